@@ -1,0 +1,37 @@
+-- Posts events: wrk … -s events.lua URL -- FILE EVENTS_A_REQUEST CONTENT_TYPE
+--
+-- FILE has an event a line. Requests are made before the clock starts, and sent one after the other, over and over.
+-- At the end it prints one line: the requests answered, the microseconds it took, the answers that were no success,
+-- the errors of sockets, and the median and the 99th percentile of the latency in microseconds.
+
+local most_requests = 2000
+local requests = {}
+local position = 0
+
+function init(arguments)
+    local file, size, content_type = arguments[1], tonumber(arguments[2]), arguments[3]
+    local lines = {}
+    for line in io.lines(file) do
+        lines[#lines + 1] = line
+        if #lines == size then
+            local body = table.concat(lines, "\n") .. "\n"
+            requests[#requests + 1] = wrk.format("POST", nil, { ["Content-Type"] = content_type }, body)
+            lines = {}
+            if #requests == most_requests then
+                break
+            end
+        end
+    end
+end
+
+function request()
+    position = position % #requests + 1
+    return requests[position]
+end
+
+function done(summary, latency)
+    local errors = summary.errors
+    io.write(string.format("load: %d %d %d %d %.0f %.0f\n", summary.requests, summary.duration, errors.status,
+        errors.connect + errors.read + errors.write + errors.timeout,
+        latency:percentile(50), latency:percentile(99)))
+end

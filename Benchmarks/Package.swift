@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Run by `make bench`; a package of its own, so that nobody who uses Sluice builds it.
+let package = Package(
+    name: "sluice-benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "sluice", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // Runs everything and prints the table.
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                .product(name: "ArgumentParser", package: "swift-argument-parser")
+            ]
+        ),
+        // Parse, check and encode on one thread.
+        .executableTarget(
+            name: "bench-check",
+            dependencies: [
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "EventSchema", package: "sluice"),
+            ]
+        ),
+        // The ceiling of HTTP: NIO, and nothing behind it.
+        .executableTarget(
+            name: "bench-bare",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        // Sluice's public port and its pipeline, with trackers that discard or stall.
+        .executableTarget(
+            name: "bench-serve",
+            dependencies: [
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "EventSchema", package: "sluice"),
+                .product(name: "HTTPIngest", package: "sluice"),
+                .product(name: "Journal", package: "sluice"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+}

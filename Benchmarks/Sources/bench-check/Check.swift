@@ -1,0 +1,60 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import Foundation
+
+/// Parses, checks and encodes the events of a file in batches of 100, on one thread.
+///
+/// `bench-check PLAN FILE PASSES`, where FILE has an event a line. Prints events/s over all passes, by the
+/// processor time of the thread, so that what else the machine does counts for less.
+@main
+struct Check {
+    static let eventsABatch = 100
+
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let passes = Int(arguments[3]) else {
+            throw BenchmarkError("usage: bench-check PLAN FILE PASSES")
+        }
+        guard let plan = PlanReader().read(paths: [arguments[1]]).plan else {
+            throw BenchmarkError("the plan in \(arguments[1]) has errors; see sluice lint")
+        }
+        let bodies = batches(of: FileManager.default.contents(atPath: arguments[2]) ?? Data())
+        let validator = EventValidator(catalog: EventCatalog(plan: plan))
+
+        var events = 0
+        let start = processorSeconds()
+        for _ in 0..<passes {
+            for body in bodies {
+                let checked = try body.withUnsafeBytes { try validator.check($0, as: .lines) }
+                guard checked.rejections.isEmpty else {
+                    throw BenchmarkError("an event was rejected: \(checked.rejections[0].violations)")
+                }
+                events += checked.count
+            }
+        }
+        print(Int(Double(events) / (processorSeconds() - start)))
+    }
+
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func batches(of text: Data) -> [[UInt8]] {
+        let lines = text.split(separator: UInt8(ascii: "\n"))
+        return stride(from: 0, to: lines.count, by: eventsABatch).map { start in
+            Array(lines[start..<min(start + eventsABatch, lines.count)].joined(separator: [UInt8(ascii: "\n")]))
+        }
+    }
+}
+
+/// Why nothing could be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import EventModel
+import EventPipeline
+import EventSchema
+import HTTPIngest
+import Journal
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Sluice's public port and its pipeline, as `sluice serve` puts them together, with trackers made for measuring.
+@main
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench-serve",
+        abstract: "Take events over HTTP and discard them; at the end, print how many were delivered."
+    )
+
+    @Option(help: "The port to listen on.")
+    var port: Int
+
+    @Option(help: "The folder of the tracking plan.")
+    var events: String
+
+    @Option(help: "How long a request waits for room in a full queue, in milliseconds.")
+    var maxWait = 5000
+
+    @Option(help: "A folder for a journal; without one, events live in memory.")
+    var journal: String?
+
+    @Flag(help: "Acknowledge before the journal is synced.")
+    var unsynced = false
+
+    @Flag(help: "Let a second tracker take nothing, ever.")
+    var stall = false
+
+    func run() async throws {
+        guard let plan = PlanReader().read(paths: [events]).plan else {
+            throw ValidationError("The plan in \(events) has errors; see sluice lint.")
+        }
+        var logger = Logger(label: "bench-serve") { StreamLogHandler.standardError(label: $0) }
+        // A tracker that is made to stall is no news.
+        logger.logLevel = stall ? .critical : .warning
+        let discarding = DiscardTracker(name: "console")
+        let trackers: [any Tracker] = stall ? [discarding, StalledTracker(name: "kafka")] : [discarding]
+        let catalog = EventCatalog(plan: plan)
+        let pipeline = try makePipeline(catalog, trackers, logger)
+        var configuration = HTTPIngestConfiguration(port: port)
+        configuration.maxWait = .milliseconds(maxWait)
+        let server = HTTPIngestServer(
+            configuration: configuration,
+            catalog: catalog,
+            pipeline: pipeline,
+            logger: logger
+        )
+        // Shut down in reverse: the door first, then the pipeline behind it.
+        let services = ServiceGroup(
+            services: [pipeline, server],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        try await services.run()
+        print("delivered \(discarding.delivered)")
+    }
+
+    private func makePipeline(
+        _ catalog: EventCatalog,
+        _ trackers: [any Tracker],
+        _ logger: Logger
+    ) throws -> Pipeline {
+        guard let journal else {
+            return Pipeline(
+                catalog: catalog,
+                trackers: trackers,
+                quarantine: .discarding(logger: logger),
+                logger: logger
+            )
+        }
+        return try Pipeline(
+            catalog: catalog,
+            trackers: trackers,
+            journal: Journal(
+                folder: journal,
+                configuration: JournalConfiguration(durability: unsynced ? .none : .fsync),
+                now: Timestamp.now().microseconds
+            ),
+            quarantine: .discarding(logger: logger),
+            logger: logger
+        )
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+
+/// Measures Sluice against the ceilings of the same run.
+@main
+struct Bench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure Sluice against what the parts below it can do.",
+        discussion: "Run by `make bench`, from the project's folder. Exits 1 where a row misses its target."
+    )
+
+    @Argument(help: "Rows to measure: \(allRows.map(\.name).joined(separator: ", ")); all when none is named.")
+    var rows: [String] = []
+
+    @Option(help: "The folder of the ceilings' programs.")
+    var ceilings: String
+
+    @Option(help: "The URL of a PostgreSQL that nobody else uses.")
+    var postgres: String
+
+    @Option(help: "How often each side of a row is measured.")
+    var rounds = 5
+
+    @Option(help: "Where files may be written.")
+    var scratch = ".run/bench"
+
+    @Option(help: "Where the figures go, as JSON.")
+    var json = "Benchmarks/results.json"
+
+    func validate() throws {
+        for row in rows where !allRows.contains(where: { $0.name == row }) {
+            throw ValidationError("There is no row '\(row)'.")
+        }
+    }
+
+    func run() throws {
+        let interrupts = terminateChildrenOnInterrupt()
+        defer { interrupts.forEach { $0.cancel() } }
+        let chosen = allRows.filter { rows.isEmpty || rows.contains($0.name) }
+        var measurements: [Measurement] = []
+        var failures: [String] = []
+        for row in chosen {
+            FileHandle.standardError.write(Data("Measuring \(row.name): \(row.what) …\n".utf8))
+            do {
+                measurements.append(try row.measure(at: site))
+            } catch {
+                // The other rows still count.
+                failures.append("\(row.name): \(error)")
+            }
+        }
+        print(table(of: measurements))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        try encoder.encode(measurements).write(to: URL(fileURLWithPath: json))
+        print("\nAll figures: \(json)")
+        for failure in failures { print("FAILED \(failure)") }
+        if !failures.isEmpty || measurements.contains(where: { !$0.passed }) { throw ExitCode.failure }
+    }
+
+    private var site: Site {
+        let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+        return Site(
+            ceilings: ceilings,
+            programs: programs,
+            sluice: ".build/release/sluice",
+            plan: "events",
+            loadScript: "Benchmarks/Load/events.lua",
+            retailDay: "Examples/data/retail-2010-12-01.ndjson.gz",
+            scratch: FileManager.default.currentDirectoryPath + "/" + scratch,
+            postgres: postgres,
+            rounds: rounds
+        )
+    }
+}
+
+/// Ctrl-C reaches only us, because each child has a process group of its own.
+private func terminateChildrenOnInterrupt() -> [any DispatchSourceSignal] {
+    [SIGINT, SIGTERM].map { number in
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler {
+            Child.terminateAll()
+            Foundation.exit(130)
+        }
+        source.resume()
+        return source
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+
+/// A program that was started by this one.
+final class Child: Sendable {
+    private let process: Process
+    private let output: Pipe
+    private let input: Pipe
+
+    private static let running = Mutex<[Int32: Child]>([:])
+
+    /// Starts a program; its standard error is ours.
+    init(_ program: String, _ arguments: [String]) throws {
+        process = Process()
+        output = Pipe()
+        input = Pipe()
+        process.executableURL = URL(fileURLWithPath: try Self.path(of: program))
+        process.arguments = arguments
+        process.standardOutput = output
+        process.standardInput = input
+        try process.run()
+        Self.running.withLock { $0[process.processIdentifier] = self }
+    }
+
+    /// Its process id.
+    var pid: Int32 { process.processIdentifier }
+
+    /// Runs a program to its end, and returns what it printed.
+    @discardableResult
+    static func run(_ program: String, _ arguments: [String]) throws -> String {
+        let child = try Child(program, arguments)
+        let text = child.rest()
+        guard child.wait() == 0 else {
+            throw BenchmarkError("\(program) \(arguments.joined(separator: " ")) failed")
+        }
+        return text
+    }
+
+    /// Ends all that still run.
+    static func terminateAll() {
+        for child in running.withLock({ Array($0.values) }) {
+            child.process.terminate()
+        }
+    }
+
+    /// Waits until somebody listens at a port of this machine.
+    func waitUntilListening(at port: Int) throws {
+        for _ in 0..<200 {
+            guard process.isRunning else { break }
+            if isListening(at: port) { return }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        throw BenchmarkError("\(process.executableURL?.lastPathComponent ?? "the server") does not listen at \(port)")
+    }
+
+    /// The first line it prints.
+    func firstLine() throws -> String {
+        var line = Data()
+        while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first {
+            if first == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+            line.append(first)
+        }
+        throw BenchmarkError("\(process.executableURL?.lastPathComponent ?? "a program") ended without a word")
+    }
+
+    /// Asks it to end, and returns what it printed.
+    @discardableResult
+    func stop() throws -> String {
+        try? input.fileHandleForWriting.close()
+        process.terminate()
+        let text = rest()
+        _ = wait()
+        return text
+    }
+
+    private func rest() -> String {
+        String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    private func wait() -> Int32 {
+        process.waitUntilExit()
+        _ = Self.running.withLock { $0.removeValue(forKey: process.processIdentifier) }
+        return process.terminationStatus
+    }
+
+    private static func path(of program: String) throws -> String {
+        if program.contains("/") { return program }
+        let folders = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":")
+        for folder in folders where FileManager.default.isExecutableFile(atPath: "\(folder)/\(program)") {
+            return "\(folder)/\(program)"
+        }
+        throw BenchmarkError("there is no \(program) here. Run: make setup-bench")
+    }
+}
+
+private func isListening(at port: Int) -> Bool {
+    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+}

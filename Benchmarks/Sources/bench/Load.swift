@@ -1,0 +1,55 @@
+/// What wrk said of one run against a server.
+struct Load {
+    let requests: Int
+    let requestsASecond: Double
+    /// Answers that were no success.
+    let refused: Int
+    /// Requests that got no answer.
+    let unanswered: Int
+    /// In microseconds.
+    let medianLatency: Int
+    /// In microseconds.
+    let latency99: Int
+
+    /// How the load is made.
+    struct Shape {
+        let port: Int
+        let connections: Int
+        let eventsARequest: Int
+        let contentType: String
+        let file: String
+        let seconds: Int
+    }
+
+    /// Sends events for some seconds, of which all must be taken: else the figure means nothing.
+    static func run(_ shape: Shape, at site: Site) throws -> Load {
+        let load = try offer(shape, at: site)
+        guard load.refused == 0, load.unanswered == 0 else {
+            throw BenchmarkError("\(load.refused) requests were refused, \(load.unanswered) got no answer")
+        }
+        return load
+    }
+
+    /// Sends events for some seconds, whether they are taken or not.
+    static func offer(_ shape: Shape, at site: Site) throws -> Load {
+        let said = try Child.run(
+            "wrk",
+            [
+                "-t1", "-c\(shape.connections)", "-d\(shape.seconds)s", "--timeout", "10s", "-s", site.loadScript,
+                "http://127.0.0.1:\(shape.port)/v1/events", "--",
+                shape.file, String(shape.eventsARequest), shape.contentType,
+            ]
+        )
+        let line = said.split(separator: "\n").first { $0.hasPrefix("load: ") }
+        let figures = (line ?? "").split(separator: " ").compactMap { Int($0) }
+        guard figures.count == 6, figures[1] > 0 else { throw BenchmarkError("wrk said: \(said)") }
+        return Load(
+            requests: figures[0],
+            requestsASecond: Double(figures[0]) / (Double(figures[1]) / 1_000_000),
+            refused: figures[2],
+            unanswered: figures[3],
+            medianLatency: figures[4],
+            latency99: figures[5]
+        )
+    }
+}

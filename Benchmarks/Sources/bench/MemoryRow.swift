@@ -1,0 +1,68 @@
+import Foundation
+
+/// The memory of a server whose one tracker stalls while the senders go on.
+struct MemoryRow: Row {
+    let name = "memory"
+    let what = "memory with one tracker stalled and 2 million events offered, in MB"
+
+    private static let eventsOffered = 2_000_000
+    private static let limitInMegabytes = 200.0
+    /// What counts as flat: how much the memory may grow from the first half of the load to the second, in MB.
+    private static let growthAllowed = 10.0
+
+    func measure(at site: Site) throws -> Measurement {
+        let file = try Material(at: site).uniform(count: 100_000)
+        let server = try Child(
+            "\(site.programs)/bench-serve",
+            ["--port", "8183", "--events", site.plan, "--stall", "--max-wait", "20"]
+        )
+        defer { _ = try? server.stop() }
+        try server.waitUntilListening(at: 8183)
+
+        let half = try offer(file, Self.eventsOffered / 2, to: server, at: site)
+        let whole = try offer(file, Self.eventsOffered / 2, to: server, at: site)
+        let growth = whole - half
+        guard growth <= Self.growthAllowed else {
+            throw BenchmarkError("memory is not flat: a peak of \(half) MB after the first half, \(whole) MB after all")
+        }
+        return Measurement(
+            of: self,
+            unit: "MB",
+            Rounds(ours: [whole], ceiling: [Self.limitInMegabytes]),
+            goal: .atMost,
+            target: 1,
+            notes: [
+                String(format: "peak resident memory; it grew by %.1f MB in the second half", growth),
+                "100 events a request, 16 connections; one tracker stalls, another discards; full queues answer 503",
+            ]
+        )
+    }
+
+    /// Offers so many events, and returns the highest memory so far.
+    private func offer(_ file: String, _ events: Int, to server: Child, at site: Site) throws -> Double {
+        let shape = Load.Shape(
+            port: 8183,
+            connections: 16,
+            eventsARequest: 100,
+            contentType: "application/x-ndjson",
+            file: file,
+            seconds: 2
+        )
+        var offered = 0
+        while offered < events {
+            let load = try Load.offer(shape, at: site)
+            guard load.requests > 0 else { throw BenchmarkError("the server answers nothing") }
+            offered += load.requests * shape.eventsARequest
+        }
+        return try peakMemory(of: server)
+    }
+
+    private func peakMemory(of server: Child) throws -> Double {
+        let status = try String(contentsOfFile: "/proc/\(server.pid)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        guard let kilobytes = line?.split(separator: " ").compactMap({ Double($0) }).first else {
+            throw BenchmarkError("the system does not tell the server's memory")
+        }
+        return kilobytes * 1024 / 1_000_000
+    }
+}

@@ -1,0 +1,71 @@
+/// Replay into tables with a primary key, against `psql` loading the same rows into tables that are the same.
+struct PostgresRow: Row {
+    let name = "postgres"
+    let what = "replay to PostgreSQL, primary key included"
+
+    private static let events = 1_000_000
+    private static let tables = ["item_purchased", "item_returned"]
+
+    func measure(at site: Site) throws -> Measurement {
+        let file = try Material(at: site).real(count: Self.events)
+        try Child.run(site.sluice, ["migrate", "--postgres", site.postgres, "--events", site.plan])
+        // What the ceiling loads is what we loaded: the same rows in the same order.
+        _ = try load(file, at: site)
+        try prepareCeiling(at: site)
+
+        let rounds = try Rounds.alternate(site.rounds) {
+            try copy(at: site)
+        } ours: {
+            try load(file, at: site)
+        }
+        return Measurement(
+            of: self,
+            unit: "rows/s",
+            rounds,
+            target: 0.7,
+            notes: [
+                "ceiling: psql \\copy … with binary of the same rows in the same order into identical tables",
+                "\(Self.events) events, a checkpoint before each round, whole programs measured, start and end included",
+            ]
+        )
+    }
+
+    private func load(_ file: String, at site: Site) throws -> Double {
+        try sql(Self.tables.map { "truncate analytics.\($0)" } + ["checkpoint"], at: site)
+        let replay = try Replay.run([file], to: "postgres", options: ["--postgres", site.postgres], at: site)
+        guard replay.delivered == Self.events else { throw BenchmarkError("only \(replay.delivered) rows arrived") }
+        return replay.eventsASecond
+    }
+
+    private func prepareCeiling(at site: Site) throws {
+        try sql(
+            ["set client_min_messages = warning", "drop schema if exists ceiling cascade", "create schema ceiling"],
+            at: site
+        )
+        for table in Self.tables {
+            try sql(
+                [
+                    "create table ceiling.\(table) (like analytics.\(table) including all)",
+                    "\\copy analytics.\(table) to '\(site.scratch)/\(table).copy' with binary",
+                ],
+                at: site
+            )
+        }
+    }
+
+    private func copy(at site: Site) throws -> Double {
+        try sql(Self.tables.map { "truncate ceiling.\($0)" } + ["checkpoint"], at: site)
+        let elapsed = try ContinuousClock().measure {
+            try sql(
+                Self.tables.map { "\\copy ceiling.\($0) from '\(site.scratch)/\($0).copy' with binary" },
+                at: site
+            )
+        }
+        return Double(Self.events) / (elapsed / .seconds(1))
+    }
+
+    private func sql(_ commands: [String], at site: Site) throws {
+        let arguments = ["-X", "-q", "-v", "ON_ERROR_STOP=1", site.postgres]
+        try Child.run("psql", arguments + commands.flatMap { ["-c", $0] })
+    }
+}

@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A tracker of one's own, as a package outside of Sluice would have it.
+let package = Package(
+    name: "custom-tracker",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        // Outside of this repository: .package(url: "…/sluice", from: "0.1.0")
+        .package(name: "sluice", path: "../.."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
+    targets: [
+        .target(
+            name: "FileTracker",
+            dependencies: [
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "EventSchema", package: "sluice"),
+            ]
+        ),
+        .executableTarget(
+            name: "custom-tracker",
+            dependencies: [
+                "FileTracker",
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "EventSchema", package: "sluice"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .testTarget(
+            name: "FileTrackerTests",
+            dependencies: [
+                "FileTracker",
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "PipelineTestKit", package: "sluice"),
+            ],
+            path: "Tests/FileTrackerTests"
+        ),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+}

@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Built by `make fuzz` with libFuzzer and AddressSanitizer; a package of its own, because nothing else is built so.
+let package = Package(
+    name: "sluice-fuzz",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "sluice", path: "..")
+    ],
+    targets: [
+        .executableTarget(
+            name: "event-check",
+            dependencies: [
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "EventSchema", package: "sluice"),
+            ]
+        ),
+        .executableTarget(
+            name: "plan-reader",
+            dependencies: [
+                .product(name: "EventSchema", package: "sluice")
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
+
+for target in package.targets {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+        .unsafeFlags(["-parse-as-library"]),
+    ]
+}

@@ -1,0 +1,37 @@
+import EventModel
+import EventPipeline
+import EventSchema
+
+/// Checks arbitrary bytes as a document and as lines, and what was accepted once more.
+///
+/// Beside not crashing, two things must hold: each line of a batch is accepted again as it stands, and comes out of the
+/// second check byte for byte as it went in.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = UnsafeRawBufferPointer(start: start, count: count)
+    let validator = EventValidator(catalog: catalog, now: { arrival })
+    for format in [BodyFormat.document, .lines] {
+        guard let checked = try? validator.check(bytes, as: format), let batch = checked.batch else { continue }
+        checkAgain(batch)
+    }
+    return 0
+}
+
+private let arrival = Timestamp(microseconds: 1_291_191_960_000_000)
+
+/// The project's own plan, which has every type and every limit somewhere.
+private let catalog: EventCatalog = {
+    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let reading = PlanReader().read(paths: ["/\(root)/events"])
+    guard let plan = reading.plan else { preconditionFailure("the plan in events/ has errors: \(reading.diagnostics)") }
+    return EventCatalog(plan: plan)
+}()
+
+private func checkAgain(_ batch: EventBatch) {
+    let validator = EventValidator(catalog: catalog, acceptsReceivedAt: true, now: { arrival })
+    guard let checked = try? validator.check(batch.lines, as: .lines), let again = checked.batch else {
+        preconditionFailure("what was accepted is no longer JSON")
+    }
+    precondition(checked.rejections.isEmpty, "accepted, and then not: \(checked.rejections)")
+    precondition(again.lines.elementsEqual(batch.lines), "the canonical form is not its own canonical form")
+}

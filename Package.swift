@@ -1,0 +1,184 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "sluice",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "EventModel", targets: ["EventModel"]),
+        .library(name: "EventSchema", targets: ["EventSchema"]),
+        .library(name: "Journal", targets: ["Journal"]),
+        .library(name: "EventPipeline", targets: ["EventPipeline"]),
+        .library(name: "ConsoleTracker", targets: ["ConsoleTracker"]),
+        .library(name: "PostgresTracker", targets: ["PostgresTracker"]),
+        .library(name: "KafkaTracker", targets: ["KafkaTracker"]),
+        .library(name: "HTTPIngest", targets: ["HTTPIngest"]),
+        .library(name: "PipelineTestKit", targets: ["PipelineTestKit"]),
+        .executable(name: "sluice", targets: ["sluice"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // C libraries, found through pkg-config.
+        .systemLibrary(
+            name: "CLibPQ",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
+        ),
+        .systemLibrary(
+            name: "CLibRDKafka",
+            pkgConfig: "rdkafka",
+            providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]
+        ),
+        .systemLibrary(
+            name: "CLibSimdJSON",
+            pkgConfig: "simdjson",
+            providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]
+        ),
+        .systemLibrary(
+            name: "CLibRE2",
+            pkgConfig: "re2",
+            providers: [.apt(["libre2-dev"]), .brew(["re2"])]
+        ),
+        .systemLibrary(
+            name: "CISAL",
+            pkgConfig: "libisal",
+            providers: [.apt(["libisal-dev"]), .brew(["isa-l"])]
+        ),
+        .systemLibrary(
+            name: "CXXHash",
+            pkgConfig: "libxxhash",
+            providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
+        ),
+        .systemLibrary(
+            name: "CZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        // C faces of the two C++ libraries.
+        .target(name: "CSimdJSON", dependencies: ["CLibSimdJSON"]),
+        .target(name: "CRE2", dependencies: ["CLibRE2"]),
+
+        .target(name: "EventModel"),
+        .target(name: "EventSchema", dependencies: ["CRE2", "EventModel"]),
+        .target(name: "JSONTape", dependencies: ["CSimdJSON"]),
+        .target(name: "Journal", dependencies: ["CISAL"]),
+        .target(
+            name: "EventPipeline",
+            dependencies: [
+                "CXXHash", "CZlib", "EventModel", "EventSchema", "JSONTape", "Journal",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(name: "ConsoleTracker", dependencies: ["EventModel", "EventPipeline", "JSONTape"]),
+        .target(
+            name: "PostgresTracker",
+            dependencies: [
+                "CLibPQ", "EventModel", "EventPipeline", "EventSchema",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "KafkaTracker",
+            dependencies: [
+                "CLibRDKafka", "EventModel", "EventPipeline", "EventSchema",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "HTTPIngest",
+            dependencies: [
+                "EventModel", "EventPipeline",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .target(
+            name: "PipelineTestKit",
+            dependencies: ["EventModel", "EventPipeline", "EventSchema"]
+        ),
+        .executableTarget(
+            name: "sluice",
+            dependencies: [
+                "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal",
+                "KafkaTracker", "PostgresTracker",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .testTarget(
+            name: "UnitTests",
+            dependencies: [
+                "EventModel", "EventPipeline", "EventSchema", "JSONTape", "Journal", "PipelineTestKit",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        // Servers that tests start for themselves.
+        .target(name: "TestSupport", dependencies: ["CLibRDKafka", "EventPipeline"], path: "Tests/Support"),
+        .testTarget(
+            name: "TrackerTests",
+            dependencies: [
+                "CLibRDKafka", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema", "KafkaTracker",
+                "PipelineTestKit", "PostgresTracker", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal", "PipelineTestKit",
+                "TestSupport",
+                // Not imported, but run: the tests start the program they find beside themselves.
+                "sluice",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        .testTarget(
+            name: "ArchitectureTests",
+            dependencies: [
+                "sluice",
+                .product(name: "Yams", package: "Yams"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    guard !["CSimdJSON", "CRE2"].contains(target.name) else { continue }
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+}

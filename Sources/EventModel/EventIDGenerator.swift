@@ -1,0 +1,42 @@
+/// Makes ids of version 7 for events that come without one.
+///
+/// Not safe to share: each thread has its own. The chance in the ids comes from xoshiro256++, seeded by the system:
+/// ids do not repeat, but they are no secrets.
+public struct EventIDGenerator: Sendable {
+    private var state: (UInt64, UInt64, UInt64, UInt64)
+
+    /// Makes a generator with a seed of its own.
+    public init() {
+        var system = SystemRandomNumberGenerator()
+        self.init(using: &system)
+    }
+
+    /// Makes a generator with a seed from `source`.
+    public init(using source: inout some RandomNumberGenerator) {
+        // An all-zero state would stay zero for ever.
+        state = (source.next() | 1, source.next(), source.next(), source.next())
+    }
+
+    /// Makes an id for an event that arrived at `time`.
+    public mutating func next(at time: Timestamp) -> EventID {
+        let randomA = next()
+        return EventID(version7At: time, randomA: UInt16(truncatingIfNeeded: randomA >> 48), randomB: next())
+    }
+
+    // Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2021).
+    private mutating func next() -> UInt64 {
+        let result = Self.rotate(state.0 &+ state.3, by: 23) &+ state.0
+        let shifted = state.1 << 17
+        state.2 ^= state.0
+        state.3 ^= state.1
+        state.1 ^= state.2
+        state.0 ^= state.3
+        state.2 ^= shifted
+        state.3 = Self.rotate(state.3, by: 45)
+        return result
+    }
+
+    private static func rotate(_ word: UInt64, by bits: UInt64) -> UInt64 {
+        word << bits | word >> (64 - bits)
+    }
+}

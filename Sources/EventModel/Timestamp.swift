@@ -1,0 +1,78 @@
+/// A moment in UTC with microseconds, and the precision in which it was stated.
+///
+/// The range is that of RFC 3339: the years 0000 to 9999.
+public struct Timestamp: Sendable, Hashable {
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    public let microseconds: Int64
+    /// How many digits of the second's fraction were stated, 0 to 6; the text form has as many.
+    public let fractionDigits: UInt8
+
+    /// The most bytes `write(to:)` writes: `2010-12-01T08:26:00.123456Z`.
+    public static let maximumTextLength = 27
+
+    static let earliestMicroseconds: Int64 = -62_167_219_200_000_000
+    static let latestMicroseconds: Int64 = 253_402_300_799_999_999
+
+    /// Takes microseconds since 1970, kept within the years 0000 to 9999, and a precision of at most 6 digits.
+    public init(microseconds: Int64, fractionDigits: UInt8 = 6) {
+        self.microseconds = min(max(microseconds, Self.earliestMicroseconds), Self.latestMicroseconds)
+        self.fractionDigits = min(fractionDigits, 6)
+    }
+
+    /// Whole milliseconds since 1970, rounded down.
+    public var milliseconds: Int64 {
+        microseconds >= 0 ? microseconds / 1000 : (microseconds - 999) / 1000
+    }
+
+    /// The midnight in UTC that began its day.
+    var firstMicrosecondOfDay: Int64 {
+        let rest = microseconds % 86_400_000_000
+        return microseconds - (rest < 0 ? rest + 86_400_000_000 : rest)
+    }
+
+    /// Writes RFC 3339 in UTC to memory that has room for `maximumTextLength` bytes, and returns how many it wrote.
+    public func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+        let midnight = firstMicrosecondOfDay
+        _ = CalendarDate(daysSince1970: Int32(truncatingIfNeeded: midnight / 86_400_000_000)).write(to: bytes)
+        return 10 + writeTime(ofDay: microseconds - midnight, to: bytes + 10)
+    }
+
+    /// Writes what follows the date, and returns how many bytes it wrote.
+    @inline(__always)
+    func writeTime(ofDay rest: Int64, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+        let (second, microsecond) = UInt64(truncatingIfNeeded: rest).quotientAndRemainder(dividingBy: 1_000_000)
+        let (minute, secondOfMinute) = second.quotientAndRemainder(dividingBy: 60)
+        let (hour, minuteOfHour) = minute.quotientAndRemainder(dividingBy: 60)
+        bytes[0] = UInt8(ascii: "T")
+        Digits.writeTwo(hour, to: bytes + 1)
+        bytes[3] = UInt8(ascii: ":")
+        Digits.writeTwo(minuteOfHour, to: bytes + 4)
+        bytes[6] = UInt8(ascii: ":")
+        Digits.writeTwo(secondOfMinute, to: bytes + 7)
+        guard fractionDigits > 0 else {
+            bytes[9] = UInt8(ascii: "Z")
+            return 10
+        }
+        bytes[9] = UInt8(ascii: ".")
+        Digits.writeTwo(microsecond / 10_000, to: bytes + 10)
+        Digits.writeTwo(microsecond / 100 % 100, to: bytes + 12)
+        Digits.writeTwo(microsecond % 100, to: bytes + 14)
+        let length = 10 + Int(fractionDigits)
+        bytes[length] = UInt8(ascii: "Z")
+        return length + 1
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 in UTC.
+    public var description: String {
+        String(unsafeUninitializedCapacity: Self.maximumTextLength) { bytes in
+            bytes.baseAddress.map { write(to: $0) } ?? 0
+        }
+    }
+}
+
+extension Timestamp: Comparable {
+    /// Orders by the moment; the precision does not matter.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
+}

@@ -1,0 +1,73 @@
+extension DispatchState {
+    /// Somebody who waits until all that is queued now is settled.
+    struct Flush: Sendable {
+        let number: UInt64
+        /// For each queue, the position before which everything must be settled.
+        let targets: [Int]
+        /// For each queue that spilled, the journal's number before which everything must be settled; zero for others.
+        let sequences: [UInt64]
+        /// The queues that have not come so far.
+        var pending: QueueSet
+        let completion: @Sendable () -> Void
+    }
+
+    /// Calls `completion` once everything acknowledged so far is settled; what is queued does not linger.
+    package mutating func flush(number: UInt64, completion: @escaping @Sendable () -> Void) -> DispatchActions {
+        var actions = DispatchActions()
+        let targets = trackers.map(\.queue.tail)
+        var pending: QueueSet = []
+        let sequences = trackers.map { $0.queue.spilledFrom == nil ? 0 : published ?? 0 }
+        for queue in trackers.indices where !isSettled(queue, position: targets[queue], sequence: sequences[queue]) {
+            pending.insert(queue)
+            trackers[queue].queue.urgentBefore = targets[queue]
+        }
+        if pending.isEmpty || phase == .finished {
+            actions.flushed.append(completion)
+        } else {
+            flushes.append(
+                Flush(
+                    number: number,
+                    targets: targets,
+                    sequences: sequences,
+                    pending: pending,
+                    completion: completion
+                )
+            )
+            actions.wakes = pending
+        }
+        return actions
+    }
+
+    private func isSettled(_ queue: Int, position: Int, sequence: UInt64) -> Bool {
+        trackers[queue].settledPosition >= position && settledSequence(of: queue) >= sequence
+    }
+
+    /// Ends a flush early, because nobody waits for it any more.
+    package mutating func abandonFlush(number: UInt64) -> DispatchActions {
+        var actions = DispatchActions()
+        guard let place = flushes.firstIndex(where: { $0.number == number }) else { return actions }
+        actions.flushed.append(flushes.remove(at: place).completion)
+        return actions
+    }
+
+    /// Ends the flushes that waited for this queue, and for no other.
+    mutating func endFlushes(settledIn queue: Int, actions: inout DispatchActions) {
+        guard !flushes.isEmpty else { return }
+        for place in flushes.indices {
+            let flush = flushes[place]
+            if isSettled(queue, position: flush.targets[queue], sequence: flush.sequences[queue]) {
+                flushes[place].pending.remove(queue)
+            }
+        }
+        for flush in flushes where flush.pending.isEmpty {
+            actions.flushed.append(flush.completion)
+        }
+        flushes.removeAll { $0.pending.isEmpty }
+    }
+
+    /// Ends all flushes, because nothing more will be settled.
+    mutating func endAllFlushes(actions: inout DispatchActions) {
+        actions.flushed += flushes.map(\.completion)
+        flushes = []
+    }
+}

@@ -1,0 +1,109 @@
+/// What the supervisor of the workers does next.
+package enum SupervisorStep: Sendable, Equatable {
+    /// Have yourself woken at this time, and ask again.
+    case setTimer(Duration)
+    /// Wait to be woken, and ask again.
+    case wait
+    /// Cancel the tasks of these workers, wake them, and ask again.
+    case cancel(QueueSet, isDeadline: Bool)
+    /// The pipeline has run; these workers are left behind, because they did not end in time.
+    case finish(leftBehind: QueueSet)
+}
+
+extension DispatchState {
+    /// Shutdown is asked for: nothing more is taken, and what is queued is delivered until time is up.
+    package mutating func shutDown(now: Duration) -> DispatchActions {
+        var actions = DispatchActions()
+        closeDoor(now: now, actions: &actions)
+        return actions
+    }
+
+    /// The running task was cancelled: nothing more is taken, and deliveries are cancelled at once.
+    package mutating func cancel(now: Duration) -> DispatchActions {
+        var actions = DispatchActions()
+        closeDoor(now: now, actions: &actions)
+        if case .draining = phase { phase = .draining(until: now) }
+        return actions
+    }
+
+    mutating func closeDoor(now: Duration, actions: inout DispatchActions) {
+        guard phase == .open else { return wakeAll(actions: &actions) }
+        phase = .draining(until: now + configuration.shutdownTimeout)
+        turnDownWaiting(actions: &actions)
+        wakeAll(actions: &actions)
+    }
+
+    private func wakeAll(actions: inout DispatchActions) {
+        actions.wakes = QueueSet(first: trackers.count)
+        actions.wakesSupervisor = true
+    }
+
+    /// The supervisor's timer has fired.
+    package mutating func supervisorTimerFired(at time: Duration) -> DispatchActions {
+        var actions = DispatchActions()
+        if supervisorTimer == time {
+            supervisorTimer = nil
+            actions.wakesSupervisor = true
+        }
+        return actions
+    }
+
+    /// Decides what the supervisor does now.
+    package mutating func nextSupervisorStep(now: Duration, actions: inout DispatchActions) -> SupervisorStep {
+        switch phase {
+        case .open:
+            return .wait
+        case .finished:
+            return .finish(leftBehind: liveWorkers)
+        case .draining where liveWorkers.isEmpty, .cancelling where liveWorkers.isEmpty:
+            return finish(actions: &actions)
+        case .draining(let until):
+            return stepWhileDraining(until: until, now: now)
+        case .cancelling(let until):
+            return now < until ? wait(until: until) : finish(actions: &actions)
+        }
+    }
+
+    private mutating func stepWhileDraining(until: Duration, now: Duration) -> SupervisorStep {
+        if now >= until {
+            phase = .cancelling(until: now + configuration.cancellationGrace)
+            cancelledWorkers = liveWorkers
+            return .cancel(liveWorkers, isDeadline: true)
+        }
+        // A tracker that still tries to reach its destination need not, if there is nothing for it.
+        var idle: QueueSet = []
+        for queue in liveWorkers
+        where committing == 0 && trackers[queue].startsForNothing && !cancelledWorkers.contains(queue) {
+            idle.insert(queue)
+        }
+        if idle.isEmpty { return wait(until: until) }
+        cancelledWorkers.formUnion(idle)
+        return .cancel(idle, isDeadline: false)
+    }
+
+    private mutating func finish(actions: inout DispatchActions) -> SupervisorStep {
+        phase = .finished
+        endAllFlushes(actions: &actions)
+        return .finish(leftBehind: liveWorkers)
+    }
+
+    private mutating func wait(until time: Duration) -> SupervisorStep {
+        if supervisorTimer == time { return .wait }
+        supervisorTimer = time
+        return .setTimer(time)
+    }
+
+    /// What the pipeline has done so far.
+    package var statistics: PipelineStatistics {
+        var statistics = PipelineStatistics()
+        statistics.accepted = accepted
+        statistics.unrouted = unrouted
+        statistics.waitingBatches = waiting.count
+        statistics.trackers = trackers.map { tracker in
+            var statistics = tracker.statistics
+            statistics.pendingBytes = tracker.queue.occupiedBytes
+            return statistics
+        }
+        return statistics
+    }
+}

@@ -1,0 +1,249 @@
+package import DequeModule
+
+/// Every decision of the pipeline: all queues, the submissions that wait for room, and the way to the end.
+///
+/// A value without clock, task or lock of its own: it is changed under the pipeline's lock, time comes in as an
+/// argument, and what is to be done comes out as `DispatchActions`.
+package struct DispatchState: Sendable {
+    /// Where the pipeline stands between its first batch and its end.
+    package enum Phase: Sendable, Equatable {
+        /// Batches are taken.
+        ///
+        /// Can transition to:
+        /// - `draining` when shutdown is asked for, or a tracker cannot start.
+        /// - `cancelling` when the task that runs the pipeline is cancelled.
+        case open
+        /// The door is closed, and workers deliver what is queued.
+        ///
+        /// Can transition to:
+        /// - `cancelling` at `until`, or when the running task is cancelled.
+        /// - `finished` when all workers have ended.
+        case draining(until: Duration)
+        /// Deliveries have been cancelled, and workers are ending.
+        ///
+        /// Can transition to:
+        /// - `finished` when all workers have ended, or at `until`.
+        case cancelling(until: Duration)
+        /// The pipeline has run. Final.
+        case finished
+    }
+
+    /// What became of a submission at once.
+    package enum Admission: Sendable, Equatable {
+        case acknowledged
+        /// There is room; it is to be committed to the journal.
+        case admitted
+        case waits(number: UInt64)
+        case closed
+    }
+
+    package internal(set) var phase = Phase.open
+    package internal(set) var trackers: [TrackerState]
+    package internal(set) var accepted = 0
+    package internal(set) var unrouted = 0
+    /// With a journal, the number up to which events were given to the queues; `nil` without one.
+    package internal(set) var published: UInt64?
+    /// Whether the journal could be written when it was last tried.
+    package internal(set) var isJournalWritable = true
+    /// How many batches were admitted, and are neither committed nor turned down.
+    package internal(set) var committing = 0
+    let configuration: Pipeline.Configuration
+    /// The queues whose policy is `wait`.
+    private let waitQueues: QueueSet
+    /// The submissions that wait for room, oldest first.
+    package private(set) var waiting: Deque<WaitingSubmission> = []
+    /// The queues that lack room for a submission that waits: nobody else enters these.
+    ///
+    /// A submission that waits closes only the queues that are full for it, not all it names: otherwise a dead tracker
+    /// would hold up the events of others. In return a batch for two queues that are both always full gets its turn
+    /// only when both have room at one time.
+    private var barrier: QueueSet = []
+    private var nextNumber: UInt64 = 0
+    var flushes: [Flush] = []
+    /// Whether `run` was called.
+    package internal(set) var isRunning = false
+    /// The workers that have not ended.
+    package internal(set) var liveWorkers: QueueSet = []
+    /// The workers whose task was cancelled.
+    var cancelledWorkers: QueueSet = []
+    /// When the supervisor's timer is set for.
+    var supervisorTimer: Duration?
+    /// The first tracker that could not start while the door was open, and why.
+    package internal(set) var startFailure: (queue: Int, error: TrackerError)?
+
+    /// Makes one empty queue for each name.
+    ///
+    /// `cursors` says, with a journal, how far each tracker has got in it, and `published` how far it goes.
+    package init(
+        trackerNames: [String],
+        configuration: Pipeline.Configuration,
+        cursors: [UInt64] = [],
+        published: UInt64? = nil
+    ) {
+        self.configuration = configuration
+        self.published = published
+        var waitQueues: QueueSet = []
+        trackers = trackerNames.enumerated().map { index, name in
+            var limits = configuration.queue(of: name)
+            if published == nil, limits.fullPolicy == .spill { limits.fullPolicy = .wait }
+            if limits.fullPolicy == .wait { waitQueues.insert(index) }
+            return TrackerState(name: name, queue: TrackerQueue(limits: limits, delivery: configuration.delivery))
+        }
+        self.waitQueues = waitQueues
+        for (queue, cursor) in cursors.enumerated() {
+            trackers[queue].settledSequence = cursor
+            if cursor < published ?? 0 { trackers[queue].queue.spill(from: cursor) }
+        }
+    }
+
+    /// Takes a batch whole, or lets it wait, or turns it down.
+    ///
+    /// `completion` is kept only where the batch waits.
+    package mutating func submit(
+        _ batch: RoutedBatch,
+        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) -> Admission {
+        guard phase == .open else { return .closed }
+        let lacking = queuesLackingRoom(for: batch)
+        if lacking.isEmpty, barrier.isDisjoint(with: batch.queues) {
+            guard published == nil else {
+                admit(batch)
+                return .admitted
+            }
+            acknowledge(batch, now: now, actions: &actions)
+            return .acknowledged
+        }
+        barrier.formUnion(lacking)
+        nextNumber += 1
+        waiting.append(WaitingSubmission(number: nextNumber, batch: batch, completion: completion))
+        return .waits(number: nextNumber)
+    }
+
+    /// The acknowledgement: from here on the batch is the pipeline's, and its sender is told so.
+    ///
+    /// Every accepted batch passes here once, in the order of acceptance; with a journal after its commit, when
+    /// `sequences` are its numbers there.
+    mutating func acknowledge(
+        _ batch: RoutedBatch,
+        sequences: Range<UInt64> = 0..<0,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) {
+        accepted += batch.count
+        unrouted += batch.unrouted
+        for queue in batch.queues {
+            guard var slice = batch.slice(of: queue) else { continue }
+            slice.sequences = sequences
+            publish(slice, to: queue, now: now, actions: &actions)
+        }
+    }
+
+    /// Keeps room for a batch that is being committed, in the queues where later ones wait for room.
+    private mutating func admit(_ batch: RoutedBatch) {
+        committing += 1
+        for queue in batch.queues.intersection(waitQueues) {
+            if let slice = batch.slice(of: queue) { trackers[queue].queue.reserve(slice) }
+        }
+    }
+
+    /// Gives back the room that was kept for a batch.
+    mutating func endAdmission(of batch: RoutedBatch) {
+        committing -= 1
+        for queue in batch.queues.intersection(waitQueues) {
+            guard let slice = batch.slice(of: queue) else { continue }
+            trackers[queue].queue.release(events: slice.count, bytes: slice.byteCount)
+        }
+    }
+
+    /// Puts a slice into a queue as its policy says, and wakes the worker if that makes a difference to it.
+    private mutating func publish(
+        _ slice: EventSlice,
+        to queue: Int,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) {
+        let (dropped, wakesWorker) = trackers[queue].enqueue(slice, now: now)
+        if wakesWorker { actions.wakes.insert(queue) }
+        guard dropped > 0 else { return }
+        let notice = trackers[queue].dropNotice.add(dropped, now: now())
+        actions.drops.append(.init(queue: queue, events: dropped, notice: notice))
+        endFlushes(settledIn: queue, actions: &actions)
+    }
+
+    /// The queues with policy `wait` that have no room for their part of a batch.
+    private func queuesLackingRoom(for batch: RoutedBatch) -> QueueSet {
+        var lacking: QueueSet = []
+        for queue in batch.queues.intersection(waitQueues) {
+            guard let slice = batch.slice(of: queue), !trackers[queue].queue.hasRoom(for: slice) else { continue }
+            lacking.insert(queue)
+        }
+        return lacking
+    }
+}
+
+extension DispatchState {
+    /// Turns down a submission that waits; does nothing where it waits no longer.
+    package mutating func withdraw(number: UInt64, now: () -> Duration) -> DispatchActions {
+        var actions = DispatchActions()
+        let place = waiting.partitioningIndex { $0.number >= number }
+        guard place < waiting.count, waiting[place].number == number else { return actions }
+        actions.turnedDown.append((waiting.remove(at: place), .withdrawn))
+        admitWaiting(now: now, actions: &actions)
+        return actions
+    }
+
+    /// Turns down all submissions that wait, because the door is closed.
+    mutating func turnDownWaiting(actions: inout DispatchActions) {
+        for submission in waiting {
+            actions.turnedDown.append((submission, .closed))
+        }
+        waiting = []
+        barrier = []
+    }
+
+    /// Lets submissions in after a queue got room, oldest first.
+    mutating func roomCameFree(in queue: Int, now: () -> Duration, actions: inout DispatchActions) {
+        if barrier.contains(queue) { admitWaiting(now: now, actions: &actions) }
+    }
+
+    /// Goes through the submissions that wait, as far as one of them may have its turn.
+    ///
+    /// Each names a queue of the old barrier, so once the new one holds all of it nobody further back can enter.
+    private mutating func admitWaiting(now: () -> Duration, actions: inout DispatchActions) {
+        let oldBarrier = barrier
+        barrier = []
+        var place = 0
+        while place < waiting.count, !barrier.isSuperset(of: oldBarrier) {
+            let submission = waiting[place]
+            let lacking = queuesLackingRoom(for: submission.batch)
+            if lacking.isEmpty, barrier.isDisjoint(with: submission.batch.queues) {
+                waiting.remove(at: place)
+                if published == nil {
+                    acknowledge(submission.batch, now: now, actions: &actions)
+                    actions.acknowledged.append(submission)
+                } else {
+                    admit(submission.batch)
+                    actions.admitted.append(submission)
+                }
+            } else {
+                barrier.formUnion(lacking)
+                place += 1
+            }
+        }
+    }
+}
+
+extension Deque {
+    /// The first place whose element fulfils `predicate`, where those that fulfil it all stand at the end.
+    fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

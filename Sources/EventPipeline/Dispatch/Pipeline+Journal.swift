@@ -1,0 +1,124 @@
+public import Journal
+public import Logging
+
+extension Pipeline {
+    /// Makes a pipeline whose batches are acknowledged once they are in the journal, as its durability says.
+    ///
+    /// What a tracker did not get before the last end comes first; a tracker that is new to the journal begins at its end.
+    /// The journal belongs to one pipeline.
+    ///
+    /// - Throws: Where the journal's cursors cannot be opened.
+    public convenience init(
+        catalog: EventCatalog,
+        trackers: [any Tracker],
+        journal: Journal,
+        configuration: Configuration = .journaled,
+        quarantine: Quarantine,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) throws(JournalError) {
+        let journaling = try Journaling(
+            journal,
+            catalog: catalog,
+            trackerNames: trackers.map(\.name),
+            delivery: configuration.delivery
+        )
+        for tracker in journaling.abandoned.trackers {
+            logger.warning("The journal keeps events for '\(tracker)', which is not configured, until it is forgotten.")
+        }
+        for finding in journal.recovery.sentences {
+            logger.warning("The journal was not as it should be: \(finding)")
+        }
+        self.init(
+            catalog: catalog,
+            trackers: trackers,
+            configuration: configuration,
+            journaling: journaling,
+            quarantine: quarantine,
+            logger: logger,
+            clock: clock,
+            jitter: jitter
+        )
+    }
+
+    /// Hands an admitted batch to the committer.
+    func commit(_ batch: RoutedBatch, completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void) {
+        guard journaling?.committer.commit(batch, completion: completion) != true else { return }
+        decide { state, actions in
+            state.notCommitted([batch], isWritable: true, now: clock.now, actions: &actions)
+        }
+        completion(.failure(.closed))
+    }
+
+    /// Commits until the committer is closed, and tells the queues and the senders.
+    func runCommitter(of journaling: Journaling) async {
+        await journaling.committer.run(
+            needed: { decide { state, _ in state.neededSequence(besides: journaling.abandoned.sequence) } },
+            retired: { log.retired($0) }
+        ) { commit in
+            switch commit.outcome {
+            case .success(let first):
+                decide { state, actions in
+                    state.committed(commit.batches, first: first, now: clock.now, actions: &actions)
+                }
+                for (batch, completion) in zip(commit.batches, commit.completions) {
+                    metrics.acknowledged(batch)
+                    completion(.success(()))
+                }
+            case .failure(let error):
+                let isWritable = error.code != .unwritable
+                decide { state, actions in
+                    state.notCommitted(commit.batches, isWritable: isWritable, now: clock.now, actions: &actions)
+                }
+                log.notCommitted(commit.batches.reduce(0) { $0 + $1.count }, error)
+                for completion in commit.completions { completion(.failure(.notStored(error))) }
+            }
+        }
+    }
+
+    /// Syncs the journal from time to time where its durability says so, and tries it again while it cannot be written.
+    ///
+    /// Nobody may send any more to a service that is not ready, so its journal must find out by itself.
+    func maintainJournal(_ journaling: Journaling) async {
+        var pause = Duration.seconds(1)
+        if case .interval(let length) = journaling.journal.configuration.durability {
+            pause = max(length, .milliseconds(1))
+        }
+        while (try? await clock.sleepUntil(clock.now() + pause)) != nil {
+            let (wasWritable, needed) = decide { state, _ in
+                (state.isJournalWritable, state.neededSequence(besides: journaling.abandoned.sequence))
+            }
+            do throws(JournalError) {
+                if wasWritable {
+                    try await journaling.committer.syncIfTimed()
+                } else {
+                    try await journaling.committer.probe(needed: needed)
+                    decide { state, _ in state.isJournalWritable = true }
+                }
+            } catch {
+                if wasWritable { log.notSynced(error) }
+                decide { state, _ in state.isJournalWritable = false }
+            }
+        }
+    }
+
+    /// Ends the journal in good order: what is settled is noted, and the last segment ended.
+    func closeJournal(_ journaling: Journaling, committing: Task<Void, Never>) async {
+        journaling.committer.close()
+        await committing.value
+        for queue in trackers.indices {
+            let settled = decide { state, _ in state.settledSequence(of: queue) }
+            await moveCursor(of: queue, to: settled, syncs: true)
+        }
+    }
+
+    /// Notes how far a tracker has got; where that fails it gets some events again after a restart.
+    func moveCursor(of queue: Int, to sequence: UInt64, syncs: Bool = false) async {
+        do throws(JournalError) {
+            try await journaling?.backlogs[queue].moveCursor(to: sequence, syncs: syncs)
+        } catch {
+            log.cursorNotMoved(trackers[queue].name, error)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import ServiceLifecycle
+
+extension Pipeline {
+    /// Starts the trackers and delivers events until the pipeline is shut down, by the service group or by `shutdown`.
+    ///
+    /// Shutting down closes the door, drains the queues for at most `shutdownTimeout`, then cancels deliveries, stops
+    /// every tracker and logs how many events each did not get. Cancelling the task leaves the draining out. A tracker
+    /// that does not return within `cancellationGrace` of its cancellation is left behind.
+    ///
+    /// - Throws: `PipelineError` where a tracker cannot start for a reason that will not pass (the others are drained
+    ///   first), and where the pipeline ran before.
+    public func run() async throws {
+        guard decide({ state, _ in state.run() }) else { throw PipelineError.alreadyRun }
+        // Not child tasks: a tracker that ignores its cancellation would keep `run` from returning, and the
+        // supervisor's timers must outlive the cancellation of this task. `run` waits for all it can wait for.
+        let workers = trackers.enumerated().map { queue, tracker in
+            let worker = TrackerWorker(pipeline: self, queue: queue, tracker: tracker)
+            return Task { await worker.run() }
+        }
+        // Nor are these: they must outlive the cancellation, until the last batch is committed.
+        let committing = journaling.map { journaling in Task { await runCommitter(of: journaling) } }
+        let maintaining = journaling.map { journaling in Task { await maintainJournal(journaling) } }
+        let supervision = Task { await supervise(workers) }
+        let leftBehind = await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await supervision.value
+            } onGracefulShutdown: {
+                self.shutdown()
+            }
+        } onCancel: {
+            decide { state, actions in actions = state.cancel(now: clock.now()) }
+        }
+        maintaining?.cancel()
+        if let journaling, let committing { await closeJournal(journaling, committing: committing) }
+        logEnd(leftBehind: leftBehind)
+        if let failure = decide({ state, _ in state.startFailure }) {
+            throw PipelineError.notStarted(trackers[failure.queue].name, failure.error)
+        }
+    }
+
+    /// Closes the door, and makes `run` return once the queues are drained or time is up.
+    ///
+    /// Does not wait for it.
+    public func shutdown() {
+        decide { state, actions in actions = state.shutDown(now: clock.now()) }
+    }
+
+    /// Lets the workers work, cancels them when time is up, and returns those that did not end even then.
+    @concurrent
+    private func supervise(_ workers: [Task<Void, Never>]) async -> QueueSet {
+        await withDiscardingTaskGroup { timers in
+            while true {
+                switch await nextSupervisorStep() {
+                case .setTimer(let time):
+                    timers.addTask {
+                        guard (try? await self.clock.sleepUntil(time)) != nil else { return }
+                        self.decide { state, actions in actions = state.supervisorTimerFired(at: time) }
+                    }
+                case .cancel(let queues, let isDeadline):
+                    if isDeadline { log.cancelsDeliveries() }
+                    for queue in queues { workers[queue].cancel() }
+                    wake(queues)
+                case .finish(let leftBehind):
+                    timers.cancelAll()
+                    return leftBehind
+                case .wait:
+                    break
+                }
+            }
+        }
+    }
+
+    private func logEnd(leftBehind: QueueSet) {
+        for queue in leftBehind { log.leftBehind(trackers[queue].name) }
+        for tracker in statistics.trackers where tracker.pendingEvents > 0 {
+            log.undelivered(tracker.pendingEvents, tracker: tracker.name, isJournaled: journaling != nil)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import Journal
+import Logging
+
+/// What the pipeline tells the operator.
+///
+/// No line holds a value from an event.
+struct PipelineLog: Sendable {
+    private static let tracker = "tracker"
+    private static let events = "events"
+    private static let error = "error"
+
+    let logger: Logger
+
+    func started(_ tracker: String) {
+        logger.info("The tracker has started.", metadata: [Self.tracker: "\(tracker)"])
+    }
+
+    func startFailed(_ tracker: String, _ error: TrackerError, pause: Duration?, failures: Int) {
+        guard let pause else {
+            let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.error: "\(error)"]
+            return logger.error("The tracker cannot start.", metadata: metadata)
+        }
+        logger.warning(
+            "The tracker could not start and is tried again; its queue fills meanwhile.",
+            metadata: metadata(of: tracker, error, pause: pause, failures: failures)
+        )
+    }
+
+    func retries(_ tracker: String, _ error: TrackerError, events: Int, pause: Duration, failures: Int) {
+        var metadata = metadata(of: tracker, error, pause: pause, failures: failures)
+        metadata[Self.events] = "\(events)"
+        logger.warning("A delivery failed and is tried again.", metadata: metadata)
+    }
+
+    func recovered(_ tracker: String, failures: Int) {
+        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "failures": "\(failures)"]
+        logger.info("The tracker delivers again.", metadata: metadata)
+    }
+
+    func refused(_ events: Int, tracker: String) {
+        logger.warning(
+            "The tracker refused events for good; they are handed to the quarantine.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func invalidPositions(_ count: Int, tracker: String) {
+        logger.error(
+            "The tracker named positions outside its delivery, or twice; this is an error in the tracker.",
+            metadata: [Self.tracker: "\(tracker)", "positions": "\(count)"]
+        )
+    }
+
+    func dropped(_ events: Int, tracker: String, policy: FullPolicy) {
+        logger.warning(
+            "The tracker's queue is full and drops events.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)", "policy": "\(policy.rawValue)"]
+        )
+    }
+
+    func notCommitted(_ events: Int, _ error: JournalError) {
+        logger.error(
+            "The journal did not take events; their senders were told.",
+            metadata: [Self.events: "\(events)", Self.error: "\(error)"]
+        )
+    }
+
+    func notSynced(_ error: JournalError) {
+        logger.error("The journal cannot be written; it is tried again.", metadata: [Self.error: "\(error)"])
+    }
+
+    func retired(_ outcome: Result<[Segment], JournalError>) {
+        switch outcome {
+        case .success(let segments) where segments.isEmpty:
+            break
+        case .success(let segments):
+            let names = segments.map(\.name.text).joined(separator: ", ")
+            logger.info("Segments of the journal that every tracker has were removed: \(names)")
+        case .failure(let error):
+            logger.error("Segments of the journal could not be removed.", metadata: [Self.error: "\(error)"])
+        }
+    }
+
+    func cursorNotMoved(_ tracker: String, _ error: JournalError) {
+        logger.error(
+            "The tracker's cursor could not be moved; after a restart it gets some events again.",
+            metadata: [Self.tracker: "\(tracker)", Self.error: "\(error)"]
+        )
+    }
+
+    func journalNotRead(_ error: JournalError, tracker: String, pause: Duration) {
+        logger.error(
+            "The journal could not be read for the tracker, and is tried again.",
+            metadata: [Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)"]
+        )
+    }
+
+    func damaged(_ damage: Damage, tracker: String) {
+        logger.error(
+            "The journal is damaged: the tracker does not get the events that stood there.",
+            metadata: [Self.tracker: "\(tracker)", "damage": "\(damage)"]
+        )
+    }
+
+    func cancelsDeliveries() {
+        logger.warning("Time to drain the queues is up; deliveries are cancelled.")
+    }
+
+    func undelivered(_ events: Int, tracker: String, isJournaled: Bool) {
+        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        if isJournaled {
+            logger.info("Events were left in the journal; they go on at the next start.", metadata: metadata)
+        } else {
+            logger.error("Events were not delivered before the pipeline ended.", metadata: metadata)
+        }
+    }
+
+    func leftBehind(_ tracker: String) {
+        logger.error(
+            "The tracker did not return in time after its cancellation, and is left behind.",
+            metadata: [Self.tracker: "\(tracker)"]
+        )
+    }
+
+    private func metadata(of tracker: String, _ error: TrackerError, pause: Duration, failures: Int) -> Logger.Metadata
+    {
+        [
+            Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)", "failures": "\(failures)",
+        ]
+    }
+}

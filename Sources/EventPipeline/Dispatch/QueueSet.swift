@@ -1,0 +1,63 @@
+/// A set of the pipeline's queues, each named by its position among the trackers: at most 64 of them.
+package struct QueueSet: Sendable, Hashable, ExpressibleByArrayLiteral {
+    package private(set) var bits: UInt64
+
+    @inline(__always)
+    package init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    /// The set of these queues.
+    package init(arrayLiteral queues: Int...) {
+        bits = queues.reduce(0) { $0 | QueueSet.bit($1) }
+    }
+
+    /// The first queues, so many of them.
+    package init(first count: Int) {
+        bits = count >= 64 ? .max : QueueSet.bit(count) - 1
+    }
+
+    @inline(__always)
+    private static func bit(_ queue: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: queue) }
+
+    package var isEmpty: Bool { bits == 0 }
+
+    @inline(__always)
+    package func contains(_ queue: Int) -> Bool { bits & QueueSet.bit(queue) != 0 }
+
+    @inline(__always)
+    package mutating func insert(_ queue: Int) { bits |= QueueSet.bit(queue) }
+
+    package mutating func remove(_ queue: Int) { bits &= ~QueueSet.bit(queue) }
+
+    @inline(__always)
+    package mutating func formUnion(_ other: QueueSet) { bits |= other.bits }
+
+    @inline(__always)
+    package func intersection(_ other: QueueSet) -> QueueSet { QueueSet(bits: bits & other.bits) }
+
+    @inline(__always)
+    package func isDisjoint(with other: QueueSet) -> Bool { bits & other.bits == 0 }
+
+    package func isSuperset(of other: QueueSet) -> Bool { bits & other.bits == other.bits }
+
+    /// How many of its queues come before this one.
+    package func rank(of queue: Int) -> Int { (bits & (QueueSet.bit(queue) - 1)).nonzeroBitCount }
+}
+
+extension QueueSet: Sequence {
+    /// Walks the queues, ascending.
+    package struct Iterator: IteratorProtocol {
+        var rest: UInt64
+
+        @inline(__always)
+        package mutating func next() -> Int? {
+            guard rest != 0 else { return nil }
+            defer { rest &= rest - 1 }
+            return rest.trailingZeroBitCount
+        }
+    }
+
+    @inline(__always)
+    package func makeIterator() -> Iterator { Iterator(rest: bits) }
+}

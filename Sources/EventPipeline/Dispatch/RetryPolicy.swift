@@ -1,0 +1,25 @@
+/// When a failed start or delivery is tried again: with a pause that doubles each time, and with jitter.
+///
+/// Half of each pause is fixed and half is chance, so that many nodes do not come back to a destination all at once.
+public struct RetryPolicy: Sendable, Hashable {
+    /// The longest the first pause can be; 100 ms unless told.
+    public var initialPause: Duration
+    /// The longest any pause can be; 30 s unless told.
+    public var maximumPause: Duration
+
+    /// Takes the defaults, or what is stated instead.
+    public init(initialPause: Duration = .milliseconds(100), maximumPause: Duration = .seconds(30)) {
+        self.initialPause = initialPause
+        self.maximumPause = maximumPause
+    }
+
+    /// The pause after so many failures in a row, from 1; `jitter` is a number from 0 up to 1.
+    package func pause(afterFailures failures: Int, jitter: Double) -> Duration {
+        var pause = min(initialPause, maximumPause)
+        // 64 doublings reach any ceiling that makes sense, and cannot overflow a duration.
+        for _ in 1..<max(1, min(failures, 64)) {
+            pause = min(pause * 2, maximumPause)
+        }
+        return pause / 2 + pause / 2 * min(max(jitter, 0), 1)
+    }
+}

@@ -1,0 +1,124 @@
+import Journal
+
+/// Carries out, for one tracker, what the pipeline's state decides: start, deliver, pause, stop.
+struct TrackerWorker: Sendable {
+    let pipeline: Pipeline
+    let queue: Int
+    let tracker: any Tracker
+
+    /// Works until the state says it is over.
+    @concurrent
+    func run() async {
+        let stopsTracker = await withDiscardingTaskGroup { timers in
+            while true {
+                switch await pipeline.nextStep(ofWorker: queue) {
+                case .start:
+                    await start()
+                case .deliver(let slices):
+                    await deliver(Delivery(slices))
+                case .deliverAgain(let delivery):
+                    pipeline.metrics[queue].retried(delivery.count)
+                    await deliver(delivery)
+                case .readJournal(let from, let to):
+                    await readJournal(from: from, to: to)
+                case .setTimer(let time):
+                    timers.addTask { await wake(at: time) }
+                case .wait:
+                    break
+                case .end(let stopsTracker):
+                    timers.cancelAll()
+                    return stopsTracker
+                }
+            }
+        }
+        if stopsTracker {
+            // A task of its own, because this one may have been cancelled, and stopping takes work.
+            await Task { await tracker.stop() }.value
+        }
+        pipeline.decide { state, actions in actions = state.workerEnded(queue) }
+    }
+
+    private func wake(at time: Duration) async {
+        guard (try? await pipeline.clock.sleepUntil(time)) != nil else { return }
+        pipeline.decide { state, actions in actions = state.timerFired(of: queue, at: time) }
+    }
+
+    private func start() async {
+        var failure: TrackerError?
+        do throws(TrackerError) {
+            try await tracker.start(for: pipeline.catalog)
+        } catch {
+            failure = error
+        }
+        let now = pipeline.clock.now()
+        let jitter = failure == nil ? 0 : pipeline.jitter()
+        let report = pipeline.decide { state, actions in
+            state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions)
+        }
+        if let failure {
+            pipeline.log.startFailed(tracker.name, failure, pause: report.pause, failures: report.failures)
+        } else {
+            pipeline.log.started(tracker.name)
+        }
+    }
+
+    private func deliver(_ delivery: Delivery) async {
+        let began = pipeline.clock.now()
+        let settlement = Settlement(of: delivery, outcome: await tracker.deliver(delivery))
+        let now = pipeline.clock.now()
+        pipeline.metrics[queue].settled(settlement, after: now - began)
+        quarantine(settlement.refusals, of: delivery)
+        if settlement.invalidPositions > 0 {
+            pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
+        }
+        let jitter = settlement.retry == nil ? 0 : pipeline.jitter()
+        let report = pipeline.decide { state, actions in
+            state.settle(settlement, of: queue, now: now, jitter: jitter, actions: &actions)
+        }
+        logReport(report, settlement)
+        if report.pause == nil { await moveCursor(to: report.settledSequence) }
+    }
+
+    /// Reads what did not fit into the queue, or is left from before, and delivers it.
+    private func readJournal(from start: UInt64, to end: UInt64) async {
+        guard let backlog = pipeline.journaling?.backlogs[queue] else { return }
+        do throws(JournalError) {
+            let part = try await backlog.read(from: start, to: end)
+            for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
+            pipeline.quarantine(part.rejections, source: "journal")
+            if !part.rejections.isEmpty { pipeline.rejects.sync() }
+            let (delivers, settled) = pipeline.decide { state, actions in
+                state.journalRead(part, of: queue, actions: &actions)
+            }
+            await moveCursor(to: settled)
+            if delivers { await deliver(Delivery(part.slices)) }
+        } catch {
+            let now = pipeline.clock.now()
+            let jitter = pipeline.jitter()
+            let pause = pipeline.decide { state, _ in state.journalNotRead(of: queue, now: now, jitter: jitter) }
+            pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause)
+        }
+    }
+
+    private func moveCursor(to sequence: UInt64) async {
+        if pipeline.journaling != nil { await pipeline.moveCursor(of: queue, to: sequence) }
+    }
+
+    private func logReport(_ report: DispatchState.Report, _ settlement: Settlement) {
+        if let pause = report.pause, let reason = settlement.retryReason {
+            let events = settlement.retry?.count ?? 0
+            pipeline.log.retries(tracker.name, reason, events: events, pause: pause, failures: report.failures)
+        } else if report.failures > 0 {
+            pipeline.log.recovered(tracker.name, failures: report.failures)
+        }
+    }
+
+    /// Keeps what was refused, before it counts as settled.
+    private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) {
+        guard !refusals.isEmpty else { return }
+        let refusals = refusals.sorted { $0.position < $1.position }
+        let events = delivery.selecting(refusals.map(\.position))
+        pipeline.rejects.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
+        pipeline.log.refused(refusals.count, tracker: tracker.name)
+    }
+}

@@ -1,0 +1,160 @@
+import DequeModule
+import EventModel
+import Journal
+import Synchronization
+
+/// Commits batches to the journal, all that have gathered at a time: one write and one sync for many senders.
+///
+/// It has a thread of its own, because both block.
+actor JournalCommitter {
+    /// What became of batches that were committed together, in the order in which they came.
+    struct Commit: Sendable {
+        let batches: [RoutedBatch]
+        let completions: [@Sendable (Result<Void, SubmissionError>) -> Void]
+        /// The number of the first event, or why none was committed.
+        let outcome: Result<UInt64, JournalError>
+
+        var isRefused: Bool {
+            if case .failure = outcome { true } else { false }
+        }
+    }
+
+    private typealias Request = (batch: RoutedBatch, completion: @Sendable (Result<Void, SubmissionError>) -> Void)
+
+    /// What the door and the committer share.
+    private struct Mailbox: Sendable {
+        var requests: Deque<Request> = []
+        var parked: CheckedContinuation<Void, Never>?
+        var isClosed = false
+    }
+
+    /// The most bytes of events in one commit, if not a single batch has more.
+    private static let maximumBytes = 4 << 20
+
+    private let thread: BlockingThread
+    private let journal: Journal
+    /// How many segments there were when segments were last looked at for removal.
+    private var lastSegments = 0
+    private var writer: JournalWriter?
+    private let mailbox = Mutex(Mailbox())
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(_ journal: Journal, thread: BlockingThread) {
+        self.thread = thread
+        self.journal = journal
+        writer = JournalWriter(journal)
+    }
+
+    /// Hands a batch over; after `close` it is turned down.
+    nonisolated func commit(
+        _ batch: RoutedBatch,
+        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void
+    ) -> Bool {
+        let (isOpen, parked) = mailbox.withLock { mailbox in
+            guard !mailbox.isClosed else { return (false, CheckedContinuation<Void, Never>?.none) }
+            mailbox.requests.append((batch, completion))
+            return (true, mailbox.parked.take())
+        }
+        parked?.resume()
+        return isOpen
+    }
+
+    /// Commits until it is closed; `done` is called after each commit, before the next.
+    ///
+    /// `needed` tells the number of the oldest event that somebody still needs; `retired` hears what was removed.
+    func run(
+        needed: @Sendable () -> UInt64,
+        retired: @Sendable (Result<[Segment], JournalError>) -> Void,
+        _ done: @Sendable (Commit) -> Void
+    ) async {
+        while true {
+            while let requests = takeRequests() {
+                let commit = commit(requests)
+                done(commit)
+                retire(after: commit, needed, retired)
+                // Lets a sync that is due come in between.
+                if case .interval = journal.configuration.durability { await Task.yield() }
+            }
+            guard await waitForRequests() else { break }
+        }
+        try? writer.take()?.close(now: Timestamp.now().microseconds)
+    }
+
+    /// Tries whether the journal can be written, after it could not; makes room before, of what nobody needs.
+    func probe(needed: UInt64) throws(JournalError) {
+        _ = try journal.retire(before: needed, now: Timestamp.now().microseconds, makesRoom: true)
+        _ = try writer?.commit([], now: Timestamp.now().microseconds)
+    }
+
+    /// Makes what was committed survive a loss of power, where the durability leaves that to a timer.
+    func syncIfTimed() throws(JournalError) {
+        if case .interval = journal.configuration.durability { try writer?.sync() }
+    }
+
+    /// Ends `run` once everything handed over before is committed.
+    nonisolated func close() {
+        let parked = mailbox.withLock { mailbox in
+            mailbox.isClosed = true
+            return mailbox.parked.take()
+        }
+        parked?.resume()
+    }
+
+    /// Removes segments that are over, each time another one was begun, and when there is no room.
+    private func retire(
+        after commit: Commit,
+        _ needed: () -> UInt64,
+        _ retired: (Result<[Segment], JournalError>) -> Void
+    ) {
+        let segments = journal.position.segments.count
+        guard segments != lastSegments || commit.isRefused else { return }
+        var outcome = Result<[Segment], JournalError>.success([])
+        do throws(JournalError) {
+            let now = Timestamp.now().microseconds
+            outcome = .success(try journal.retire(before: needed(), now: now, makesRoom: commit.isRefused))
+        } catch {
+            outcome = .failure(error)
+        }
+        lastSegments = journal.position.segments.count
+        retired(outcome)
+    }
+
+    private func commit(_ requests: [Request]) -> Commit {
+        var outcome = Result<UInt64, JournalError>.failure(JournalError(.closed, "The journal is closed."))
+        do throws(JournalError) {
+            let now = Timestamp.now().microseconds
+            if let first = try writer?.commit(requests.map(\.batch.batch), now: now) { outcome = .success(first) }
+        } catch {
+            outcome = .failure(error)
+        }
+        return Commit(batches: requests.map(\.batch), completions: requests.map(\.completion), outcome: outcome)
+    }
+
+    /// What is committed next; `nil` where nothing has come.
+    private func takeRequests() -> [Request]? {
+        mailbox.withLock { mailbox in
+            var taken: [Request] = []
+            var bytes = 0
+            while let next = mailbox.requests.first {
+                bytes += next.batch.batch.byteCount
+                guard taken.isEmpty || bytes <= Self.maximumBytes else { break }
+                taken.append(mailbox.requests.removeFirst())
+            }
+            return taken.isEmpty ? nil : taken
+        }
+    }
+
+    /// Suspends until there is something; false where it is closed and nothing is left.
+    private func waitForRequests() async -> Bool {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isDue = mailbox.withLock { mailbox in
+                if !mailbox.requests.isEmpty || mailbox.isClosed { return true }
+                mailbox.parked = continuation
+                return false
+            }
+            if isDue { continuation.resume() }
+        }
+        return mailbox.withLock { !$0.isClosed || !$0.requests.isEmpty }
+    }
+}

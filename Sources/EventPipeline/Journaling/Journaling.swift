@@ -1,0 +1,71 @@
+import EventModel
+import Journal
+
+/// A pipeline's journal, with what writes it and what reads it.
+final class Journaling: Sendable {
+    let journal: Journal
+    let committer: JournalCommitter
+    /// One for each tracker, in the order of the queues.
+    let backlogs: [TrackerBacklog]
+    /// How far each tracker had got when the journal was opened.
+    let cursors: [UInt64]
+    /// The trackers that have a cursor and are not configured, and where the hindmost stands: they hold segments back.
+    let abandoned: (trackers: [String], sequence: UInt64)
+
+    /// Opens the cursors; a tracker that has none begins at the journal's end.
+    ///
+    /// - Throws: Where a cursor cannot be opened, and where the system refuses a thread.
+    init(
+        _ journal: Journal,
+        catalog: EventCatalog,
+        trackerNames: [String],
+        delivery: Pipeline.DeliveryLimits
+    ) throws(JournalError) {
+        self.journal = journal
+        let (writing, reading): (BlockingThread, BlockingThread)
+        do throws(TrackerError) {
+            writing = try BlockingThread()
+            reading = try BlockingThread()
+        } catch {
+            throw JournalError(.unwritable, error.message)
+        }
+        committer = JournalCommitter(journal, thread: writing)
+        var backlogs: [TrackerBacklog] = []
+        var cursors: [UInt64] = []
+        for name in trackerNames {
+            let (cursor, sequence) = try Self.openCursor(of: name, in: journal)
+            cursors.append(sequence)
+            backlogs.append(
+                TrackerBacklog(
+                    journal,
+                    cursor: cursor,
+                    catalog: catalog,
+                    tracker: name,
+                    delivery: delivery,
+                    thread: reading
+                )
+            )
+        }
+        self.backlogs = backlogs
+        self.cursors = cursors
+        let configured = Set(trackerNames.map { $0.lowercased() })
+        let others = try journal.cursors().filter { !configured.contains($0.key) }
+        abandoned = (others.keys.sorted(), others.values.min() ?? .max)
+    }
+
+    /// A tracker's cursor, and where it stands; one that is new is put down for good, or a crash would make it new again.
+    private static func openCursor(
+        of tracker: String,
+        in journal: Journal
+    ) throws(JournalError) -> (CursorFile, UInt64) {
+        var cursor = try journal.cursor(ofTracker: tracker)
+        if let sequence = cursor.sequence { return (cursor, sequence) }
+        let end = journal.position.nextSequence
+        do throws(FileError) {
+            try cursor.move(to: end, syncs: true)
+        } catch {
+            throw JournalError(.unwritable, "The cursor of '\(tracker)' cannot be written: \(error).")
+        }
+        return (cursor, end)
+    }
+}

@@ -1,0 +1,164 @@
+import DequeModule
+import EventModel
+import EventSchema
+import Journal
+
+/// What one tracker still has to get out of the journal, and how far it has got.
+///
+/// It reads and writes files, so it has a thread that may block.
+actor TrackerBacklog {
+    /// Some events from the journal.
+    struct Part: Sendable {
+        /// Those that go to the tracker, in order; none of them empty.
+        var slices: [EventSlice] = []
+        /// The number up to which nothing is left to be read.
+        var nextSequence: UInt64
+        /// Those that do not follow the plan any more.
+        var rejections: [Rejection] = []
+        /// What could not be read.
+        var damages: [Damage] = []
+
+        /// How many events there are for the tracker.
+        var count: Int { slices.reduce(0) { $0 + $1.count } }
+    }
+
+    private let thread: BlockingThread
+    private let journal: Journal
+    private let catalog: EventCatalog
+    private let mask: UInt64
+    private let delivery: Pipeline.DeliveryLimits
+    private let validator: EventValidator
+    private var cursor: CursorFile
+    private var reader: JournalReader?
+    /// Slices that were read, and not handed out.
+    private var waiting: Deque<EventSlice> = []
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(
+        _ journal: Journal,
+        cursor: CursorFile,
+        catalog: EventCatalog,
+        tracker: String,
+        delivery: Pipeline.DeliveryLimits,
+        thread: BlockingThread
+    ) {
+        self.journal = journal
+        self.cursor = cursor
+        self.catalog = catalog
+        self.delivery = delivery
+        self.thread = thread
+        mask = catalog.mask(ofTracker: tracker)
+        // What was checked once is checked again, because the plan may be another since.
+        validator = EventValidator(rereading: catalog)
+    }
+
+    /// The next events from `sequence` on, as many as one delivery takes, and none from `end` on.
+    func read(from sequence: UInt64, to end: UInt64) throws(JournalError) -> Part {
+        if reader == nil || waiting.isEmpty && reader?.nextSequence != sequence {
+            waiting = []
+            reader = journal.reader(from: sequence)
+        }
+        var part = Part(nextSequence: sequence)
+        while !fill(&part), let position = reader?.nextSequence, position < end {
+            guard try readFrame(from: sequence, to: end, into: &part) else {
+                // What is missing before the end is not there any more.
+                part.nextSequence = end
+                return part
+            }
+        }
+        let next = waiting.isEmpty ? reader?.nextSequence : part.slices.last?.sequences.upperBound
+        part.nextSequence = max(sequence, next ?? sequence)
+        return part
+    }
+
+    /// Notes that everything before `sequence` is settled; where `syncs` says so, for good.
+    ///
+    /// A cursor that a loss of power sets back makes its tracker get events again, which it was promised may happen.
+    func moveCursor(to sequence: UInt64, syncs: Bool) throws(JournalError) {
+        guard syncs || cursor.sequence.map({ $0 < sequence }) ?? true else { return }
+        do throws(FileError) {
+            try cursor.move(to: max(sequence, cursor.sequence ?? 0), syncs: syncs)
+        } catch {
+            throw JournalError(.unwritable, "The cursor cannot be moved: \(error).")
+        }
+    }
+
+    /// Moves slices that were read into the part; true where it is full.
+    private func fill(_ part: inout Part) -> Bool {
+        var (events, bytes) = (part.count, part.slices.reduce(0) { $0 + $1.byteCount })
+        while let next = waiting.first {
+            let room = delivery.maximumEvents - events
+            guard room > 0, bytes == 0 || bytes + next.byteCount <= delivery.maximumBytes else { return true }
+            let slice = next.count > room ? next[0..<room] : next
+            if slice.count < next.count { waiting[0] = next[room..<next.count] } else { waiting.removeFirst() }
+            part.slices.append(slice)
+            events += slice.count
+            bytes += slice.byteCount
+        }
+        return events >= delivery.maximumEvents || bytes >= delivery.maximumBytes
+    }
+
+    /// Reads one frame; false where there is none before `end`.
+    private func readFrame(from sequence: UInt64, to end: UInt64, into part: inout Part) throws(JournalError) -> Bool {
+        let step: JournalReader.Step
+        do throws(FileError) {
+            guard let next = try reader?.next() else { return false }
+            step = next
+        } catch {
+            throw beginAnew("The journal cannot be read: \(error).")
+        }
+        switch step {
+        case .frame(let header, _) where header.firstSequence >= end:
+            // It is on its way to the queues; should they not take it, it is read again.
+            reader = nil
+            return false
+        case .frame(let header, let lines):
+            let skipped = sequence > header.firstSequence ? Int(clamping: sequence - header.firstSequence) : 0
+            let checked = try check(Self.dropping(skipped, linesOf: lines))
+            part.rejections += checked.rejections.filter(concerns)
+            if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
+                slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
+                waiting.append(slice)
+            }
+            return true
+        case .damage(let damage):
+            part.damages.append(damage)
+            return true
+        case .caughtUp:
+            return false
+        }
+    }
+
+    private func check(_ lines: UnsafeRawBufferPointer) throws(JournalError) -> CheckedBody {
+        do {
+            return try validator.check(lines, as: .lines)
+        } catch {
+            throw beginAnew("The journal's events cannot be checked: \(error)")
+        }
+    }
+
+    /// Forgets what was read, because it is to be read again.
+    private func beginAnew(_ message: String) -> JournalError {
+        reader = nil
+        waiting = []
+        return JournalError(.unreadable, message)
+    }
+
+    /// Whether a rejected event is this tracker's: it names the tracker, or nobody knows what it named.
+    private func concerns(_ rejection: Rejection) -> Bool {
+        guard let name = rejection.name,
+            let index = catalog.definitions.firstIndex(where: { $0.name == name })
+        else { return true }
+        return catalog.trackerMasks[index] & mask != 0
+    }
+
+    private static func dropping(_ count: Int, linesOf lines: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var rest = lines
+        for _ in 0..<count {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { break }
+            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+        }
+        return rest
+    }
+}

@@ -1,0 +1,99 @@
+public import EventModel
+public import EventSchema
+
+/// What a tracker is asked to deliver at one time: the events of one or more slices, in their order.
+///
+/// A position in a delivery, from 0 to `count - 1`, is how an outcome names an event.
+public struct Delivery: Sendable {
+    /// The slices, none of them empty.
+    public let slices: [EventSlice]
+    /// How many events there are.
+    public let count: Int
+    /// How many bytes their lines take, newlines included.
+    public let byteCount: Int
+
+    /// Puts slices together.
+    public init(_ slices: [EventSlice]) {
+        self.slices = slices
+        count = slices.reduce(0) { $0 + $1.count }
+        byteCount = slices.reduce(0) { $0 + $1.byteCount }
+    }
+
+    /// Only the events at the given positions, ascending.
+    public func selecting(_ positions: some Sequence<Int>) -> Delivery {
+        var selected: [EventSlice] = []
+        var sliceIndex = 0
+        var sliceStart = 0
+        for position in positions {
+            while sliceIndex < slices.count, position >= sliceStart + slices[sliceIndex].count {
+                sliceStart += slices[sliceIndex].count
+                sliceIndex += 1
+            }
+            guard sliceIndex < slices.count else { break }
+            let inSlice = position - sliceStart
+            selected.append(slices[sliceIndex][inSlice..<inSlice + 1])
+        }
+        return Delivery(selected)
+    }
+}
+
+extension Delivery: Sequence {
+    /// Walks the events in their order; the nth one has position n.
+    public struct Iterator: IteratorProtocol {
+        private let slices: [EventSlice]
+        private var sliceIndex = 0
+        private var position = 0
+
+        init(_ slices: [EventSlice]) {
+            self.slices = slices
+        }
+
+        /// The next event, or `nil` after the last.
+        public mutating func next() -> TrackedEvent? {
+            while sliceIndex < slices.count {
+                let slice = slices[sliceIndex]
+                if position < slice.count {
+                    defer { position += 1 }
+                    return TrackedEvent(batch: slice.batch, index: slice.batchIndex(at: position))
+                }
+                sliceIndex += 1
+                position = 0
+            }
+            return nil
+        }
+    }
+
+    /// Walks the events in their order; the nth one has position n.
+    public func makeIterator() -> Iterator { Iterator(slices) }
+
+    /// How many events there are.
+    public var underestimatedCount: Int { count }
+}
+
+/// One event in a delivery.
+public struct TrackedEvent: Sendable {
+    /// The batch that holds it.
+    public let batch: EventBatch
+    /// Its place in that batch.
+    public let index: Int
+
+    /// Points at one event of a batch.
+    public init(batch: EventBatch, index: Int) {
+        self.batch = batch
+        self.index = index
+    }
+
+    /// Its identity; the same however often it is delivered.
+    public var id: EventID { batch.entries[index].id }
+    /// When it happened.
+    public var time: Timestamp { batch.entries[index].time }
+    /// What the plan says of it.
+    public var definition: EventDefinition { batch.catalog.definitions[Int(batch.entries[index].definitionIndex)] }
+    /// Its name on the wire.
+    public var name: String { definition.name }
+
+    /// Its canonical JSON, without a newline, as a string of its own.
+    public var json: String {
+        String(decoding: batch.line(at: index), as: UTF8.self)
+    }
+}

@@ -1,0 +1,53 @@
+/// Why a tracker could not start or deliver.
+///
+/// `description` never holds a value from an event, so that it can be logged; `debugDescription` may.
+public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// What kind of failure it is.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The code's stable text.
+        public let description: String
+
+        /// Names a code of a tracker's own, in kebab-case.
+        public init(_ description: String) {
+            self.description = description
+        }
+
+        /// The destination is not to be reached, or is starting or stopping.
+        public static let unavailable = Code("unavailable")
+        /// The destination did not answer in time.
+        public static let timeout = Code("timeout")
+        /// The settings are wrong: an address, a password, a topic, a setting's name.
+        public static let misconfigured = Code("misconfigured")
+        /// The destination lacks something that must be made first: a table, a column, a topic.
+        public static let notPrepared = Code("not-prepared")
+        /// The delivery was cancelled before it was done.
+        public static let cancelled = Code("cancelled")
+        /// Anything else.
+        public static let failed = Code("failed")
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// One sentence for the operator, with the way out where there is one.
+    public let message: String
+    /// Whether the same call may succeed later without anybody's doing.
+    public let isRetryable: Bool
+    /// What the library below said.
+    public let underlying: (any Error)?
+
+    /// Says why.
+    public init(code: Code, message: String, isRetryable: Bool, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.isRetryable = isRetryable
+        self.underlying = underlying
+    }
+
+    /// The sentence and the code.
+    public var description: String { "\(message) [\(code)]" }
+
+    /// The sentence, the code, and the error below.
+    public var debugDescription: String {
+        underlying.map { "\(description) (\(String(reflecting: $0)))" } ?? description
+    }
+}

@@ -1,0 +1,54 @@
+/// Where the envelope's fields stand on the tape; 0 where a field is absent.
+///
+/// A field's ordinal is its place in `CompiledPlan.fieldNames`.
+struct Envelope: ~Copyable {
+    static let receivedAtOrdinal = 3
+
+    private let places = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
+    /// The ordinals of the fields as they came, since senders mostly keep to an order.
+    private let order = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
+
+    init() {
+        order.initialize(repeating: 0, count: CompiledPlan.fieldCount)
+        places.initialize(repeating: 0, count: CompiledPlan.fieldCount)
+    }
+
+    deinit {
+        places.deallocate()
+        order.deallocate()
+    }
+
+    var id: Int { places[0] }
+    var name: Int { places[1] }
+    var time: Int { places[2] }
+    var receivedAt: Int { places[Self.receivedAtOrdinal] }
+    var userID: Int { places[4] }
+    var anonymousID: Int { places[5] }
+    var sessionID: Int { places[6] }
+    var context: Int { places[7] }
+    var payload: Int { places[8] }
+
+    func reset() {
+        places.update(repeating: 0, count: CompiledPlan.fieldCount)
+    }
+
+    /// The ordinal of the field that came last at this position among the members; no promise that it comes again.
+    @inline(__always)
+    func guess(at position: Int) -> Int {
+        position < CompiledPlan.fieldCount ? order[position] : 0
+    }
+
+    /// Notes what came at a position.
+    @inline(__always)
+    func learn(_ ordinal: Int, at position: Int) {
+        if position < CompiledPlan.fieldCount { order[position] = ordinal }
+    }
+
+    /// Notes where a field stands; says no where it was found before.
+    @inline(__always)
+    func set(_ ordinal: Int, _ index: Int) -> Bool {
+        guard places[ordinal] == 0 else { return false }
+        places[ordinal] = index
+        return true
+    }
+}

@@ -1,0 +1,104 @@
+import EventModel
+import EventSchema
+import JSONTape
+
+extension EventCheck {
+    mutating func encodeInteger(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        let value: Int64
+        switch tape.kind(at: index) {
+        case .signed:
+            value = tape.signed(at: index)
+        case .unsigned:
+            return reportRange(of: property)
+        case .double:
+            // 1.0 is an integer. What the double has rounded away, the text still tells.
+            guard let exact = ExactDecimal(text: numberText(at: index)), exact.isWhole else {
+                return reportType(at: index, of: property)
+            }
+            guard let whole = exact.int64 else { return reportRange(of: property) }
+            value = whole
+        default:
+            return reportType(at: index, of: property)
+        }
+        if value < property.pointee.leastInteger || value > property.pointee.greatestInteger {
+            reportRange(of: property)
+        }
+        output.append(value)
+    }
+
+    mutating func encodeNumber(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        let value: Double
+        switch tape.kind(at: index) {
+        case .signed: value = Double(tape.signed(at: index))
+        case .unsigned: value = Double(tape.unsigned(at: index))
+        case .double: value = tape.double(at: index)
+        default: return reportType(at: index, of: property)
+        }
+        if property.pointee.hasRange, value < property.pointee.leastNumber || value > property.pointee.greatestNumber {
+            reportRange(of: property)
+        }
+        checkAllowed(property) { $0.contains(value) }
+        output.appendScalar(at: index, of: tape)
+    }
+
+    /// Appends a decimal as a string, whichever way it came: the one form in which every reader keeps its digits.
+    mutating func encodeDecimal(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        let kind = tape.kind(at: index)
+        guard kind == .string || kind.isNumber else { return reportType(at: index, of: property) }
+        let sent = kind == .string ? tape.string(at: index) : numberText(at: index)
+        guard let value = ExactDecimal(text: sent) else {
+            return kind == .string ? reportOtherString(property) : reportType(at: index, of: property)
+        }
+        let text = value.text
+        guard text.count <= sent.count + Self.maximumExponentDigits else { return reportExponent(of: property) }
+        if property.pointee.hasRange, let limits = plan.decimalLimits[property.pointee.index] {
+            if let least = limits.least, value < least { reportRange(of: property) }
+            if let greatest = limits.greatest, value > greatest { reportRange(of: property) }
+        }
+        checkAllowed(property) { $0.contains(value) }
+        output.append(UInt8(ascii: "\""))
+        output.append(text)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// How many digits an exponent may add to those that were sent: else "1e999" makes a body grow a hundredfold.
+    private static var maximumExponentDigits: Int { 64 }
+
+    @inline(never)
+    private mutating func reportExponent(of property: PropertyRules) {
+        guard !isListFull else { return }
+        let expected = "decimal, at most \(Self.maximumExponentDigits) digits of it from an exponent"
+        report(.outOfRange, of: property, expected: expected, found: "more")
+    }
+
+    /// The number at `index` as it was written.
+    private mutating func numberText(at index: Int) -> UnsafeRawBufferPointer {
+        let numbers = numbers ?? NumberTokens(tape)
+        self.numbers = numbers
+        return numbers.text(at: index)
+    }
+
+    @inline(never)
+    private mutating func reportRange(of property: PropertyRules) {
+        guard !isListFull else { return }
+        let definition = plan.definitions[property.pointee.index]
+        let least = definition.minimum.map { "at least \($0.text)" }
+        let greatest = definition.maximum.map { "at most \($0.text)" }
+        let limits = [least, greatest].compactMap(\.self).joined(separator: " and ")
+        let rule = limits.isEmpty ? " of 64 bits" : ", " + limits
+        report(.outOfRange, of: property, expected: property.pointee.type.rawValue + rule, found: "one beyond")
+    }
+}
+
+extension PlanValue {
+    /// The value as the plan's author wrote it.
+    fileprivate var text: String {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .number(let number): String(number)
+        case .boolean(let truth): String(truth)
+        case .array, .object: "a list"
+        }
+    }
+}

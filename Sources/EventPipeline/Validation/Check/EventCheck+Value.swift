@@ -1,0 +1,194 @@
+import EventModel
+import EventSchema
+import JSONTape
+
+extension EventCheck {
+    /// Checks the value at `index` against a property, and appends it in its canonical form.
+    mutating func encodeValue(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        let kind = tape.kind(at: index)
+        if kind == .null {
+            if property.pointee.isNullable {
+                output.append("null")
+            } else {
+                reportType(at: index, of: property)
+            }
+            return
+        }
+        let start = output.count
+        switch property.pointee.type {
+        case .string: encodeText(at: index, as: property, into: &output)
+        case .integer: encodeInteger(at: index, as: property, into: &output)
+        case .number: return encodeNumber(at: index, as: property, into: &output)
+        case .boolean:
+            guard kind == .true || kind == .false else { return reportType(at: index, of: property) }
+            output.appendScalar(at: index, of: tape)
+        case .decimal: return encodeDecimal(at: index, as: property, into: &output)
+        case .timestamp: return encodeTimestamp(at: index, as: property, into: &output)
+        case .date: encodeDate(at: index, as: property, into: &output)
+        case .uuid: encodeUUID(at: index, as: property, into: &output)
+        case .array: encodeArray(at: index, as: property, into: &output)
+        case .object:
+            guard kind == .object else { return reportType(at: index, of: property) }
+            if property.pointee.object < 0 {
+                encodeFree(at: index, into: &output)
+            } else {
+                encodeObject(at: index, as: property.pointee.object, into: &output)
+            }
+        case .any: encodeFree(at: index, into: &output)
+        }
+        if let enumeration = property.pointee.enumeration, output.count > start {
+            checkEnumeration(enumeration, from: start, of: property, in: &output)
+        }
+    }
+
+    func isString(at index: Int) -> Bool { tape.kind(at: index) == .string }
+
+    @inline(never)
+    mutating func reportType(at index: Int, of property: PropertyRules) {
+        guard !isListFull else { return }
+        report(.wrongType, of: property, expected: Self.expectation(property), found: kindName(at: index))
+    }
+
+    private static func expectation(_ property: PropertyRules) -> String {
+        let type =
+            switch property.pointee.type {
+            case .timestamp: "an RFC 3339 date-time"
+            case .date: "an RFC 3339 full-date"
+            case .uuid: "a UUID (RFC 9562)"
+            case .decimal: "a decimal number, or one in a string, of at most \(ExactDecimal.maximumDigits) digits"
+            case .any: "any value"
+            default: property.pointee.type.rawValue
+            }
+        return property.pointee.isNullable ? type + " or null" : type
+    }
+
+    private mutating func checkEnumeration(
+        _ enumeration: ByteTable,
+        from start: Int,
+        of property: PropertyRules,
+        in output: inout ByteBuilder
+    ) {
+        output.reserve(8)
+        let value = UnsafeRawBufferPointer(rebasing: output.bytes[start...])
+        if enumeration.ordinal(of: value) < 0 {
+            reportNotInEnum(of: property)
+        }
+    }
+
+    /// Holds a value against an enumeration that text cannot decide.
+    @inline(__always)
+    mutating func checkAllowed(_ property: PropertyRules, contains: (AllowedValues) -> Bool) {
+        guard property.pointee.enumeration != nil else { return }
+        if let allowed = plan.allowedValues[property.pointee.index], !contains(allowed) {
+            reportNotInEnum(of: property)
+        }
+    }
+
+    @inline(never)
+    mutating func reportNotInEnum(of property: PropertyRules) {
+        guard !isListFull else { return }
+        let allowed = property.pointee.enumeration.map { table in
+            (0..<min(table.count, 10)).map { table.text(of: $0) }.joined(separator: ", ")
+                + (table.count > 10 ? ", … (\(table.count) values)" : "")
+        }
+        let found = "another \(property.pointee.type.rawValue)"
+        report(.notInEnum, of: property, expected: "one of \(allowed ?? "")", found: found)
+    }
+
+    @inline(__always)
+    private mutating func encodeText(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        guard isString(at: index) else { return reportType(at: index, of: property) }
+        encodeString(at: index, into: &output)
+        if property.pointee.hasLength, !hasSafeLength(tape.string(at: index).count, for: property) {
+            checkLength(at: index, of: property)
+        }
+        if property.pointee.pattern >= 0 { checkPattern(at: index, of: property) }
+    }
+
+    /// Whether so many bytes are a length within the limits whatever they spell: a code point takes 1 to 4 of them.
+    @inline(__always)
+    private func hasSafeLength(_ bytes: Int, for property: PropertyRules) -> Bool {
+        bytes <= property.pointee.greatestLength && (bytes + 3) / 4 >= property.pointee.leastLength
+    }
+
+    @inline(never)
+    private mutating func checkLength(at index: Int, of property: PropertyRules) {
+        // A code point has one byte that does not continue another.
+        let length = tape.string(at: index).reduce(into: 0) { $0 += $1 & 0xC0 == 0x80 ? 0 : 1 }
+        if length > property.pointee.greatestLength {
+            let expected = "at most \(property.pointee.greatestLength) characters"
+            report(.tooLong, of: property, expected: expected, found: "\(length) characters")
+        }
+        if length < property.pointee.leastLength {
+            let expected = "at least \(property.pointee.leastLength) characters"
+            report(.tooShort, of: property, expected: expected, found: "\(length) characters")
+        }
+    }
+
+    @inline(never)
+    private mutating func checkPattern(at index: Int, of property: PropertyRules) {
+        let text = tape.string(at: index)
+        if let steps = property.pointee.plainPattern, steps.match(text) { return }
+        let pattern = plan.patterns[property.pointee.pattern]
+        if property.pointee.plainPattern != nil || !pattern.matches(text) {
+            report(.patternMismatch, of: property, expected: "a match of \(pattern.source)", found: "another string")
+        }
+    }
+
+    private mutating func encodeTimestamp(
+        at index: Int,
+        as property: PropertyRules,
+        into output: inout ByteBuilder
+    ) {
+        guard isString(at: index) else { return reportType(at: index, of: property) }
+        guard let time = Timestamp(text: tape.string(at: index)) else { return reportOtherString(property) }
+        checkAllowed(property) { $0.contains(time) }
+        output.reserve(Timestamp.maximumTextLength + 2)
+        output.append(UInt8(ascii: "\""))
+        output.count += time.write(to: output.end)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func encodeDate(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        guard isString(at: index) else { return reportType(at: index, of: property) }
+        guard CalendarDate(text: tape.string(at: index)) != nil else { return reportOtherString(property) }
+        encodeString(at: index, into: &output)
+    }
+
+    private mutating func encodeUUID(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        guard isString(at: index) else { return reportType(at: index, of: property) }
+        guard let id = EventID(text: tape.string(at: index)) else { return reportOtherString(property) }
+        output.reserve(EventID.textLength + 2)
+        output.append(UInt8(ascii: "\""))
+        id.write(to: output.end)
+        output.count += EventID.textLength
+        output.append(UInt8(ascii: "\""))
+    }
+
+    @inline(never)
+    mutating func reportOtherString(_ property: PropertyRules) {
+        guard !isListFull else { return }
+        report(.wrongType, of: property, expected: Self.expectation(property), found: "another string")
+    }
+
+    private mutating func encodeArray(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
+        guard tape.kind(at: index) == .array else { return reportType(at: index, of: property) }
+        guard property.pointee.items >= 0 else { return encodeFree(at: index, into: &output) }
+        guard descend() else { return }
+        let items = tables.properties + property.pointee.items
+        let contents = tape.contents(of: index)
+        var element = contents.lowerBound
+        var position = 0
+        output.append(UInt8(ascii: "["))
+        while element < contents.upperBound {
+            if position > 0 { output.append(UInt8(ascii: ",")) }
+            path.push(.index(position))
+            encodeValue(at: element, as: items, into: &output)
+            path.pop()
+            element = tape.end(of: element)
+            position += 1
+        }
+        output.append(UInt8(ascii: "]"))
+        depth -= 1
+    }
+}

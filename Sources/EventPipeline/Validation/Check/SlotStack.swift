@@ -1,0 +1,37 @@
+/// A stack of frames, one an object being checked: for each of its properties the place of its value on the tape,
+/// 0 where it is absent.
+struct SlotStack: ~Copyable {
+    private var memory = UnsafeMutableBufferPointer<Int>.allocate(capacity: 256)
+    private var count = 0
+
+    deinit {
+        memory.deallocate()
+    }
+
+    /// Opens a frame of zeros and returns its start.
+    @inline(__always)
+    mutating func push(_ size: Int) -> Int {
+        if count + size > memory.count { grow(by: size) }
+        for slot in count..<count + size { memory[slot] = 0 }
+        count += size
+        return count - size
+    }
+
+    /// Closes the last frame, which has this size.
+    @inline(__always)
+    mutating func pop(_ size: Int) {
+        count -= size
+    }
+
+    private mutating func grow(by size: Int) {
+        let larger = UnsafeMutableBufferPointer<Int>.allocate(capacity: memory.count * 2 + size)
+        for slot in 0..<count { larger[slot] = memory[slot] }
+        memory.deallocate()
+        memory = larger
+    }
+
+    subscript(slot: Int) -> Int {
+        @inline(__always) get { memory[slot] }
+        @inline(__always) set { memory[slot] = newValue }
+    }
+}

@@ -1,0 +1,73 @@
+import JSONTape
+
+/// Where the check stands in an event, written down only when something is wrong there.
+struct ViolationPath: ~Copyable {
+    /// One step down: a key of the envelope, of the plan or on the tape; or, where there is none, a place in an array.
+    struct Step: BitwiseCopyable {
+        private let start: UnsafeRawPointer?
+        private let number: Int
+
+        @inline(__always)
+        static func key(_ key: UnsafeRawBufferPointer) -> Step { Step(start: key.baseAddress, number: key.count) }
+
+        @inline(__always)
+        static func index(_ index: Int) -> Step { Step(start: nil, number: index) }
+
+        fileprivate var text: String {
+            guard let start else { return "[\(number)]" }
+            let key = UnsafeRawBufferPointer(start: start, count: min(number, 64))
+            return ViolationPath.text(ofKey: String(decoding: key, as: UTF8.self))
+        }
+    }
+
+    /// Room for the envelope's field, a step a level, and the key of a violation.
+    private let steps = UnsafeMutablePointer<Step>.allocate(capacity: EventCheck.maximumDepth + 8)
+    private var count = 0
+
+    deinit {
+        steps.deallocate()
+    }
+
+    @inline(__always)
+    mutating func push(_ step: Step) {
+        precondition(count < EventCheck.maximumDepth + 8, "nesting is bounded before a step is taken")
+        steps[count] = step
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func pop() { count -= 1 }
+
+    mutating func reset() { count = 0 }
+
+    /// A JSONPath (RFC 9535) from the envelope.
+    ///
+    /// A key is cut after 64 bytes: senders choose their own.
+    var text: String {
+        (0..<count).reduce(into: "$") { $0 += steps[$1].text }
+    }
+
+    private static func text(ofKey key: String) -> String {
+        let isPlain = key.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+                true
+            default:
+                false
+            }
+        }
+        if isPlain, let first = key.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) {
+            return "." + key
+        }
+        let escaped = key.unicodeScalars.map { scalar in
+            switch scalar {
+            case "'", "\\": "\\" + String(scalar)
+            case _ where scalar.value < 0x20:
+                "\\u00" + (scalar.value < 16 ? "0" : "1") + String(scalar.value % 16, radix: 16)
+            default: String(scalar)
+            }
+        }
+        return "['" + escaped.joined() + "']"
+    }
+}

@@ -1,0 +1,26 @@
+import JSONTape
+
+/// A copy of a text with the readable bytes behind it that the parser wants.
+///
+/// Copying costs a fraction of parsing, and frees callers from a promise about memory that a mistake would break.
+struct PaddedInput: ~Copyable {
+    /// What is kept from body to body; larger bodies give their memory back.
+    private static let keptCapacity = 1 << 20
+
+    private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+
+    deinit {
+        memory.deallocate()
+    }
+
+    /// Copies a body; the result is valid until the next call.
+    mutating func fill(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let needed = body.count + JSONParser.padding
+        if needed > memory.count || memory.count > Self.keptCapacity {
+            memory.deallocate()
+            memory = .allocate(byteCount: max(4096, needed + needed / 2), alignment: 16)
+        }
+        memory.copyMemory(from: body)
+        return UnsafeRawBufferPointer(rebasing: memory[..<body.count])
+    }
+}

@@ -1,0 +1,112 @@
+/// A fixed set of byte strings, each with an ordinal: event names, the keys of an object, the values of an enum.
+///
+/// It points into memory that its `CompiledPlan` owns, so looking something up touches no reference count: the
+/// threads that check events share a plan, and counting its references would make them wait for each other.
+struct ByteTable: BitwiseCopyable {
+    struct Name: BitwiseCopyable {
+        /// At least 8 bytes behind it are readable.
+        let start: UnsafeRawPointer
+        let count: Int
+    }
+
+    /// The strings, by ordinal.
+    let names: UnsafePointer<Name>
+    let count: Int
+    /// Ordinals plus one, 0 where empty; at least twice as many as there are names.
+    private let slots: UnsafePointer<UInt32>
+    private let mask: Int
+
+    init(_ strings: [[UInt8]], in arena: PlanArena) {
+        names = arena.allocate(strings.map { Name(start: arena.allocate(text: $0), count: $0.count) })
+        count = strings.count
+        var size = 2
+        while size < strings.count * 2 { size *= 2 }
+        mask = size - 1
+        var slots = [UInt32](repeating: 0, count: size)
+        for ordinal in strings.indices {
+            let name = names[ordinal]
+            var slot = Self.hash(name.start, name.count) & mask
+            while slots[slot] != 0 { slot = (slot + 1) & mask }
+            slots[slot] = UInt32(ordinal) + 1
+        }
+        self.slots = arena.allocate(slots)
+    }
+
+    /// The ordinal of `key`, or -1; at least 8 bytes behind the key are readable.
+    @inline(__always)
+    func ordinal(of key: UnsafeRawBufferPointer) -> Int {
+        guard let start = key.baseAddress else { return -1 }
+        var slot = Self.hash(start, key.count) & mask
+        while true {
+            let candidate = Int(slots[slot]) - 1
+            if candidate < 0 || isName(candidate, start, key.count) { return candidate }
+            slot = (slot + 1) & mask
+        }
+    }
+
+    /// The ordinal of `key`, or -1, trying `guess` first: senders mostly keep to the plan's order.
+    @inline(__always)
+    func ordinal(of key: UnsafeRawBufferPointer, guess: Int) -> Int {
+        if guess < count, let start = key.baseAddress, isName(guess, start, key.count) { return guess }
+        return ordinal(of: key)
+    }
+
+    @inline(__always)
+    private func isName(_ ordinal: Int, _ start: UnsafeRawPointer, _ count: Int) -> Bool {
+        let name = names[ordinal]
+        return name.count == count && Self.areEqual(name.start, start, count)
+    }
+
+    /// Compares in words; at least 8 bytes behind both are readable.
+    @inline(__always)
+    static func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
+        var position = 0
+        while position + 8 <= count {
+            if load(left + position) != load(right + position) { return false }
+            position += 8
+        }
+        let rest = count - position
+        return rest == 0 || (load(left + position) ^ load(right + position)) & (1 << UInt64(rest * 8) - 1) == 0
+    }
+
+    /// Mixes the length and the first, middle and last eight bytes: the names are the plan's own, so nobody can
+    /// choose them to collide, and a collision costs one comparison.
+    @inline(__always)
+    private static func hash(_ start: UnsafeRawPointer, _ count: Int) -> Int {
+        var word: UInt64
+        if count >= 8 {
+            let last = load(start + count - 8)
+            word = load(start) ^ (last << 23 | last >> 41)
+            if count > 16 { word ^= load(start + count / 2 - 4) &* 0xA24B_AED4_963E_E407 }
+        } else {
+            word = load(start) & (1 << UInt64(count * 8) - 1)
+        }
+        word = (word ^ UInt64(count) &* 0x9FB2_1C65_1E98_DF25) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: word >> 33)
+    }
+
+    @inline(__always)
+    private static func load(_ pointer: UnsafeRawPointer) -> UInt64 {
+        pointer.loadUnaligned(as: UInt64.self)
+    }
+}
+
+extension ByteTable.Name {
+    /// The bytes; 8 more behind them are readable.
+    @inline(__always)
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+}
+
+extension ByteTable {
+    /// One of the strings, for a message.
+    func text(of ordinal: Int) -> String {
+        String(decoding: names[ordinal].bytes, as: UTF8.self)
+    }
+
+    /// The string that differs from `text` in case and separators only, for a message; nil where none does.
+    func text(nearestTo text: String) -> String? {
+        func letters(_ text: String) -> [Character] { text.lowercased().filter { $0.isLetter || $0.isNumber } }
+        let wanted = letters(text)
+        return (0..<count).lazy.map { self.text(of: $0) }.first { letters($0) == wanted }
+    }
+}

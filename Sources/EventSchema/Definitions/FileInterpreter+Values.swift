@@ -1,0 +1,92 @@
+internal import EventModel
+
+extension FileInterpreter {
+    /// Reads `enum` and `examples`, which must stand up to the limits that have been read before.
+    mutating func readValues(_ fields: Fields, _ property: inout PropertyDefinition) {
+        let limits = PropertyLimits(property)
+        property.enumeration = enumeration(fields["enum"], of: property, limits)
+        property.examples = examples(fields["examples"], of: property, limits)
+    }
+
+    private mutating func enumeration(
+        _ entry: PlistEntry?,
+        of property: PropertyDefinition,
+        _ limits: PropertyLimits
+    ) -> [PlanValue]? {
+        guard Self.singleValued.contains(property.type), let entry, let nodes = array(entry.value, as: "'enum'") else {
+            return nil
+        }
+        if nodes.isEmpty {
+            report(.emptyEnum, at: entry.value.place, "'enum' allows nothing; list the values, or remove it")
+            return nil
+        }
+        var values = DistinctValues(type: property.type)
+        for node in nodes where node.value != .unreadable {
+            guard let value = PlanValue(node, of: property) else {
+                let sentence = "the value is no \(property.type.rawValue), so it can never be sent"
+                report(.enumOutsideType, at: node.place, sentence)
+                continue
+            }
+            if !limits.allow(value) {
+                report(.enumOutsideLimits, at: node.place, "the property's own limits forbid the value")
+            }
+            if !values.insert(value) {
+                report(.duplicateEnumValue, at: node.place, "the value already stands in this 'enum'; remove it")
+            }
+        }
+        return values.inOrder
+    }
+
+    private mutating func examples(
+        _ entry: PlistEntry?,
+        of property: PropertyDefinition,
+        _ limits: PropertyLimits
+    ) -> [PlanValue] {
+        guard let entry, let nodes = array(entry.value, as: "'examples'") else { return [] }
+        let allowed = property.enumeration.map { DistinctValues($0, type: property.type) }
+        var examples: [PlanValue] = []
+        for node in nodes where node.value != .unreadable {
+            if let value = PlanValue(node, of: property), limits.allow(value), allowed?.contains(value) != false {
+                examples.append(value)
+            } else {
+                let sentence = "the example would be rejected: type, limits or 'enum' of the property forbid it"
+                report(.badExample, at: node.place, sentence)
+            }
+        }
+        return examples
+    }
+}
+
+/// Values of one type, each once, in the order in which they came.
+private struct DistinctValues {
+    private(set) var inOrder: [PlanValue] = []
+    private var known: Set<Key> = []
+    private let type: PropertyType
+
+    init(_ values: [PlanValue] = [], type: PropertyType) {
+        self.type = type
+        for value in values { insert(value) }
+    }
+
+    @discardableResult
+    mutating func insert(_ value: PlanValue) -> Bool {
+        guard known.insert(key(value)).inserted else { return false }
+        inOrder.append(value)
+        return true
+    }
+
+    func contains(_ value: PlanValue) -> Bool { known.contains(key(value)) }
+
+    /// What makes values the same: for decimals the number, whatever its zeros.
+    private enum Key: Hashable {
+        case decimal(ExactDecimal)
+        case value(PlanValue)
+    }
+
+    private func key(_ value: PlanValue) -> Key {
+        if type == .decimal, case .string(let text) = value, let decimal = ExactDecimal(text) {
+            return .decimal(decimal)
+        }
+        return .value(value)
+    }
+}

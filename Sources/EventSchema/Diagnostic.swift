@@ -1,0 +1,34 @@
+/// One problem of a tracking plan: what is wrong, where, and how to put it right.
+public struct Diagnostic: Sendable, Hashable {
+    /// What kind of problem it is; stable, so that tools can rely on it.
+    public let code: DiagnosticCode
+    /// The place of the node that is to be changed.
+    public let location: SourceLocation
+    /// One sentence without a full stop; it names what is wrong and, where there is a near miss, what was meant.
+    public let sentence: String
+
+    /// States a problem.
+    public init(_ code: DiagnosticCode, at location: SourceLocation, _ sentence: String) {
+        self.code = code
+        self.location = location
+        self.sentence = sentence
+    }
+
+    /// Whether the problem keeps the plan from being used.
+    public var severity: Severity { code.severity }
+
+    /// How bad a problem is.
+    public enum Severity: String, Sendable, Hashable {
+        /// The plan cannot be used.
+        case error
+        /// The plan can be used, and is probably not what its author meant.
+        case warning
+    }
+}
+
+extension Diagnostic: CustomStringConvertible {
+    /// `path:line:column: error: sentence [code]`, as compilers write it.
+    public var description: String {
+        "\(location): \(severity.rawValue): \(sentence) [\(code.rawValue)]"
+    }
+}

@@ -1,0 +1,13 @@
+/// All event definitions of a product, as read from its plist files.
+public struct TrackingPlan: Sendable, Hashable {
+    /// The plan's own version, where a file states one.
+    public var version: String?
+    /// The definitions, in the order of their files and of their keys in each file.
+    public var events: [EventDefinition]
+
+    /// Makes a plan of definitions that have already been checked, or that a test wrote down.
+    public init(version: String? = nil, events: [EventDefinition]) {
+        self.version = version
+        self.events = events
+    }
+}

@@ -1,0 +1,84 @@
+import NIOCore
+
+/// One deadline a connection, for whatever it is doing.
+///
+/// A timer costs more than a request, so it is not set anew for each: it is left to fire, and then looks whether the
+/// deadline has moved. Only an earlier deadline sets it again.
+struct ConnectionClock {
+    /// What a deadline limits.
+    enum Activity {
+        /// Nothing, before the connection is open.
+        case none
+        /// Waiting for a request.
+        case idle
+        /// Receiving a header.
+        case head
+        /// Receiving a body.
+        case body
+        /// Waiting for the pipeline.
+        case wait
+        /// Getting rid of an answer.
+        case answer
+        /// Waiting for the sender to close.
+        case linger
+    }
+
+    /// What the deadline is for.
+    private(set) var activity = Activity.none
+    private var request: UInt64 = 0
+    private var deadline = NIODeadline.distantFuture
+    private var timerDeadline = NIODeadline.distantFuture
+    private var timer: Scheduled<Void>?
+
+    /// Sets the deadline, unless it is already set for this activity of this request.
+    mutating func begin(
+        _ activity: Activity,
+        request: UInt64,
+        timeouts: IngestContext.Timeouts,
+        for handler: ConnectionHandler
+    ) {
+        guard activity != self.activity || request != self.request else { return }
+        self.activity = activity
+        self.request = request
+        deadline = .now() + Self.timeout(of: activity, in: timeouts)
+        setTimer(for: handler)
+    }
+
+    /// Looks at the deadline when the timer has fired.
+    ///
+    /// - Returns: Whether the deadline has passed. If so, the next `begin` sets another.
+    mutating func timerFired(for handler: ConnectionHandler) -> Bool {
+        timer = nil
+        timerDeadline = .distantFuture
+        if NIODeadline.now() >= deadline {
+            deadline = .distantFuture
+            return true
+        }
+        setTimer(for: handler)
+        return false
+    }
+
+    /// Cancels the timer for good.
+    mutating func stop() {
+        timer?.cancel()
+        timer = nil
+    }
+
+    private mutating func setTimer(for handler: ConnectionHandler) {
+        guard deadline < timerDeadline, let context = handler.context else { return }
+        timer?.cancel()
+        timerDeadline = deadline
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { handler.timerFired() }
+    }
+
+    private static func timeout(of activity: Activity, in timeouts: IngestContext.Timeouts) -> TimeAmount {
+        switch activity {
+        case .none, .idle: timeouts.idle
+        case .head: timeouts.head
+        case .body: timeouts.body
+        case .wait: timeouts.wait
+        case .answer: timeouts.answer
+        case .linger: timeouts.linger
+        }
+    }
+}

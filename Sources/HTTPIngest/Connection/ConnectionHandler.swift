@@ -1,0 +1,274 @@
+import EventPipeline
+import NIOCore
+import NIOHTTP1
+
+/// Answers the requests of one connection, one after another.
+///
+/// It stands behind NIO's request decoder, and writes answers as bytes. While a request waits for the pipeline, or the
+/// sender leaves answers unread, nothing more is read; what the decoder had already in hand (one read of at most
+/// 64 KiB) waits in `pending`. Answers are flushed once for all the requests that came in one read.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// What the connection is doing.
+    enum Phase {
+        /// Between requests. Can transition to: receiving or discarding, with a header.
+        case idle
+        /// The body is being received. Can transition to: waiting, idle or closing, with its end; discarding or closing,
+        /// when it is refused.
+        case receiving
+        /// The request is answered, and the rest of it thrown away. Can transition to: idle or closing, with its end.
+        case discarding
+        /// The pipeline has the batch. Can transition to: idle or closing, with its word.
+        case waiting
+        /// The last answer is written, and whatever comes is thrown away until the sender closes. No way out.
+        case closing
+    }
+
+    /// What was read while nothing could be done about it.
+    enum Item {
+        case part(HTTPServerRequestPart)
+        case failure(Failure)
+    }
+
+    /// What may gather in `pending`.
+    ///
+    /// Only a sender that closes its side while an answer is due can send as much: then NIO reads all there is, asked
+    /// or not.
+    static let maximumPendingBytes = 256 << 10
+
+    let shared: IngestContext
+    let loop: LoopResources
+    let admission: LiveConnections.Admission
+    let submission: Submission
+
+    var context: ChannelHandlerContext?
+    var phase = Phase.idle
+    var exchange = Exchange()
+    var ticket: Pipeline.Ticket?
+    /// What will be answered when the pipeline has taken the batch.
+    var checked = (accepted: 0, rejections: [Rejection]())
+    /// Counts requests, so that a deadline knows whose it is.
+    var requestNumber: UInt64 = 0
+    var clock = ConnectionClock()
+
+    var isDraining = false
+    var isWritable = true
+    var isInputClosed = false
+    private var isProcessing = false
+    var needsFlush = false
+    var isReadHeld = false
+    var hasPartialHead = false
+    private var hasOverflowed = false
+    private var hasReadPart = false
+    var pending = CircularBuffer<Item>(initialCapacity: 0)
+    private var pendingBytes = 0
+
+    init(
+        shared: IngestContext,
+        loop: LoopResources,
+        admission: LiveConnections.Admission,
+        eventLoop: any EventLoop
+    ) {
+        self.shared = shared
+        self.loop = loop
+        self.admission = admission
+        submission = Submission(eventLoop: eventLoop)
+    }
+}
+
+// MARK: - The channel's events
+
+extension ConnectionHandler {
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if admission == .refuse {
+            fail(.tooManyConnections)
+            context.flush()
+        }
+        updateDeadline()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasReadPart = true
+        let part = unwrapInboundIn(data)
+        if isBlocked || !pending.isEmpty {
+            enqueue(.part(part))
+        } else {
+            process(part)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Bytes that gave no part are the beginning of a header.
+        if phase == .idle, !hasReadPart { hasPartialHead = true }
+        hasReadPart = false
+        flushIfNeeded()
+        updateDeadline()
+    }
+
+    /// Asks for more input only when there is something that can be done with it.
+    func read(context: ChannelHandlerContext) {
+        if isBlocked || !pending.isEmpty {
+            isReadHeld = true
+        } else {
+            context.read()
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        isWritable = context.channel.isWritable
+        if isWritable, !isProcessing { processPending() }
+        updateDeadline()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed as ChannelEvent:
+            isInputClosed = true
+            endInput()
+        case is ChannelShouldQuiesceEvent:
+            isDraining = true
+            if phase == .idle, pending.isEmpty, !hasPartialHead {
+                // Nothing is expected of the sender, so there is no need to wait for it to close.
+                isInputClosed = true
+                close(after: ByteBuffer())
+            }
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        hasReadPart = true
+        // The decoder says this of every byte after its first error, which has been dealt with.
+        if case ByteToMessageDecoderError.dataReceivedInErrorState = error { return }
+        guard let failure = Self.failure(for: error) else {
+            context.close(promise: nil)
+            return
+        }
+        if isBlocked || !pending.isEmpty {
+            enqueue(.failure(failure))
+        } else {
+            process(failure)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        clock.stop()
+        releaseBudget()
+        pending.removeAll()
+        if let ticket { shared.pipeline.withdraw(ticket) }
+        ticket = nil
+        self.context = nil
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        clock.stop()
+        self.context = nil
+    }
+
+    /// The answer to a decoder's error; `nil` for anything that no answer can follow.
+    private static func failure(for error: any Error) -> Failure? {
+        switch error {
+        case HTTPParserError.headerOverflow: .headerTooLarge
+        case HTTPParserError.invalidEOFState: .incompleteRequest
+        case is HTTPParserError, is NIOHTTPDecoderError: .badRequest
+        default: nil
+        }
+    }
+}
+
+// MARK: - Order and backpressure
+
+extension ConnectionHandler {
+    /// Whether the next request has to wait.
+    private var isBlocked: Bool {
+        phase == .waiting || (!isWritable && phase != .closing)
+    }
+
+    private func enqueue(_ item: Item) {
+        if case .part(.body(let piece)) = item { pendingBytes += piece.readableBytes }
+        pendingBytes += 256
+        // Later requests get no answer then, which tells the sender that they were not taken.
+        if pendingBytes > Self.maximumPendingBytes { hasOverflowed = true }
+        if !hasOverflowed { pending.append(item) }
+    }
+
+    private func process(_ part: HTTPServerRequestPart) {
+        switch (phase, part) {
+        case (.idle, .head(let head)):
+            hasPartialHead = false
+            requestNumber &+= 1
+            begin(head)
+        case (.receiving, .body(let piece)):
+            receive(piece)
+        case (.receiving, .end):
+            finishBody()
+        case (.discarding, .body(let piece)):
+            discard(piece)
+        case (.discarding, .end):
+            endExchange()
+        default:
+            // While closing, nothing matters any more; and the decoder gives parts in no other order.
+            break
+        }
+    }
+
+    private func process(_ failure: Failure) {
+        switch phase {
+        case .idle, .receiving: fail(failure)
+        case .discarding: close(after: ByteBuffer())
+        case .waiting, .closing: break
+        }
+        flushIfNeeded()
+    }
+
+    /// Goes on with what was read before, and then asks for more.
+    func processPending() {
+        isProcessing = true
+        while !isBlocked, let item = pending.popFirst() {
+            switch item {
+            case .part(let part): process(part)
+            case .failure(let failure): process(failure)
+            }
+            // Within a flush the channel may have become writable again.
+            if !isWritable { flushIfNeeded() }
+        }
+        flushIfNeeded()
+        isProcessing = false
+        guard !isBlocked, pending.isEmpty else { return }
+        pendingBytes = 0
+        if hasOverflowed { close(after: ByteBuffer()) }
+        if isInputClosed { endInput() }
+        releaseRead()
+    }
+
+    /// Asks for the input that was held off.
+    func releaseRead() {
+        guard isReadHeld else { return }
+        isReadHeld = false
+        context?.read()
+    }
+
+    private func endInput() {
+        guard !isBlocked, pending.isEmpty else { return }
+        switch phase {
+        case .idle, .discarding: close(after: ByteBuffer())
+        // Every answer has left when the output is closed, so nothing is lost.
+        case .closing where clock.activity == .linger: context?.close(promise: nil)
+        case .receiving, .waiting, .closing: break
+        }
+    }
+
+    private func flushIfNeeded() {
+        guard needsFlush else { return }
+        needsFlush = false
+        context?.flush()
+    }
+}

@@ -1,0 +1,86 @@
+import NIOCore
+import Synchronization
+
+/// The open connections: how many there may be, and the way to reach all of them at shutdown.
+final class LiveConnections: Sendable {
+    /// What is to become of a new connection.
+    enum Admission {
+        /// Its requests are answered.
+        case serve
+        /// It is told that there are too many, and closed.
+        case refuse
+        /// It is closed without a word.
+        case drop
+    }
+
+    /// How many connections may be in the course of being refused.
+    private static let maximumRefusals = 128
+
+    private struct State {
+        var served: [ObjectIdentifier: any Channel] = [:]
+        var refused: [ObjectIdentifier: any Channel] = [:]
+        /// Set when shutdown begins, and fulfilled when the last connection is gone.
+        var emptied: EventLoopPromise<Void>?
+
+        var channels: [any Channel] { Array(served.values) + Array(refused.values) }
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Decides about a new connection, which is counted until it closes unless it is dropped.
+    func admit(_ channel: any Channel) -> Admission {
+        let admission = state.withLock { state -> Admission in
+            guard state.emptied == nil else { return .drop }
+            if state.served.count < limit {
+                state.served[ObjectIdentifier(channel)] = channel
+                return .serve
+            }
+            guard state.refused.count < Self.maximumRefusals else { return .drop }
+            state.refused[ObjectIdentifier(channel)] = channel
+            return .refuse
+        }
+        if admission != .drop {
+            channel.closeFuture.whenComplete { [self] _ in remove(ObjectIdentifier(channel)) }
+        }
+        return admission
+    }
+
+    /// Lets each connection finish what it has begun, and waits until all are closed.
+    ///
+    /// - Returns: How many were cut off because they took longer than `timeout`.
+    func drain(on eventLoop: any EventLoop, timeout: TimeAmount) async -> Int {
+        let emptied = eventLoop.makePromise(of: Void.self)
+        let channels = state.withLock { state in
+            state.emptied = emptied
+            return state.channels
+        }
+        if channels.isEmpty { emptied.succeed() }
+        for channel in channels {
+            channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
+        let cut = Mutex(0)
+        let deadline = eventLoop.scheduleTask(in: timeout) { [self] in
+            let late = state.withLock { $0.channels }
+            cut.withLock { $0 = late.count }
+            for channel in late { channel.close(promise: nil) }
+        }
+        // The promise is only ever fulfilled with success.
+        try? await emptied.futureResult.get()
+        deadline.cancel()
+        return cut.withLock { $0 }
+    }
+
+    private func remove(_ id: ObjectIdentifier) {
+        let emptied = state.withLock { state in
+            state.served[id] = nil
+            state.refused[id] = nil
+            return state.served.isEmpty && state.refused.isEmpty ? state.emptied : nil
+        }
+        emptied?.succeed()
+    }
+}

@@ -1,0 +1,122 @@
+/// A parsed document as simdjson leaves it: a row of 64-bit words, a value's kind in the top byte of its word.
+///
+/// A value is named by the index of its word. The tape is a view of its parser's memory and must not outlive
+/// the next parse. Accessors of one kind of value must only be used on values of that kind.
+///
+/// The layout is documented in simdjson's `doc/tape.md`.
+public struct JSONTape {
+    /// The kinds of values, by the byte that stands for each on the tape.
+    @frozen
+    public struct Kind: Equatable, Sendable {
+        /// The byte on the tape.
+        public let byte: UInt8
+
+        @inlinable
+        init(byte: UInt8) {
+            self.byte = byte
+        }
+
+        /// An object.
+        public static var object: Kind { @inlinable get { Kind(byte: UInt8(ascii: "{")) } }
+        /// An array.
+        public static var array: Kind { @inlinable get { Kind(byte: UInt8(ascii: "[")) } }
+        /// A string.
+        public static var string: Kind { @inlinable get { Kind(byte: UInt8(ascii: "\"")) } }
+        /// A whole number that fits an Int64.
+        public static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
+        /// A whole number beyond Int64 that fits a UInt64.
+        public static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
+        /// A number with a fraction or an exponent.
+        public static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
+        /// `true`.
+        public static var `true`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "t")) } }
+        /// `false`.
+        public static var `false`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "f")) } }
+        /// `null`.
+        public static var null: Kind { @inlinable get { Kind(byte: UInt8(ascii: "n")) } }
+
+        /// Whether it is a number of any of the three kinds.
+        @inlinable
+        public var isNumber: Bool { self == .signed || self == .unsigned || self == .double }
+    }
+
+    @usableFromInline let words: UnsafePointer<UInt64>
+    @usableFromInline let strings: UnsafeRawPointer
+    /// Whether any string came with an escape.
+    ///
+    /// Without one, no string holds what JSON must escape, nor half of a surrogate pair.
+    public let hasEscapes: Bool
+    let structurals: UnsafeBufferPointer<UInt32>
+    let text: UnsafeRawBufferPointer
+
+    /// The tape of the document `null`.
+    public static var null: JSONTape {
+        JSONTape(
+            words: nullWords,
+            strings: UnsafeRawPointer(nullWords),
+            hasEscapes: false,
+            structurals: UnsafeBufferPointer(start: nil, count: 0),
+            text: UnsafeRawBufferPointer(start: nil, count: 0)
+        )
+    }
+
+    // Safe to share: never written after it is made, and never freed.
+    nonisolated(unsafe) private static let nullWords: UnsafePointer<UInt64> = {
+        let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 2)
+        words.initialize(repeating: UInt64(UInt8(ascii: "n")) << 56, count: 2)
+        return UnsafePointer(words)
+    }()
+
+    /// The index of the document's value.
+    @inlinable
+    public var root: Int { 1 }
+
+    /// What kind of value stands at `index`.
+    @inlinable
+    @inline(__always)
+    public func kind(at index: Int) -> Kind {
+        Kind(byte: UInt8(truncatingIfNeeded: words[index] >> 56))
+    }
+
+    /// The index of the word behind the value at `index`.
+    @inlinable
+    @inline(__always)
+    public func end(of index: Int) -> Int {
+        switch kind(at: index) {
+        case .object, .array: Int(words[index] & 0xFFFF_FFFF)
+        case .signed, .unsigned, .double: index + 2
+        default: index + 1
+        }
+    }
+
+    /// The values of the array, or the keys and values by turns of the object, at `index`: first, and just behind the last.
+    @inlinable
+    @inline(__always)
+    public func contents(of index: Int) -> Range<Int> {
+        index + 1..<Int(words[index] & 0xFFFF_FFFF) - 1
+    }
+
+    /// The UTF-8 of the string at `index`, without its escapes; at least 8 more bytes behind it are readable.
+    @inlinable
+    @inline(__always)
+    public func string(at index: Int) -> UnsafeRawBufferPointer {
+        let start = strings + Int(words[index] & 0x00FF_FFFF_FFFF_FFFF)
+        let count = Int(start.loadUnaligned(as: UInt32.self))
+        return UnsafeRawBufferPointer(start: start + 4, count: count)
+    }
+
+    /// The number at `index`, of kind `signed`.
+    @inlinable
+    @inline(__always)
+    public func signed(at index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
+
+    /// The number at `index`, of kind `unsigned`.
+    @inlinable
+    @inline(__always)
+    public func unsigned(at index: Int) -> UInt64 { words[index + 1] }
+
+    /// The number at `index`, of kind `double`.
+    @inlinable
+    @inline(__always)
+    public func double(at index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+}

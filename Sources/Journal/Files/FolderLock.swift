@@ -1,0 +1,49 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Holds a folder for this process, until it is let go or the process ends.
+package final class FolderLock: Sendable {
+    /// The file's name.
+    static let name = "lock"
+
+    private let descriptor: Int32
+
+    /// Takes the lock, a file named `lock` with the process's number in it.
+    ///
+    /// - Throws: `locked` with the other process's number where another has it; `unwritable` where the file cannot be made.
+    package init(folder: String) throws(JournalError) {
+        let path = folder + "/" + Self.name
+        // From here on `deinit` closes it, also where this throws.
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw JournalError(.unwritable, FileError("open", Self.name, errno)) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = errno
+            let owner = Self.owner(descriptor)
+            guard error == EWOULDBLOCK else { throw JournalError(.unwritable, FileError("lock", Self.name, error)) }
+            let process = owner.map { "process \($0)" } ?? "another process"
+            throw JournalError(.locked, "The journal in '\(folder)' is in use by \(process).")
+        }
+        let number = Array("\(getpid())\n".utf8)
+        guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, number, number.count, 0) == number.count else {
+            throw JournalError(.unwritable, FileError("write", Self.name, errno))
+        }
+    }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        // Closing is not enough: a process that is being started meanwhile has a copy of the descriptor until it runs.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    private static func owner(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return Int32(String(decoding: bytes.prefix(max(0, count)).prefix { $0 >= UInt8(ascii: "0") }, as: UTF8.self))
+    }
+}

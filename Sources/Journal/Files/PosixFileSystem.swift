@@ -1,0 +1,161 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A folder of the operating system.
+package struct PosixFileSystem: FileSystem {
+    private let path: String
+    private let isReadOnly: Bool
+
+    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there.
+    package init(path: String) throws(FileError) {
+        self.path = path
+        isReadOnly = false
+        var parent = ""
+        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+            parent += parent.isEmpty && !path.hasPrefix("/") ? part : "/" + part
+            if parent.isEmpty || parent == "/" { continue }
+            if mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EISDIR { throw FileError("make", parent, errno) }
+        }
+    }
+
+    /// Opens a folder that is there; where `isReadOnly` says so, its files are opened for reading, and none is made.
+    package init(existing path: String, isReadOnly: Bool) throws(FileError) {
+        self.path = path
+        self.isReadOnly = isReadOnly
+        _ = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
+    }
+
+    package func names() throws(FileError) -> [String] {
+        guard let folder = opendir(path) else { throw FileError("list", ".", errno) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    package func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
+        let flags = isReadOnly ? O_RDONLY : creates ? O_RDWR | O_CREAT : O_RDWR
+        return try PosixFile(path: path + "/" + name, name: name, flags: flags)
+    }
+
+    package func remove(_ name: String) throws(FileError) {
+        guard unlink(path + "/" + name) == 0 else { throw FileError("remove", name, errno) }
+    }
+
+    package func rename(_ name: String, to other: String) throws(FileError) {
+        #if canImport(Darwin)
+        let result = Darwin.rename(path + "/" + name, path + "/" + other)
+        #elseif canImport(Musl)
+        let result = Musl.rename(path + "/" + name, path + "/" + other)
+        #else
+        let result = Glibc.rename(path + "/" + name, path + "/" + other)
+        #endif
+        guard result == 0 else { throw FileError("rename", name, errno) }
+    }
+
+    package func syncFolder() throws(FileError) {
+        let folder = try PosixFile(path: path, name: ".", flags: O_RDONLY | O_DIRECTORY)
+        try folder.syncAll()
+    }
+
+    package func freeBytes() throws(FileError) -> Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw FileError("measure", ".", errno) }
+        let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return bytes.overflow ? .max : Int(clamping: bytes.partialValue)
+    }
+}
+
+/// A file of the operating system.
+package final class PosixFile: JournalFile {
+    private let descriptor: Int32
+    private let name: String
+
+    init(path: String, name: String, flags: Int32) throws(FileError) {
+        self.name = name
+        descriptor = open(path, flags | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError("open", name, errno) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    package func size() throws(FileError) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError("measure", name, errno) }
+        return Int(status.st_size)
+    }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let result = pread(
+                descriptor,
+                buffer.baseAddress?.advanced(by: count),
+                buffer.count - count,
+                off_t(offset + count)
+            )
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw FileError("read", name, errno)
+            }
+            if result == 0 { break }
+            count += result
+        }
+        return count
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
+        var count = 0
+        while count < bytes.count {
+            let result = pwrite(
+                descriptor,
+                bytes.baseAddress?.advanced(by: count),
+                bytes.count - count,
+                off_t(offset + count)
+            )
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { throw FileError("write", name, result == 0 ? ENOSPC : errno) }
+            count += result
+        }
+    }
+
+    package func sync() throws(FileError) {
+        #if canImport(Darwin)
+        // fsync alone leaves the bytes in the drive's cache.
+        guard fcntl(descriptor, F_FULLFSYNC) == 0 else { throw FileError("sync", name, errno) }
+        #else
+        guard fdatasync(descriptor) == 0 else { throw FileError("sync", name, errno) }
+        #endif
+    }
+
+    func syncAll() throws(FileError) {
+        guard fsync(descriptor) == 0 else { throw FileError("sync", name, errno) }
+    }
+
+    package func truncate(to size: Int) throws(FileError) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileError("truncate", name, errno) }
+    }
+}
+
+/// The system's error numbers that a journal tells apart, and its words for all of them.
+enum PosixErrors {
+    static let noEntry = ENOENT
+    static let notFolder = ENOTDIR
+    static let input = EIO
+
+    static func message(_ number: Int32) -> String {
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+}

@@ -1,0 +1,27 @@
+import CISAL
+
+/// CRC-32C (RFC 3720, appendix B.4), by ISA-L.
+struct Checksum {
+    private var state: UInt32 = .max
+
+    /// Of what was added so far.
+    var value: UInt32 { ~state }
+
+    /// The checksum of some bytes.
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        var checksum = Checksum()
+        checksum.add(bytes)
+        return checksum.value
+    }
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        // ISA-L counts in an `int`, and only reads what it takes by a pointer to variable bytes.
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let part = min(rest.count, 1 << 30)
+            let bytes = UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: UInt8.self)
+            state = crc32_iscsi(bytes, Int32(part), state)
+            rest = UnsafeRawBufferPointer(rebasing: rest[part...])
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// What stands before the lines of one commit, 56 bytes, its numbers with the least significant byte first.
+///
+/// | at | bytes | what |
+/// |---|---|---|
+/// | 0 | 4 | `SLJ` and a newline |
+/// | 4 | 1 | the format's version, 1 |
+/// | 5 | 1 | the kind: 0 events, 1 the end of a segment |
+/// | 6 | 2 | flags: 1 where the commit was synced before it was acknowledged |
+/// | 8 | 8 | the sequence number of the first event; at the end of a segment that of the event to follow |
+/// | 16 | 4 | how many events |
+/// | 20 | 4 | how many bytes of lines follow |
+/// | 24 | 8 | when it was committed, in microseconds since 1970 |
+/// | 32 | 8 | the earliest time of its events, likewise; of the whole segment at its end |
+/// | 40 | 8 | the latest |
+/// | 48 | 4 | CRC-32C of the lines |
+/// | 52 | 4 | CRC-32C of the 52 bytes before |
+package struct FrameHeader: Sendable, Hashable {
+    /// What a frame is for.
+    package enum Kind: UInt8, Sendable {
+        /// It holds events.
+        case events = 0
+        /// It ends a segment: nothing follows it.
+        case end = 1
+    }
+
+    /// Why some bytes are no header.
+    package enum Flaw: Error, Hashable {
+        /// They do not begin as one.
+        case noMagic
+        /// They are not what was written.
+        case checksum
+        /// It is whole, and of a format that only a later version reads.
+        case newerFormat(UInt8)
+        /// It is whole, and says what no writer of ours says.
+        case unknownKind(UInt8)
+    }
+
+    /// How many bytes it takes.
+    package static let byteCount = 56
+    /// The bytes it begins with, as a number.
+    static let magic: UInt32 = 0x0A4A_4C53
+    /// The only format there is.
+    static let version: UInt8 = 1
+
+    /// No journal gets so far; what claims to is not what was written.
+    static let maximumSequence = UInt64.max >> 1
+
+    package var kind = Kind.events
+    /// Whether its commit was synced before it was acknowledged.
+    package var isSynced = true
+    package var firstSequence: UInt64
+    package var count = 0
+    package var payloadBytes = 0
+    /// Microseconds since 1970.
+    package var committedAt: Int64
+    package var earliest: Int64 = .max
+    package var latest: Int64 = .min
+    package var payloadChecksum: UInt32 = 0
+
+    /// The sequence number behind its last event.
+    package var nextSequence: UInt64 { firstSequence &+ UInt64(count) }
+    /// How many bytes the whole frame takes.
+    package var frameBytes: Int { Self.byteCount + payloadBytes }
+
+    /// Writes the header to memory that has room for it.
+    func write(to bytes: UnsafeMutableRawBufferPointer) {
+        func store(_ value: some FixedWidthInteger, at offset: Int) {
+            bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value.littleEndian))
+        }
+        store(Self.magic, at: 0)
+        store(Self.version, at: 4)
+        store(kind.rawValue, at: 5)
+        store(UInt16(isSynced ? 1 : 0), at: 6)
+        store(firstSequence, at: 8)
+        store(UInt32(truncatingIfNeeded: count), at: 16)
+        store(UInt32(truncatingIfNeeded: payloadBytes), at: 20)
+        store(committedAt, at: 24)
+        store(earliest, at: 32)
+        store(latest, at: 40)
+        store(payloadChecksum, at: 48)
+        store(Checksum.of(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<52])), at: 52)
+    }
+
+    /// Reads a header from at least `byteCount` bytes.
+    package static func read(_ bytes: UnsafeRawBufferPointer) -> Result<FrameHeader, Flaw> {
+        func load<Value: FixedWidthInteger>(_ type: Value.Type, at offset: Int) -> Value {
+            Value(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
+        }
+        guard bytes.count >= byteCount, load(UInt32.self, at: 0) == magic else { return .failure(.noMagic) }
+        guard load(UInt32.self, at: 52) == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<52])) else {
+            return .failure(.checksum)
+        }
+        guard bytes[4] == version else { return .failure(.newerFormat(bytes[4])) }
+        guard load(UInt64.self, at: 8) <= maximumSequence else { return .failure(.checksum) }
+        guard let kind = Kind(rawValue: bytes[5]) else { return .failure(.unknownKind(bytes[5])) }
+        var header = FrameHeader(firstSequence: load(UInt64.self, at: 8), committedAt: load(Int64.self, at: 24))
+        header.kind = kind
+        header.isSynced = load(UInt16.self, at: 6) & 1 == 1
+        header.count = Int(load(UInt32.self, at: 16))
+        header.payloadBytes = Int(load(UInt32.self, at: 20))
+        header.earliest = load(Int64.self, at: 32)
+        header.latest = load(Int64.self, at: 40)
+        header.payloadChecksum = load(UInt32.self, at: 48)
+        return .success(header)
+    }
+}

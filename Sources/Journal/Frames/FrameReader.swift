@@ -1,0 +1,120 @@
+/// Walks over the frames of one segment, and finds the good ones behind damaged ones.
+package struct FrameReader: ~Copyable {
+    /// What comes next in the segment.
+    package enum Step {
+        /// A whole frame, and its lines; valid until the next call.
+        case frame(FrameHeader, lines: UnsafeRawBufferPointer)
+        /// Bytes that are no frame, up to the next one or to the end.
+        case damage(Damage)
+        /// There are no more bytes.
+        case end
+    }
+
+    /// No writer makes larger payloads; what claims to be larger is no frame.
+    package static let maximumPayloadBytes = 64 << 20
+    private static let windowBytes = 1 << 20
+
+    private let file: any JournalFile
+    private let name: String
+    /// Where the bytes end that may be read.
+    private let end: Int
+    private var window: UnsafeMutableRawBufferPointer
+    /// Where the window's bytes stand in the file.
+    private var windowRange = 0..<0
+
+    /// Where the next step begins.
+    package private(set) var offset: Int
+
+    /// Begins at an offset at which a frame begins, and reads up to `end`.
+    package init(_ file: any JournalFile, name: String, from offset: Int = 0, to end: Int) {
+        self.file = file
+        self.name = name
+        self.offset = offset
+        self.end = end
+        window = .allocate(byteCount: Self.windowBytes, alignment: 16)
+    }
+
+    deinit {
+        window.deallocate()
+    }
+
+    /// The next frame, or what is wrong there.
+    ///
+    /// - Throws: Where the file cannot be read.
+    package mutating func next() throws(FileError) -> Step {
+        guard offset < end else { return .end }
+        switch try frame(at: offset) {
+        case .success(let header):
+            let lines = try bytes(offset + FrameHeader.byteCount, header.payloadBytes)
+            offset += header.frameBytes
+            return .frame(header, lines: lines ?? UnsafeRawBufferPointer(start: nil, count: 0))
+        case .failure(let flaw):
+            let start = offset
+            offset = try nextFrame(after: start, flaw)
+            return .damage(Damage(segment: name, offset: start, byteCount: offset - start, flaw: flaw))
+        }
+    }
+
+    /// A whole and undamaged frame at a place.
+    private mutating func frame(at start: Int) throws(FileError) -> Result<FrameHeader, Damage.Flaw> {
+        guard let head = try bytes(start, FrameHeader.byteCount) else { return .failure(.incomplete) }
+        switch FrameHeader.read(head) {
+        case .failure(let flaw):
+            return .failure(.header(flaw))
+        case .success(let header):
+            guard header.payloadBytes <= Self.maximumPayloadBytes else { return .failure(.header(.checksum)) }
+            guard let lines = try bytes(start + FrameHeader.byteCount, header.payloadBytes) else {
+                return .failure(.incomplete)
+            }
+            return Checksum.of(lines) == header.payloadChecksum ? .success(header) : .failure(.lines(header))
+        }
+    }
+
+    /// Where the next good frame begins behind a damaged one; the end where none does.
+    private mutating func nextFrame(after start: Int, _ flaw: Damage.Flaw) throws(FileError) -> Int {
+        // Where the header is good, the frame's end most likely is.
+        if case .lines(let header) = flaw, case .success = try frame(at: start + header.frameBytes) {
+            return start + header.frameBytes
+        }
+        var place = start + 1
+        while place <= end - FrameHeader.byteCount {
+            guard let rest = try bytes(place, min(Self.windowBytes / 2, end - place)) else { break }
+            guard let found = Self.positionOfMagic(in: rest) else {
+                place += rest.count - 3
+                continue
+            }
+            place += found
+            if case .success = try frame(at: place) { return place }
+            place += 1
+        }
+        return end
+    }
+
+    private static func positionOfMagic(in bytes: UnsafeRawBufferPointer) -> Int? {
+        let magic = FrameHeader.magic.littleEndian
+        var position = 0
+        while position + 4 <= bytes.count {
+            if bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self) == magic { return position }
+            position += 1
+        }
+        return nil
+    }
+
+    /// Bytes of the file; `nil` where it ends before.
+    private mutating func bytes(_ start: Int, _ count: Int) throws(FileError) -> UnsafeRawBufferPointer? {
+        guard start <= end, count <= end - start else { return nil }
+        if start < windowRange.lowerBound || start + count > windowRange.upperBound {
+            if count > window.count {
+                window.deallocate()
+                window = .allocate(byteCount: count, alignment: 16)
+            }
+            windowRange = start..<start
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: window[..<min(window.count, end - start)])
+            let read = try file.read(into: wanted, at: start)
+            windowRange = start..<start + read
+            guard count <= read else { return nil }
+        }
+        let position = start - windowRange.lowerBound
+        return UnsafeRawBufferPointer(rebasing: window[position..<position + count])
+    }
+}

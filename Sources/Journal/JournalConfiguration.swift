@@ -1,0 +1,51 @@
+/// How a journal is written, and how large it may become.
+public struct JournalConfiguration: Sendable, Hashable {
+    /// When a commit is acknowledged.
+    public enum Durability: Sendable, Hashable {
+        /// After `fdatasync`: what was acknowledged survives a loss of power.
+        case fsync
+        /// After `write`, with an `fdatasync` so long after the last at most: what was acknowledged survives the end of
+        /// the process, and a loss of power takes what was acknowledged since the last sync.
+        case interval(Duration)
+        /// After `write`: what was acknowledged survives the end of the process, and a loss of power takes what the
+        /// system had not written by itself, which may be half a minute of it.
+        case none
+    }
+
+    /// When a commit is acknowledged; after `fdatasync` unless told.
+    public var durability: Durability
+    /// How large a segment becomes before the next one begins; 256 MiB unless told.
+    public var segmentBytes: Int
+    /// How many bytes all segments together may have; 10 GiB unless told.
+    public var maximumBytes: Int
+    /// How many bytes must stay free on the file system; 256 MiB unless told.
+    public var minimumFreeBytes: Int
+
+    /// How long segments are kept that every tracker has got through, for replays; 7 days unless told.
+    public var retentionAge: Duration
+    /// How many bytes all segments together may have before such segments are removed earlier; 2 GiB unless told.
+    public var retentionBytes: Int
+
+    /// Takes the defaults, or what is stated instead.
+    public init(
+        durability: Durability = .fsync,
+        segmentBytes: Int = 256 << 20,
+        maximumBytes: Int = 10 << 30,
+        minimumFreeBytes: Int = 256 << 20,
+        retentionAge: Duration = .seconds(7 * 86_400),
+        retentionBytes: Int = 2 << 30
+    ) {
+        self.durability = durability
+        // A full journal must have segments to remove.
+        self.segmentBytes = max(1 << 16, min(segmentBytes, maximumBytes / 4))
+        self.maximumBytes = maximumBytes
+        self.minimumFreeBytes = minimumFreeBytes
+        self.retentionAge = retentionAge
+        self.retentionBytes = retentionBytes
+    }
+}
+
+extension JournalConfiguration.Durability {
+    /// Whether each commit is synced before it is acknowledged.
+    var syncsEachCommit: Bool { self == .fsync }
+}

@@ -1,0 +1,106 @@
+/// The one writer of a journal: each commit is a frame, and is on disk as the durability says when it returns.
+///
+/// A commit that fails has not happened: its numbers go to the next one, and its place in the file.
+package struct JournalWriter: ~Copyable {
+    private let journal: Journal
+    private var frame = FrameBuilder()
+    private var current: SegmentWriter?
+    /// Whether commits are written that are not synced.
+    private var isDirty = false
+
+    /// Begins a new segment with the first commit; a journal has one writer at a time.
+    package init(_ journal: Journal) {
+        self.journal = journal
+    }
+
+    /// Commits events together; returns the number of the first.
+    ///
+    /// - Throws: `full`, `unwritable` and, beyond 64 MiB, `tooLarge`; then nothing was committed.
+    package mutating func commit(_ entries: [any JournalEntry], now: Int64) throws(JournalError) -> UInt64 {
+        let bytes = entries.reduce(FrameHeader.byteCount) { $0 + $1.lines.count }
+        guard bytes <= FrameReader.maximumPayloadBytes else {
+            throw JournalError(.tooLarge, "A commit of \(bytes) bytes is more than one frame of the journal takes.")
+        }
+        try checkRoom(for: bytes)
+        do throws(FileError) {
+            let first = try makeRoom(for: bytes, now: now)
+            let syncs = journal.configuration.durability.syncsEachCommit
+            frame.build(entries, firstSequence: first, isSynced: syncs, now: now)
+            try current?.append(frame, syncs: syncs)
+            if let segment = current?.segment { journal.committed(segment) }
+            isDirty = !syncs
+            return first
+        } catch {
+            throw JournalError(.unwritable, error)
+        }
+    }
+
+    /// Makes all commits survive a loss of power.
+    package mutating func sync() throws(JournalError) {
+        guard isDirty else { return }
+        do throws(FileError) {
+            try current?.sync()
+            isDirty = false
+        } catch {
+            throw JournalError(.unwritable, error)
+        }
+    }
+
+    /// Ends the last segment, so that the next opening finds everything as it should be.
+    package consuming func close(now: Int64) throws(JournalError) {
+        guard let segment = current?.segment else { return }
+        do throws(FileError) {
+            guard segment.byteCount > 0 else {
+                // Its name is that of the segment to come.
+                try journal.files.remove(segment.name.text)
+                return try journal.files.syncFolder()
+            }
+            try current?.end(isSynced: true, now: now)
+            if let segment = current?.segment { journal.committed(segment) }
+        } catch {
+            throw JournalError(.unwritable, error)
+        }
+    }
+
+    private func checkRoom(for bytes: Int) throws(JournalError) {
+        let configuration = journal.configuration
+        let used = journal.position.byteCount
+        guard bytes <= configuration.maximumBytes - used else {
+            throw JournalError(
+                .full,
+                "The journal has \(used) bytes and may have \(configuration.maximumBytes)."
+            )
+        }
+        let free = try freeBytes()
+        guard configuration.minimumFreeBytes == 0 || free - bytes >= configuration.minimumFreeBytes else {
+            throw JournalError(
+                .full,
+                "The disk has \(free) bytes left, of which \(configuration.minimumFreeBytes) must stay free."
+            )
+        }
+    }
+
+    private func freeBytes() throws(JournalError) -> Int {
+        do throws(FileError) {
+            return try journal.files.freeBytes()
+        } catch {
+            throw JournalError(.unreadable, error)
+        }
+    }
+
+    /// Ends the segment at hand where the commit would make it too large, and begins the next; returns the number that
+    /// the commit gets.
+    private mutating func makeRoom(for bytes: Int, now: Int64) throws(FileError) -> UInt64 {
+        let isSynced = journal.configuration.durability != .none
+        if let segment = current?.segment {
+            let end = segment.byteCount + bytes + FrameHeader.byteCount
+            if segment.byteCount == 0 || end <= journal.configuration.segmentBytes { return segment.nextSequence }
+            try current?.end(isSynced: isSynced, now: now)
+            if let segment = current?.segment { journal.committed(segment) }
+            current = nil
+        }
+        let first = journal.position.nextSequence
+        current = try SegmentWriter(journal.files, firstSequence: first)
+        return first
+    }
+}

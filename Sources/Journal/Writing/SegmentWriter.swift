@@ -1,0 +1,63 @@
+/// Appends frames to one segment.
+struct SegmentWriter {
+    private let file: any JournalFile
+    /// What the segment holds so far.
+    private(set) var segment: Segment
+
+    /// Makes the segment's file.
+    ///
+    /// It survives a crash whatever the durability, empty at worst: recovery must know that there were events.
+    init(_ files: any FileSystem, firstSequence: UInt64) throws(FileError) {
+        let name = SegmentName(firstSequence: firstSequence)
+        file = try files.open(name.text, creates: true)
+        segment = Segment(name)
+        try files.syncFolder()
+    }
+
+    /// Appends a frame; where it throws, nothing was appended, and the next frame takes its place.
+    mutating func append(_ frame: borrowing FrameBuilder, syncs: Bool) throws(FileError) {
+        do {
+            try file.write(frame.bytes, at: segment.byteCount)
+            if syncs { try file.sync() }
+        } catch {
+            // What was written of it is overwritten by the next frame; where there is none, recovery cuts it off.
+            try? file.truncate(to: segment.byteCount)
+            throw error
+        }
+        segment.append(frame.header)
+    }
+
+    /// Makes everything appended so far survive a crash.
+    func sync() throws(FileError) {
+        try file.sync()
+    }
+
+    /// Ends the segment: nothing is appended to it any more; where it throws, it has not ended.
+    mutating func end(isSynced: Bool, now: Int64) throws(FileError) {
+        let header = try Self.writeEnd(of: segment, to: file, isSynced: isSynced, now: now)
+        segment.append(header)
+    }
+
+    /// Writes the frame that ends a segment.
+    static func writeEnd(
+        of segment: Segment,
+        to file: any JournalFile,
+        isSynced: Bool,
+        now: Int64
+    ) throws(FileError) -> FrameHeader {
+        var header = FrameHeader(firstSequence: segment.nextSequence, committedAt: max(now, segment.committedAt))
+        header.kind = .end
+        header.isSynced = isSynced
+        header.earliest = segment.earliest
+        header.latest = segment.latest
+        header.payloadChecksum = Checksum.of(UnsafeRawBufferPointer(start: nil, count: 0))
+        try withUnsafeTemporaryAllocation(byteCount: FrameHeader.byteCount, alignment: 8) { bytes throws(FileError) in
+            header.write(to: bytes)
+            try file.write(UnsafeRawBufferPointer(bytes), at: segment.byteCount)
+        }
+        // Of a commit that failed there may be bytes behind.
+        try file.truncate(to: segment.byteCount + header.frameBytes)
+        if isSynced { try file.sync() }
+        return header
+    }
+}

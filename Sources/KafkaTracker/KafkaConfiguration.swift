@@ -1,0 +1,66 @@
+/// Which Kafka cluster the events go to, and how.
+public struct KafkaConfiguration: Sendable {
+    /// The name of the tracker unless told.
+    public static let defaultName = "kafka"
+    /// The topic unless told.
+    public static let defaultTopic = "events"
+    /// What the header `ce_source` says unless told.
+    public static let defaultSource = "sluice"
+
+    /// The bootstrap servers, as `host:port,host:port`.
+    public var brokers: String
+    /// The name by which the plan's events name the tracker; `kafka` unless told.
+    public var name: String
+    /// The topic; `events` unless told.
+    ///
+    /// `{event}` in it stands for the event's name in snake case, as its SQL table is called: `sales.{event}` makes
+    /// `sales.item_purchased`. Letters that a topic's name cannot have are spelt by their code points: `zoë` is
+    /// `zo-ueb`. Events that get the same topic share it; the header `ce_type` tells them apart.
+    public var topic: String
+    /// What the header `ce_source` says: where the events come from, a URI reference; `sluice` unless told.
+    public var source: String
+    /// How long `start` waits for a broker and for the topics; 10 s unless told.
+    public var startTimeout: Duration
+    /// librdkafka's own properties, by their own names; they win over `defaultProperties`.
+    ///
+    /// They may hold a password, and are never logged. A few belong to the tracker and are refused: `bootstrap.servers`,
+    /// which is `brokers`; `delivery.report.only.error`, `transactional.id`, `log.queue` and `acks=0`, each of which would
+    /// make it lose sight of what was delivered.
+    public var properties: [String: String]
+
+    /// What the tracker sets where librdkafka's own default does not serve it.
+    ///
+    /// - `enable.idempotence`, `acks`: a repetition by librdkafka is no duplicate, and all replicas have what is
+    ///   delivered.
+    /// - `message.timeout.ms`: how long librdkafka tries on its own before the pipeline does.
+    /// - `linger.ms`: a delivery is a batch already, so there is nothing to wait for.
+    /// - `partitioner`: a key goes to the partition to which Kafka's own clients in Java send it, so that topics can be
+    ///   joined with theirs.
+    /// - `socket.nagle.disable`: the end of a delivery does not wait for an acknowledgement by TCP.
+    public static let defaultProperties = [
+        "acks": "all",
+        "client.id": "sluice",
+        "enable.idempotence": "true",
+        "linger.ms": "0.1",
+        "message.timeout.ms": "30000",
+        "partitioner": "murmur2_random",
+        "socket.nagle.disable": "true",
+    ]
+
+    /// Takes the brokers, and the defaults or what is stated instead.
+    public init(
+        brokers: String,
+        name: String = Self.defaultName,
+        topic: String = Self.defaultTopic,
+        source: String = Self.defaultSource,
+        startTimeout: Duration = .seconds(10),
+        properties: [String: String] = [:]
+    ) {
+        self.brokers = brokers
+        self.name = name
+        self.topic = topic
+        self.source = source
+        self.startTimeout = startTimeout
+        self.properties = properties
+    }
+}

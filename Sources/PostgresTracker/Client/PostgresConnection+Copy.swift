@@ -1,0 +1,43 @@
+import CLibPQ
+
+extension PostgresConnection {
+    /// Runs statements of which the last is a `COPY … FROM STDIN`; rows may be sent after it.
+    func beginCopy(_ sql: String, _ limit: WaitLimit) throws(PostgresFailure) {
+        guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
+        try flush(limit)
+        while let result = try nextResult(limit) {
+            if result.status == PGRES_COPY_IN { return }
+            if let failure = result.failure {
+                try drain(limit)
+                throw failure
+            }
+        }
+        throw PostgresFailure(source: .connection, message: "The server did not begin the COPY.")
+    }
+
+    /// Sends a part of the rows; it is copied before this returns.
+    ///
+    /// What the socket does not take is sent while the caller makes the next part, so at most two parts are held.
+    func sendCopy(_ bytes: UnsafeRawBufferPointer, _ limit: WaitLimit) throws(PostgresFailure) {
+        try flush(limit)
+        guard let start = bytes.baseAddress else { return }
+        let sent = PQputCopyData(handle, start.assumingMemoryBound(to: CChar.self), Int32(clamping: bytes.count))
+        guard sent == 1, PQflush(handle) >= 0 else { throw lastFailure }
+    }
+
+    /// Ends the COPY and returns how many rows the server took; whatever the server had against one is thrown here.
+    func endCopy(_ limit: WaitLimit) throws(PostgresFailure) -> Int {
+        try flush(limit)
+        guard PQputCopyEnd(handle, nil) == 1 else { throw lastFailure }
+        try flush(limit)
+        var count = 0
+        try forEachResult(limit) { count = $0.affectedRows }
+        return count
+    }
+
+    private func drain(_ limit: WaitLimit) throws(PostgresFailure) {
+        while let result = try nextResult(limit) {
+            _ = result.status
+        }
+    }
+}

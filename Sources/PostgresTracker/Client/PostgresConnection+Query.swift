@@ -1,0 +1,78 @@
+import CLibPQ
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+extension PostgresConnection {
+    /// Runs statements that give no rows of interest, and returns how many rows the first one touched.
+    @discardableResult
+    func execute(_ sql: String, _ limit: WaitLimit) throws(PostgresFailure) -> Int {
+        guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
+        try flush(limit)
+        var affected: Int?
+        try forEachResult(limit) { affected = affected ?? $0.affectedRows }
+        return affected ?? 0
+    }
+
+    /// Runs one statement and returns its rows as text, NULL as `nil`.
+    func rows(
+        of sql: String,
+        parameters: [String],
+        _ limit: WaitLimit
+    ) throws(PostgresFailure) -> [[String?]] {
+        let copies = parameters.map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        let values = copies.map { UnsafePointer($0) }
+        guard PQsendQueryParams(handle, sql, Int32(values.count), nil, values, nil, nil, 0) == 1 else {
+            throw lastFailure
+        }
+        try flush(limit)
+        var rows: [[String?]] = []
+        try forEachResult(limit) { rows += $0.rows() }
+        return rows
+    }
+
+    /// Waits until all that was sent has left libpq's buffer.
+    func flush(_ limit: WaitLimit) throws(PostgresFailure) {
+        while true {
+            switch PQflush(handle) {
+            case 0: return
+            case 1: break
+            default: throw lastFailure
+            }
+            // The server may be waiting for us to read before it reads on.
+            try waitForSocket(reading: true, writing: true, limit)
+            guard PQconsumeInput(handle) == 1 else { throw lastFailure }
+        }
+    }
+
+    /// The next result of what was sent; `nil` after the last.
+    func nextResult(_ limit: WaitLimit) throws(PostgresFailure) -> QueryResult? {
+        while PQisBusy(handle) == 1 {
+            try waitForSocket(reading: true, writing: false, limit)
+            guard PQconsumeInput(handle) == 1 else { throw lastFailure }
+        }
+        guard let result = PQgetResult(handle) else { return nil }
+        return QueryResult(adopting: result)
+    }
+
+    /// Takes every result, then throws the first failure among them.
+    func forEachResult(
+        _ limit: WaitLimit,
+        _ body: (borrowing QueryResult) -> Void
+    ) throws(PostgresFailure) {
+        var failure: PostgresFailure?
+        while let result = try nextResult(limit) {
+            failure = failure ?? result.failure
+            if result.failure == nil { body(result) }
+            if result.status == PGRES_COPY_IN || result.status == PGRES_COPY_OUT || result.status == PGRES_COPY_BOTH {
+                // Otherwise the same result would come for ever; only a migration can ask for a COPY here.
+                throw PostgresFailure(source: .connection, message: "COPY from or to the client is not possible here.")
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,66 @@
+import CLibPQ
+
+/// One result of the server; freed when it goes out of scope.
+struct QueryResult: ~Copyable {
+    private let handle: OpaquePointer
+
+    /// Takes over a result that `PQgetResult` gave.
+    init(adopting handle: OpaquePointer) {
+        self.handle = handle
+    }
+
+    deinit {
+        PQclear(handle)
+    }
+
+    var status: ExecStatusType { PQresultStatus(handle) }
+
+    /// All rows as text, NULL as `nil`.
+    func rows() -> [[String?]] {
+        let columns = PQnfields(handle)
+        return (0..<PQntuples(handle)).map { row in
+            (0..<columns).map { column in
+                guard PQgetisnull(handle, row, column) == 0, let text = PQgetvalue(handle, row, column) else {
+                    return nil
+                }
+                return String(cString: text)
+            }
+        }
+    }
+
+    /// How many rows the statement touched; 0 where it does not say.
+    var affectedRows: Int {
+        PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    /// What went wrong, if this result is an error.
+    var failure: PostgresFailure? {
+        guard status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE else { return nil }
+        let details = [Field.detail, .hint, .context].compactMap { text(of: $0) }
+        guard let state = text(of: .sqlState) else {
+            // libpq makes results of its own when the connection breaks: they have no SQLSTATE.
+            let message = PQresultErrorMessage(handle).map { String(cString: $0) } ?? ""
+            return PostgresFailure(source: .connection, message: ConnectionMessage(message).text)
+        }
+        return PostgresFailure(
+            source: .server,
+            sqlState: state,
+            message: text(of: .primaryMessage) ?? "",
+            detail: details.isEmpty ? nil : details.joined(separator: " ")
+        )
+    }
+
+    /// The codes of libpq's PG_DIAG_ macros.
+    private enum Field: Character {
+        case sqlState = "C"
+        case primaryMessage = "M"
+        case detail = "D"
+        case hint = "H"
+        case context = "W"
+    }
+
+    private func text(of field: Field) -> String? {
+        guard let code = field.rawValue.asciiValue else { return nil }
+        return PQresultErrorField(handle, Int32(code)).map { String(cString: $0) }
+    }
+}

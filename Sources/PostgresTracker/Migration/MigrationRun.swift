@@ -1,0 +1,163 @@
+import EventPipeline
+
+/// One run of the migrator over one connection.
+struct MigrationRun {
+    /// Where a schema keeps the record of its migrations; no event's table has a name that begins with an underscore.
+    private static let bookkeeping = "_sluice_migrations"
+    /// The first half of the advisory lock's key; the second is a hash of the schema's name.
+    private static let lockClass = 0x736C_7569
+
+    let connection: PostgresConnection
+    let schema: String
+    let limit: WaitLimit
+
+    /// Does it all, under the lock.
+    ///
+    /// What is wrong with the connection is thrown, everything else is in the result.
+    func bringUp(
+        to tables: [EventTable],
+        applying migrations: [Migration]
+    ) throws(PostgresFailure) -> Result<MigrationReport, TrackerError> {
+        try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
+        var report = MigrationReport()
+        do {
+            try lock()
+            try apply(migrations, &report)
+            try change(to: tables, &report)
+        } catch let error as TrackerError {
+            return .failure(error)
+        } catch let error as PostgresFailure {
+            throw error
+        } catch {
+            return .failure(
+                TrackerError(code: .failed, message: "The migration failed.", isRetryable: false, underlying: error)
+            )
+        }
+        return .success(report)
+    }
+
+    /// Waits for its turn; the lock goes with the connection.
+    private func lock() throws {
+        try connection.execute("SET lock_timeout = '60s'", limit)
+        do throws(PostgresFailure) {
+            _ = try connection.rows(
+                of: "SELECT pg_advisory_lock(\(Self.lockClass), hashtext($1))",
+                parameters: [schema],
+                limit
+            )
+        } catch {
+            guard error.sqlState == "55P03" else { throw error }
+            throw TrackerError(
+                code: .timeout,
+                message: "Another migration of this schema is running.",
+                isRetryable: true,
+                underlying: error
+            )
+        }
+        // A change of a table must not queue for long behind a reader: every writer would queue behind it.
+        try connection.execute("SET lock_timeout = '10s'", limit)
+    }
+
+    // MARK: Migrations
+
+    private func apply(_ migrations: [Migration], _ report: inout MigrationReport) throws {
+        let pending: [Migration]
+        do {
+            pending = try MigrationHistory.pending(migrations, after: try appliedMigrations())
+        } catch let mismatch as MigrationHistory.Mismatch {
+            throw TrackerError(code: .failed, message: mismatch.message, isRetryable: false)
+        }
+        for migration in pending {
+            try step("\(migration.name) failed") { () throws(PostgresFailure) in
+                try apply(migration)
+            }
+            report.migrations.append(migration.name)
+        }
+    }
+
+    private func appliedMigrations() throws(PostgresFailure) -> [AppliedMigration] {
+        let table = SQLText.identifier(schema) + "." + SQLText.identifier(Self.bookkeeping)
+        let found = try connection.rows(
+            of: "SELECT to_regclass($1) IS NOT NULL",
+            parameters: [table],
+            limit
+        )
+        guard found.first?.first == "t" else { return [] }
+        let rows = try connection.rows(
+            of: "SELECT number, name, sha256 FROM \(table) ORDER BY number",
+            parameters: [],
+            limit
+        )
+        return rows.compactMap { row in
+            guard let number = row[0].flatMap({ Int($0) }), let name = row[1], let digest = row[2] else { return nil }
+            return AppliedMigration(number: number, name: name, sha256: digest)
+        }
+    }
+
+    private func apply(_ migration: Migration) throws(PostgresFailure) {
+        let name = SQLText.identifier(schema)
+        try connection.execute(
+            """
+            BEGIN; SET LOCAL search_path = \(name), public; SET LOCAL sluice.schema = \(SQLText.literal(schema))
+            """,
+            limit
+        )
+        try connection.execute(migration.sql, limit)
+        guard connection.isInTransaction else {
+            throw PostgresFailure(
+                source: .server,
+                sqlState: "25P01",
+                message: "a migration must not end the transaction that it runs in"
+            )
+        }
+        try connection.execute(
+            """
+            INSERT INTO \(name).\(SQLText.identifier(Self.bookkeeping)) (number, name, sha256)
+            VALUES (\(migration.number), \(SQLText.literal(migration.name)), \(SQLText.literal(migration.sha256)));
+            COMMIT
+            """,
+            limit
+        )
+    }
+
+    // MARK: Tables
+
+    private func change(to tables: [EventTable], _ report: inout MigrationReport) throws {
+        let present = try connection.presentSchema(named: schema, limit)
+        let changes = SchemaChanges(from: present, to: tables)
+        guard changes.conflicts.isEmpty else {
+            throw TrackerError(
+                code: .failed,
+                message: changes.conflicts.joined(separator: " ") + " Nothing was changed: rename the property, "
+                    + "or change the table by hand.",
+                isRetryable: false
+            )
+        }
+        for change in changes.tables {
+            try step("The table \(SQLText.identifier(change.table)) was not changed") { () throws(PostgresFailure) in
+                try connection.execute((["BEGIN"] + change.statements + ["COMMIT"]).joined(separator: ";\n"), limit)
+            }
+            if change.isNew {
+                report.createdTables.append(change.table)
+            } else {
+                report.extendedTables.append(change.table)
+            }
+        }
+    }
+
+    /// Adds to a failure of the server's what was being done.
+    private func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
+        do throws(PostgresFailure) {
+            try body()
+        } catch {
+            guard error.source == .server else { throw error }
+            let state = error.sqlState.map { " (SQLSTATE \($0))" } ?? ""
+            throw TrackerError(
+                code: .failed,
+                message: "\(failed): \(error.message)\(state).",
+                isRetryable: PostgresErrorClass(error) == .unavailable,
+                underlying: error
+            )
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// Where the events' tables are, and how long to wait for them.
+public struct PostgresConfiguration: Sendable {
+    /// The name of the tracker unless told.
+    public static let defaultName = "postgres"
+    /// The schema of the events' tables unless told.
+    public static let defaultSchema = "analytics"
+
+    /// A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
+    ///
+    /// What it leaves out comes from libpq's environment variables and defaults. It can hold a password, and is never
+    /// logged.
+    public var connection: String
+    /// The name by which the plan's events name the tracker; `postgres` unless told.
+    public var name: String
+    /// The schema of the events' tables; `analytics` unless told.
+    public var schema: String
+    /// How long one delivery may take before it is given up and tried again; 60 s unless told.
+    public var deliveryTimeout: Duration
+
+    /// Takes the connection, and the defaults or what is stated instead.
+    public init(
+        connection: String,
+        name: String = Self.defaultName,
+        schema: String = Self.defaultSchema,
+        deliveryTimeout: Duration = .seconds(60)
+    ) {
+        self.connection = connection
+        self.name = name
+        self.schema = schema
+        self.deliveryTimeout = deliveryTimeout
+    }
+}

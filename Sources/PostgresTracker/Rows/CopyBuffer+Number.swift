@@ -1,0 +1,77 @@
+extension CopyBuffer {
+    /// Appends a `bigint` field; false where the text is no whole number of 64 bits.
+    @inline(__always)
+    mutating func appendInteger(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let value = Self.integer(text) else { return false }
+        append(Int32(8))
+        append(value)
+        return true
+    }
+
+    /// Appends a `double precision` field; false where the text is no finite number.
+    @inline(__always)
+    mutating func appendDouble(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard let value = Self.shortDouble(text) ?? Self.anyDouble(text) else { return false }
+        append(Int32(8))
+        append(value.bitPattern)
+        return true
+    }
+
+    @inline(__always)
+    private static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text
+        guard !digits.isEmpty, digits.count <= 19 else { return nil }
+        var magnitude: UInt64 = 0  // nineteen digits always fit
+        for byte in digits {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            magnitude = magnitude &* 10 &+ UInt64(digit)
+        }
+        if isNegative {
+            return magnitude <= Int64.min.magnitude ? 0 &- Int64(truncatingIfNeeded: magnitude) : nil
+        }
+        return Int64(exactly: magnitude)
+    }
+
+    /// A number of at most 15 digits without an exponent: its digits and the power of ten that divides them are
+    /// exact doubles, so that one division rounds correctly.
+    @inline(__always)
+    private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text
+        guard digits.count <= 16 else { return nil }
+        var mantissa: UInt64 = 0
+        var divisor = 1.0
+        var hasPoint = false
+        var digitCount = 0
+        for byte in digits {
+            if byte == UInt8(ascii: "."), !hasPoint {
+                hasPoint = true
+                continue
+            }
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            digitCount += 1
+            mantissa = mantissa &* 10 &+ UInt64(digit)
+            if hasPoint { divisor *= 10 }
+        }
+        guard digitCount > 0, digitCount <= 15 else { return nil }
+        let value = Double(mantissa) / divisor
+        return isNegative ? -value : value
+    }
+
+    private static func anyDouble(_ text: UnsafeRawBufferPointer) -> Double? {
+        // JSON's numbers only: Swift would also take "nan", "inf" and hexadecimal digits.
+        let isPlain = text.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
+                UInt8(ascii: "e"), UInt8(ascii: "E"):
+                true
+            default: false
+            }
+        }
+        guard isPlain, let value = Double(String(decoding: text, as: UTF8.self)), value.isFinite else { return nil }
+        return value
+    }
+}

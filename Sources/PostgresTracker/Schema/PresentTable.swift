@@ -1,0 +1,90 @@
+/// A table as it stands in the database.
+package struct PresentTable: Sendable, Hashable {
+    /// One column of it.
+    package struct Column: Sendable, Hashable {
+        package var name: String
+        /// The type as the server's `format_type` writes it.
+        package var type: String
+        package var isNullable: Bool
+        /// Whether a row may leave the column out all the same: it has a default, or is generated.
+        package var hasDefault: Bool
+        /// Whether no two rows can have the same value in it.
+        package var isUnique: Bool
+        package var comment: String?
+
+        package init(
+            name: String,
+            type: String,
+            isNullable: Bool,
+            hasDefault: Bool = false,
+            isUnique: Bool = false,
+            comment: String? = nil
+        ) {
+            self.name = name
+            self.type = type
+            self.isNullable = isNullable
+            self.hasDefault = hasDefault
+            self.isUnique = isUnique
+            self.comment = comment
+        }
+    }
+
+    package var name: String
+    package var columns: [Column]
+    package var comment: String?
+
+    package init(name: String, columns: [Column], comment: String? = nil) {
+        self.name = name
+        self.columns = columns
+        self.comment = comment
+    }
+}
+
+/// What a schema of the database holds.
+package struct PresentSchema: Sendable, Hashable {
+    package var name: String
+    package var exists: Bool
+    /// Tables and partitioned tables, by name.
+    package var tables: [String: PresentTable]
+
+    package init(name: String, exists: Bool, tables: [String: PresentTable] = [:]) {
+        self.name = name
+        self.exists = exists
+        self.tables = tables
+    }
+
+    /// Asks for everything there is in the schema `$1`: a row a column, or one row for a table without any.
+    static let query = """
+        SELECT c.relname, obj_description(c.oid, 'pg_class'), a.attname, format_type(a.atttypid, a.atttypmod),
+            a.attnotnull, a.atthasdef OR a.attidentity <> '', col_description(c.oid, a.attnum),
+            EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid
+                AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)
+        FROM pg_catalog.pg_namespace n
+        LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p')
+        LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE n.nspname = $1
+        ORDER BY c.relname, a.attnum
+        """
+
+    /// Takes the answer to `query`.
+    init(name: String, rows: [[String?]]) {
+        self.init(name: name, exists: !rows.isEmpty)
+        for row in rows where row.count == 8 {
+            guard let table = row[0] else { continue }
+            var present = tables[table] ?? PresentTable(name: table, columns: [], comment: row[1])
+            if let column = row[2], let type = row[3] {
+                present.columns.append(
+                    PresentTable.Column(
+                        name: column,
+                        type: type,
+                        isNullable: row[4] != "t",
+                        hasDefault: row[5] == "t",
+                        isUnique: row[7] == "t",
+                        comment: row[6]
+                    )
+                )
+            }
+            tables[table] = present
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import EventModel
+import Journal
+
+/// `sluice journal inspect`: what a journal holds, and how far its trackers are.
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Show a journal's segments, the trackers' cursors with their lag, and what was cut out.",
+        discussion: """
+            Changes nothing, and works while a server writes the journal. A cursor is the number of the first event that \
+            its tracker still needs; the lag is counted in events.
+            """
+    )
+
+    @OptionGroup var journal: JournalFolder
+
+    @Flag(help: "Print one JSON object instead.")
+    var json = false
+
+    func run() throws {
+        let inspection = try JournalCommand.attempt {
+            try Inspection(ExistingJournal(reading: journal.folder).files)
+        }
+        print(json ? try JournalCommand.json(InspectionReport(inspection)) : Self.tables(of: inspection))
+    }
+
+    private static func tables(of inspection: Inspection) -> String {
+        var tables = [segments(of: inspection), summary(of: inspection)]
+        if !inspection.cursors.isEmpty {
+            var table = TextTable(header: ["tracker", "cursor", "lag"], numbers: [1, 2])
+            for cursor in inspection.cursors {
+                table.add([cursor.tracker, cursor.sequence.map(String.init) ?? "-", String(inspection.lag(of: cursor))])
+            }
+            tables += ["", table.text]
+        }
+        if !inspection.cuts.isEmpty {
+            var table = TextTable(header: ["cut out", "bytes"], numbers: [1])
+            for cut in inspection.cuts { table.add([cut.name, String(cut.byteCount)]) }
+            tables += ["", table.text]
+        }
+        return tables.joined(separator: "\n")
+    }
+
+    private static func segments(of inspection: Inspection) -> String {
+        let header = ["segment", "first", "next", "bytes", "earliest", "latest", "state"]
+        var table = TextTable(header: header, numbers: [1, 2, 3])
+        for found in inspection.segments {
+            let segment = found.segment
+            let stray = found.strayBytes == 0 ? "" : ", \(found.strayBytes) bytes are no frames"
+            table.add([
+                segment.name.text, String(segment.name.firstSequence), String(segment.nextSequence),
+                String(segment.byteCount), segment.times.map { "\($0.lowerBound)" } ?? "-",
+                segment.times.map { "\($0.upperBound)" } ?? "-", (found.isEnded ? "ended" : "open") + stray,
+            ])
+        }
+        return table.text
+    }
+
+    private static func summary(of inspection: Inspection) -> String {
+        let count = inspection.segments.count
+        return "\(count) segment\(count == 1 ? "" : "s"), \(inspection.byteCount) bytes, "
+            + "first event \(inspection.firstSequence), next event \(inspection.nextSequence)"
+    }
+}
+
+extension Segment {
+    /// The earliest and the latest time of its events; `nil` where it has none.
+    var times: ClosedRange<Timestamp>? {
+        guard earliest <= latest else { return nil }
+        return Timestamp(microseconds: earliest)...Timestamp(microseconds: latest)
+    }
+}
+
+/// What `sluice journal inspect --json` prints.
+private struct InspectionReport: Encodable {
+    struct SegmentReport: Encodable {
+        var file: String
+        var firstSequence: UInt64
+        var nextSequence: UInt64
+        var bytes: Int
+        /// Of them, those that are no frames.
+        var strayBytes: Int
+        /// Absent where there are no events, like `latest`.
+        var earliest: String?
+        var latest: String?
+        var isEnded: Bool
+    }
+
+    struct CursorReport: Encodable {
+        var tracker: String
+        /// Absent where the tracker never got any.
+        var sequence: UInt64?
+        var lag: UInt64
+    }
+
+    struct CutReport: Encodable {
+        var file: String
+        var bytes: Int
+    }
+
+    var segments: [SegmentReport]
+    var bytes: Int
+    var firstSequence: UInt64
+    var nextSequence: UInt64
+    var cursors: [CursorReport]
+    var cuts: [CutReport]
+
+    init(_ inspection: Inspection) {
+        segments = inspection.segments.map { found in
+            SegmentReport(
+                file: found.segment.name.text,
+                firstSequence: found.segment.name.firstSequence,
+                nextSequence: found.segment.nextSequence,
+                bytes: found.segment.byteCount,
+                strayBytes: found.strayBytes,
+                earliest: found.segment.times.map { "\($0.lowerBound)" },
+                latest: found.segment.times.map { "\($0.upperBound)" },
+                isEnded: found.isEnded
+            )
+        }
+        bytes = inspection.byteCount
+        firstSequence = inspection.firstSequence
+        nextSequence = inspection.nextSequence
+        cursors = inspection.cursors.map {
+            CursorReport(tracker: $0.tracker, sequence: $0.sequence, lag: inspection.lag(of: $0))
+        }
+        cuts = inspection.cuts.map { CutReport(file: $0.name, bytes: $0.byteCount) }
+    }
+}

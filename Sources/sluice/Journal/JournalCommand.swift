@@ -1,0 +1,60 @@
+import ArgumentParser
+import EventModel
+import Foundation
+import Journal
+
+/// `sluice journal`: the tools for a journal's folder.
+struct JournalCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "journal",
+        abstract: "Look at, verify, print and repair a journal.",
+        subcommands: [
+            InspectCommand.self, VerifyCommand.self, CatCommand.self, RepairCommand.self, ForgetCommand.self,
+        ]
+    )
+
+    /// Does something with a journal; what keeps it from being done is printed and ends the command with 1.
+    static func attempt<Value>(_ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch let error as JournalError {
+            Terminal.printError("error: \(error)")
+        } catch let error as FileError {
+            Terminal.printError("error: \(error)")
+        }
+        throw ExitCode(1)
+    }
+
+    /// One JSON object, in the same form from all of them.
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+}
+
+/// The folder that the commands are about.
+struct JournalFolder: ParsableArguments {
+    @Argument(help: ArgumentHelp("The journal's folder.", valueName: "dir"))
+    var folder: String
+}
+
+/// Leave to change a journal.
+struct ChangeOptions: ParsableArguments {
+    @Flag(help: "Do not ask.")
+    var yes = false
+
+    /// Returns where `--yes` was given or a person agrees; ends the command with 1 where nobody does.
+    func confirm(_ question: String) throws {
+        if yes { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            Terminal.printError("error: There is no terminal to ask on. With --yes nobody is asked.")
+            throw ExitCode(1)
+        }
+        Terminal.printPrompt("\(question) [y/N] ")
+        guard ["y", "yes"].contains(readLine()?.lowercased()) else {
+            Terminal.printError("Nothing was changed.")
+            throw ExitCode(1)
+        }
+    }
+}

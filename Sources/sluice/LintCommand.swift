@@ -1,0 +1,82 @@
+import ArgumentParser
+import EventSchema
+import Foundation
+
+/// `sluice lint`: every problem of a tracking plan in one run.
+struct LintCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
+        abstract: "Check a tracking plan, and print every problem it has.",
+        discussion: """
+            Prints a line for each problem as 'path:line:column: error|warning: sentence [code]'. Exits with 0 when there \
+            are no errors, 1 when there are, 64 when it was called wrongly.
+            """
+    )
+
+    @Argument(help: "Plan files, and folders whose *.plist files belong to the plan.")
+    var paths: [String] = ["events"]
+
+    @Flag(help: "Print one JSON object instead.")
+    var json = false
+
+    func run() throws {
+        let reading = PlanReader().read(paths: paths)
+        if json {
+            print(try LintReport(reading).json())
+        } else {
+            for diagnostic in reading.diagnostics { print(diagnostic) }
+            Terminal.printError(LintReport.summary(of: reading))
+        }
+        if reading.errorCount > 0 { throw ExitCode(1) }
+    }
+}
+
+/// What `sluice lint --json` prints.
+private struct LintReport: Encodable {
+    struct Problem: Encodable {
+        var path: String
+        var line: Int
+        var column: Int
+        var severity: String
+        var code: String
+        var sentence: String
+    }
+
+    var errors: Int
+    var warnings: Int
+    /// How many events the plan has; absent when it has errors.
+    var events: Int?
+    var problems: [Problem]
+
+    init(_ reading: PlanReading) {
+        errors = reading.errorCount
+        warnings = reading.warningCount
+        events = reading.plan?.events.count
+        problems = reading.diagnostics.map {
+            Problem(
+                path: $0.location.file,
+                line: $0.location.line,
+                column: $0.location.column,
+                severity: $0.severity.rawValue,
+                code: $0.code.rawValue,
+                sentence: $0.sentence
+            )
+        }
+    }
+
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+
+    /// One line for people, on standard error: `12 events, no problems`.
+    static func summary(of reading: PlanReading) -> String {
+        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+        let problems =
+            reading.diagnostics.isEmpty
+            ? "no problems" : "\(count(reading.errorCount, "error")), \(count(reading.warningCount, "warning"))"
+        guard let plan = reading.plan else { return problems }
+        return "\(count(plan.events.count, "event")), \(problems)"
+    }
+}

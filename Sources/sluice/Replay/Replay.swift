@@ -1,0 +1,45 @@
+import EventPipeline
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// Moves everything a reader gives through a pipeline, and counts.
+struct Replay {
+    let paths: [String]
+    let filter: ReplayFilter
+    let rate: Int?
+    let pipeline: Pipeline
+    let catalog: EventCatalog
+    /// Where the pipeline keeps what is rejected; what comes from there is in it already.
+    let quarantineFile: String
+    /// `nil` where nothing is to be kept.
+    let quarantine: Quarantine?
+    let logger: Logger
+
+    /// Reads to the end, delivers, and stops the pipeline; SIGINT and SIGTERM end the reading early.
+    ///
+    /// - Throws: `PipelineError` where a tracker cannot start for a reason that will not pass; `TrackerError` where there is no
+    ///   thread to read on.
+    func run(showsProgress: Bool) async throws -> ReplayReport {
+        let start = ContinuousClock.now
+        let feed = try ReplayFeed(self, start: start, showsProgress: showsProgress)
+        // Services end in the reverse of this order: first the reading, then what was read is delivered.
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(service: pipeline),
+                    .init(service: feed, successTerminationBehavior: .gracefullyShutdownGroup),
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        try await group.run()
+        var report = await feed.report
+        report.trackers = pipeline.statistics.trackers
+        let lost = quarantine?.statistics.lost ?? 0
+        if lost > 0 { report.failures.append("\(lost) rejected events could not be kept in the quarantine") }
+        report.duration = ContinuousClock.now - start
+        return report
+    }
+}

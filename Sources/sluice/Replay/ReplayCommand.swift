@@ -1,0 +1,99 @@
+import ArgumentParser
+import ConsoleTracker
+import EventModel
+import EventPipeline
+import Foundation
+import Logging
+
+/// `sluice replay`: sends recorded events through the same check and to the same trackers.
+struct ReplayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Send events from files or standard input through the check and to their trackers.",
+        discussion: """
+            Reads NDJSON, plain or gzip, and quarantine files. Events without an id get one that follows from the file's \
+            name, the line's number and its bytes, so that replaying a file twice adds nothing twice where ids are looked \
+            at; those from standard input get a new one.
+
+            At the end comes a report: on standard output, or, where the console tracker prints events there, on standard \
+            error.
+
+            Exits with 0 when everything read was accepted and delivered, 2 when events were rejected, 1 when something \
+            could not be read or delivered.
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
+    var paths: [String] = ["-"]
+
+    @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated.", valueName: "name"))
+    var to: [String] = []
+
+    @Option(help: ArgumentHelp("Send on only this event; can be repeated.", valueName: "name"))
+    var event: [String] = []
+
+    @Option(help: ArgumentHelp("Send on only events at or after this time (RFC 3339).", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Send on only events before this time (RFC 3339).", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("At most so many events a second.", valueName: "number"))
+    var rate: Int?
+
+    @Flag(help: "Check only: nothing is delivered, and nothing goes to the quarantine.")
+    var dryRun = false
+
+    @Flag(help: "Print the report as one JSON object.")
+    var json = false
+
+    @OptionGroup var options: PipelineOptions
+
+    func validate() throws {
+        if let rate, rate < 1 { throw ValidationError("--rate takes a number of at least 1.") }
+        _ = try filter()
+        if paths.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input can be read once only.") }
+    }
+
+    func run() async throws {
+        // Like any other command, a replay ends when nobody reads what it prints.
+        Terminal.ignoresBrokenPipes(false)
+        let filter = try filter()
+        let settings = try await Settings.load(options)
+        let wiring = try Wiring(settings)
+        try filter.check(against: wiring.catalog)
+        let trackers = dryRun ? [] : try wiring.trackers(only: to)
+        let quarantine = dryRun ? Quarantine.discarding(logger: wiring.logger) : try wiring.quarantine()
+        let pipeline = try wiring.pipeline(trackers: trackers, quarantine: quarantine, namesAll: !dryRun && to.isEmpty)
+        let replay = Replay(
+            paths: paths,
+            filter: filter,
+            rate: rate,
+            pipeline: pipeline,
+            catalog: wiring.catalog,
+            quarantineFile: settings.quarantineFile,
+            quarantine: dryRun ? nil : quarantine,
+            logger: wiring.logger
+        )
+        let report = try await replay.run(showsProgress: Terminal.isInteractive && !json)
+        let text = json ? report.json : report.table
+        if trackers.contains(where: { $0 is ConsoleTracker }) {
+            Terminal.printError(text)
+        } else {
+            print(text)
+        }
+        if report.exitCode != 0 { throw ExitCode(report.exitCode) }
+    }
+
+    private func filter() throws -> ReplayFilter {
+        try ReplayFilter(events: event, since: time(since, "--since"), until: time(until, "--until"))
+    }
+
+    private func time(_ text: String?, _ option: String) throws -> Timestamp? {
+        guard let text else { return nil }
+        guard let time = Timestamp(text) else {
+            throw ValidationError("\(option) takes an RFC 3339 time such as 2010-12-01T00:00:00Z, not '\(text)'.")
+        }
+        return time
+    }
+}

@@ -1,0 +1,87 @@
+import EventPipeline
+import Foundation
+import ServiceLifecycle
+
+/// The service that reads: it ends when everything read is delivered, or when it is told to end before that.
+actor ReplayFeed: Service {
+    private let replay: Replay
+    /// When the next part may be sent, where a rate is stated.
+    private var nextPart: ContinuousClock.Instant
+    private let reader: ReplayReader
+    private let progress: ReplayProgress?
+    /// What was done so far.
+    private(set) var report = ReplayReport()
+
+    init(_ replay: Replay, start: ContinuousClock.Instant, showsProgress: Bool) throws(TrackerError) {
+        self.replay = replay
+        nextPart = start
+        // At a stated rate the input comes in tenths of a second.
+        reader = try ReplayReader(
+            paths: replay.paths,
+            catalog: replay.catalog,
+            maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max
+        )
+        progress = showsProgress ? ReplayProgress(totalBytes: Self.size(of: replay.paths), start: start) : nil
+    }
+
+    func run() async {
+        await cancelWhenGracefulShutdown { await self.feed() }
+    }
+
+    private func feed() async {
+        await withTaskCancellationHandler {
+            while let part = await reader.next(), !Task.isCancelled {
+                await send(part)
+                progress?.show(events: report.read, bytes: await reader.bytesRead)
+                await keepToRate(part.checked.count)
+            }
+            await replay.pipeline.flush()
+        } onCancel: {
+            reader.stop()
+        }
+        progress?.clear()
+        report.failures += await reader.failures
+        if Task.isCancelled { report.failures.append("told to stop before everything was read and delivered") }
+    }
+
+    /// Counts a part, sends on what passes the filter, and keeps what was rejected.
+    private func send(_ part: ReplayReader.Part) async {
+        let rejections = part.checked.rejections.filter { !replay.filter.leavesOut($0) }
+        let selected = part.checked.batch.flatMap { replay.filter.apply(to: $0) }
+        report.read += part.checked.count
+        report.skipped += part.checked.count - rejections.count - (selected?.count ?? 0)
+        report.rejected += rejections.count
+        for rejection in rejections {
+            for code in Set(rejection.violations.map(\.code)) { report.rejectedByCode[code.rawValue, default: 0] += 1 }
+        }
+        if !rejections.isEmpty, !isQuarantine(part.path) { replay.pipeline.quarantine(rejections, source: part.path) }
+        guard let selected else { return }
+        do {
+            try await replay.pipeline.submit(selected)
+            report.accepted += selected.count
+        } catch {
+            report.failures.append("\(part.path): \(selected.count) events were read, but not taken any more")
+        }
+    }
+
+    private func isQuarantine(_ path: String) -> Bool {
+        func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+        return path != "-" && resolved(path) == resolved(replay.quarantineFile)
+    }
+
+    /// Waits as long as a part of so many events takes at the stated rate; a pause is not made up for.
+    private func keepToRate(_ count: Int) async {
+        guard let rate = replay.rate else { return }
+        nextPart = max(nextPart, ContinuousClock.now) + .seconds(Double(count) / Double(rate))
+        try? await ContinuousClock().sleep(until: nextPart)
+    }
+
+    /// How many bytes there are to read; `nil` where standard input is among them.
+    private static func size(of paths: [String]) -> Int? {
+        paths.reduce(into: Int?.some(0)) { total, path in
+            let attributes = path == "-" ? nil : try? FileManager.default.attributesOfItem(atPath: path)
+            guard let size = attributes?[.size] as? Int, let sum = total else { return total = nil }
+            total = sum + size
+        }
+    }
+}

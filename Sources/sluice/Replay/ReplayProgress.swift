@@ -1,0 +1,36 @@
+import Foundation
+
+/// One line that says how far a replay is, redrawn at most ten times a second.
+final class ReplayProgress {
+    private let totalBytes: Int?
+    private let start: ContinuousClock.Instant
+    private var lastShown: ContinuousClock.Instant
+
+    init(totalBytes: Int?, start: ContinuousClock.Instant) {
+        self.totalBytes = totalBytes
+        self.start = start
+        lastShown = start
+    }
+
+    func show(events: Int, bytes: Int) {
+        let now = ContinuousClock.now
+        guard now - lastShown >= .milliseconds(100) else { return }
+        lastShown = now
+        let elapsed = Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18
+        Terminal.replaceLine(Self.line(events: events, bytes: bytes, totalBytes: totalBytes, elapsed: elapsed))
+    }
+
+    func clear() { Terminal.replaceLine("") }
+
+    /// For example `[#####-----]  52 %  1234567 events  345678/s  3 s left`.
+    static func line(events: Int, bytes: Int, totalBytes: Int?, elapsed: Double) -> String {
+        let rate = elapsed > 0 ? Double(events) / elapsed : 0
+        let counts = "\(events) events  \(Int(rate))/s"
+        guard let totalBytes, totalBytes > 0 else { return counts }
+        let share = min(1, Double(bytes) / Double(totalBytes))
+        let done = Int(share * 20)
+        let bar = String(repeating: "#", count: done) + String(repeating: "-", count: 20 - done)
+        let left = share > 0 ? elapsed / share - elapsed : 0
+        return "[\(bar)] \(Int(share * 100)) %  \(counts)  \(Int(left.rounded(.up))) s left"
+    }
+}

@@ -1,0 +1,116 @@
+import EventModel
+import EventPipeline
+import Foundation
+
+/// Reads and checks one file after the other, on a thread of its own.
+actor ReplayReader {
+    /// A part of the input, checked.
+    struct Part: Sendable {
+        let path: String
+        let checked: CheckedBody
+    }
+
+    private let thread: BlockingThread
+    private let interrupt = Interrupt()
+    private let catalog: EventCatalog
+    private let maximumLines: Int
+    private var paths: ArraySlice<String>
+    private var current: OpenFile?
+    private(set) var failures: [String] = []
+    private var bytesOfClosedFiles = 0
+
+    /// A file that is being read.
+    private final class OpenFile {
+        let path: String
+        var source: ReplaySource
+        let validator: EventValidator
+        var isQuarantine: Bool?
+        /// Lines that were read but not checked yet.
+        var lines: ArraySlice<UInt8> = []
+
+        init(path: String, catalog: EventCatalog, stop: Interrupt) throws {
+            self.path = path
+            source = try ReplaySource(path: path, stop: stop)
+            validator = EventValidator(
+                catalog: catalog,
+                identity: path == "-" ? .assigned : .derived(source: Self.baseName(of: path)),
+                acceptsReceivedAt: true
+            )
+        }
+
+        private static func baseName(of path: String) -> String {
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            return name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
+        }
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Reads `paths` in their order, in parts of at most `maximumLines` lines.
+    ///
+    /// - Throws: Where there is no thread to be had.
+    init(paths: [String], catalog: EventCatalog, maximumLines: Int) throws(TrackerError) {
+        thread = try BlockingThread()
+        self.paths = paths[...]
+        self.catalog = catalog
+        self.maximumLines = maximumLines
+    }
+
+    /// How many bytes were read so far.
+    var bytesRead: Int { bytesOfClosedFiles + (current?.source.bytesRead ?? 0) }
+
+    /// Makes `next` give no more, also one that waits for input.
+    nonisolated func stop() { interrupt.raise() }
+
+    /// The next part; `nil` after the last.
+    ///
+    /// A file that cannot be read is noted in `failures`, and the next one is taken.
+    func next() -> Part? {
+        while !interrupt.isRaised, let file = openFile() {
+            do {
+                if let checked = try check(file) { return Part(path: file.path, checked: checked) }
+            } catch {
+                failures.append("\(file.path): \(error)")
+            }
+            bytesOfClosedFiles += file.source.bytesRead
+            current = nil
+        }
+        return nil
+    }
+
+    private func openFile() -> OpenFile? {
+        while current == nil, let path = paths.popFirst() {
+            do {
+                current = try OpenFile(path: path, catalog: catalog, stop: interrupt)
+            } catch {
+                failures.append("\(path): \(error)")
+            }
+        }
+        return current
+    }
+
+    private func check(_ file: OpenFile) throws -> CheckedBody? {
+        if file.lines.isEmpty {
+            guard let lines = try file.source.next() else { return nil }
+            let isQuarantine = file.isQuarantine ?? QuarantinedLine.isFirst(in: lines)
+            file.isQuarantine = isQuarantine
+            file.lines = isQuarantine ? QuarantinedLine.events(in: lines)[...] : lines[...]
+        }
+        let end = endOfPart(of: file.lines)
+        let part = file.lines[..<end]
+        file.lines = file.lines[end...]
+        // Lines are never malformed as a whole, for each broken one is a rejection; but there may be no memory for one.
+        return try part.withUnsafeBytes { try file.validator.check($0, as: .lines) }
+    }
+
+    private func endOfPart(of lines: ArraySlice<UInt8>) -> Int {
+        guard maximumLines < .max else { return lines.endIndex }
+        var count = 0
+        for (index, byte) in zip(lines.indices, lines) where byte == UInt8(ascii: "\n") {
+            count += 1
+            if count == maximumLines { return index + 1 }
+        }
+        return lines.endIndex
+    }
+
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import EventPipeline
+import Foundation
+import HTTPIngest
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// `sluice serve`: takes events over HTTP until it is told to stop.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Take events over HTTP, check them, and deliver them to their trackers.",
+        discussion: """
+            SIGTERM and SIGINT close the door, drain the queues and end with 0; what could not be delivered in time is \
+            counted and said.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where to listen.", valueName: "host:port"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("How long a request waits for room before the answer is 503.", valueName: "seconds"))
+    var maxWait: Int?
+
+    @Option(help: ArgumentHelp("Where accepted events are kept until every tracker has them.", valueName: "dir"))
+    var journal: String?
+
+    @OptionGroup var options: PipelineOptions
+
+    func run() async throws {
+        // A reader of our output that goes away is one tracker's trouble.
+        Terminal.ignoresBrokenPipes(true)
+        let settings = try await Settings.load(options, listen: listen, maxWait: maxWait, journal: journal)
+        let wiring = try Wiring(settings)
+        let quarantine = try wiring.quarantine()
+        let pipeline = try wiring.pipeline(
+            trackers: wiring.trackers(),
+            quarantine: quarantine,
+            journal: wiring.journal()
+        )
+        let server = HTTPIngestServer(
+            configuration: settings.http,
+            catalog: wiring.catalog,
+            pipeline: pipeline,
+            logger: wiring.logger
+        )
+        let address = try await server.bind()
+        wiring.logger.info("Taking events at http://\(address)/v1/events")
+        // Services end in the reverse of this order: first the door is closed, then the queues are drained.
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: pipeline), .init(service: server)],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: wiring.logger
+            )
+        )
+        try await group.run()
+        Self.say(pipeline.statistics, pending: settings.journal == nil ? "NOT delivered" : "left in the journal")
+        let lost = quarantine.statistics.lost
+        if lost > 0 { Terminal.printError("\(lost) rejected events could not be kept in the quarantine.") }
+    }
+
+    private static func say(_ statistics: PipelineStatistics, pending: String) {
+        let trackers = statistics.trackers.map { tracker in
+            var text = "\(tracker.name): \(tracker.delivered) delivered"
+            if tracker.refused > 0 { text += ", \(tracker.refused) refused" }
+            if tracker.dropped > 0 { text += ", \(tracker.dropped) dropped" }
+            if tracker.pendingEvents > 0 { text += ", \(tracker.pendingEvents) \(pending)" }
+            return text
+        }
+        Terminal.printError("Stopped. \(statistics.accepted) events accepted; \(trackers.joined(separator: "; ")).")
+    }
+}

@@ -1,0 +1,139 @@
+/// Every setting there is: its key in the configuration file, which also gives its environment variable.
+enum SettingKey: String, CaseIterable {
+    case eventsDirectory = "events.directory"
+    case httpListen = "http.listen"
+    case httpMaxWaitSeconds = "http.maxWaitSeconds"
+    case consoleEnabled = "console.enabled"
+    case consoleFormat = "console.format"
+    case postgresURL = "postgres.url"
+    case postgresSchema = "postgres.schema"
+    case kafkaBrokers = "kafka.brokers"
+    case kafkaTopic = "kafka.topic"
+    case kafkaSource = "kafka.source"
+    case kafkaProperties = "kafka.properties"
+    case queueEvents = "queue.capacityInEvents"
+    case queueBytes = "queue.capacityInBytes"
+    case queuePolicy = "queue.policy"
+    case journalFolder = "journal.folder"
+    case journalDurability = "journal.durability"
+    case journalIntervalMilliseconds = "journal.intervalMilliseconds"
+    case journalBytes = "journal.maximumBytes"
+    case deliveryEvents = "delivery.maximumEvents"
+    case deliveryLinger = "delivery.lingerMilliseconds"
+    case shutdownSeconds = "shutdown.timeoutSeconds"
+    case quarantineFile = "quarantine.file"
+    case quarantineBytes = "quarantine.capacityInBytes"
+    case strictTrackers = "trackers.strict"
+    case logLevel = "log.level"
+
+    /// The environment variable.
+    ///
+    /// Two have the names that other tools use for the same thing; the others are the key in capitals.
+    var environmentVariable: String {
+        switch self {
+        case .postgresURL: "DATABASE_URL"
+        case .kafkaBrokers: "KAFKA_BROKERS"
+        default: "SLUICE_" + Self.words(of: rawValue).joined(separator: "_").uppercased()
+        }
+    }
+
+    /// The option of the command line; `nil` where there is none.
+    var option: String? {
+        switch self {
+        case .eventsDirectory: "--events"
+        case .httpListen: "--listen"
+        case .httpMaxWaitSeconds: "--max-wait"
+        case .consoleEnabled: "--console/--no-console"
+        case .consoleFormat: "--format"
+        case .postgresURL: "--postgres"
+        case .postgresSchema: "--schema"
+        case .kafkaBrokers: "--kafka"
+        case .kafkaTopic: "--kafka-topic"
+        case .kafkaProperties: "--kafka-property"
+        case .quarantineFile: "--quarantine"
+        case .strictTrackers: "--strict-trackers"
+        case .logLevel: "--log-level"
+        case .journalFolder: "--journal"
+        case .journalDurability, .journalIntervalMilliseconds, .journalBytes, .kafkaSource, .queueEvents, .queueBytes,
+            .queuePolicy, .deliveryEvents, .deliveryLinger, .shutdownSeconds,
+            .quarantineBytes:
+            nil
+        }
+    }
+
+    /// What holds when nobody says anything.
+    var defaultText: String {
+        switch self {
+        case .eventsDirectory: "events"
+        case .httpListen: "127.0.0.1:8080"
+        case .httpMaxWaitSeconds: "5"
+        case .consoleEnabled: "true"
+        case .consoleFormat: "pretty"
+        case .postgresURL, .kafkaBrokers: "none: no such tracker"
+        case .postgresSchema: "analytics"
+        case .kafkaTopic: "events"
+        case .kafkaSource: "sluice"
+        case .kafkaProperties: "none"
+        case .queueEvents: "100000"
+        case .queueBytes: "67108864"
+        case .queuePolicy: "wait"
+        case .journalFolder: "none: events live in memory until they are delivered"
+        case .journalDurability: "fsync"
+        case .journalIntervalMilliseconds: "1000"
+        case .journalBytes: "10737418240"
+        case .deliveryEvents: "10000"
+        case .deliveryLinger: "100"
+        case .shutdownSeconds: "30"
+        case .quarantineFile: "quarantine.ndjson"
+        case .quarantineBytes: "1073741824"
+        case .strictTrackers: "false"
+        case .logLevel: "info"
+        }
+    }
+
+    /// What it decides.
+    var summary: String {
+        switch self {
+        case .eventsDirectory: "The folder of the tracking plan."
+        case .httpListen: "Where events are taken over HTTP, as host:port."
+        case .httpMaxWaitSeconds: "How long a request waits for room in a full queue before the answer is 503."
+        case .consoleEnabled: "Whether events that name `console` are printed."
+        case .consoleFormat: "How they are printed: pretty or json."
+        case .postgresURL: "PostgreSQL, as a libpq URI or keywords."
+        case .postgresSchema: "The schema of the events' tables."
+        case .kafkaBrokers: "Kafka's bootstrap servers, as host:port,host:port."
+        case .kafkaTopic: "The topic; `{event}` in it stands for the event's name in snake case."
+        case .kafkaSource: "What the header ce_source says."
+        case .kafkaProperties: "librdkafka's own properties, each as name=value; in the environment parted by ;."
+        case .queueEvents: "The most events in a tracker's queue."
+        case .queueBytes: "The most bytes in a tracker's queue."
+        case .queuePolicy:
+            "What a full queue does: wait, spill (which it does with a journal unless told), dropNewest or dropOldest."
+        case .journalFolder: "Where accepted events are kept until every tracker has them."
+        case .journalDurability: "When events are acknowledged: fsync (on disk), interval or none."
+        case .journalIntervalMilliseconds: "How often the journal is synced where the durability is interval."
+        case .journalBytes: "The most bytes of the journal; beyond that nothing is taken."
+        case .deliveryEvents: "The most events in one delivery."
+        case .deliveryLinger: "How long events wait for company, in milliseconds."
+        case .shutdownSeconds: "How long queues are drained at the end."
+        case .quarantineFile: "Where rejected events are kept."
+        case .quarantineBytes: "The most bytes kept there."
+        case .strictTrackers: "Whether an event that names a tracker nobody configured keeps Sluice from starting."
+        case .logLevel: "How much is logged: trace, debug, info, notice, warning, error or critical."
+        }
+    }
+
+    /// `http.maxWaitSeconds` is `http`, `max`, `Wait`, `Seconds`.
+    private static func words(of key: String) -> [String] {
+        var words: [String] = [""]
+        for character in key {
+            if character == "." {
+                words.append("")
+            } else {
+                if character.isUppercase, words[words.count - 1].last?.isUppercase == false { words.append("") }
+                words[words.count - 1].append(character)
+            }
+        }
+        return words
+    }
+}

@@ -1,0 +1,14 @@
+import ArgumentParser
+
+/// The command `sluice`.
+@main
+struct Sluice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sluice",
+        abstract: "An event analytics pipeline: check, serve and replay events by their tracking plan.",
+        subcommands: [
+            ServeCommand.self, ReplayCommand.self, LintCommand.self, MigrateCommand.self, JournalCommand.self,
+            SettingsCommand.self,
+        ]
+    )
+}

@@ -1,0 +1,127 @@
+import ArgumentParser
+import ConsoleTracker
+import EventModel
+import EventPipeline
+import EventSchema
+import Foundation
+import Journal
+import KafkaTracker
+import Logging
+import PostgresTracker
+
+/// The one place where settings become parts and parts are put together.
+struct Wiring {
+    let settings: Settings
+    let catalog: EventCatalog
+    let logger: Logger
+
+    /// Reads the plan; its problems are printed, and its errors end the command with 1.
+    init(_ settings: Settings) throws {
+        self.settings = settings
+        let reading = PlanReader().read(paths: [settings.eventsDirectory])
+        for diagnostic in reading.diagnostics { Terminal.printError("\(diagnostic)") }
+        guard let plan = reading.plan else { throw ExitCode(1) }
+        catalog = EventCatalog(plan: plan)
+        var logger = Logger(label: "sluice", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = settings.logLevel
+        self.logger = logger
+    }
+
+    /// The configured trackers; only those of `names`, compared without regard to case, where any are named.
+    func trackers(only names: [String] = []) throws -> [any Tracker] {
+        var trackers: [any Tracker] = []
+        if let format = settings.consoleFormat {
+            trackers.append(ConsoleTracker(ConsoleConfiguration(format: format)))
+        }
+        if let postgres = settings.postgres {
+            let configuration = PostgresConfiguration(connection: postgres.connection, schema: postgres.schema)
+            trackers.append(PostgresTracker(configuration, logger: logger))
+        }
+        if let kafka = settings.kafka {
+            let configuration = KafkaConfiguration(
+                brokers: kafka.brokers,
+                topic: kafka.topic,
+                source: kafka.source,
+                properties: kafka.properties
+            )
+            trackers.append(KafkaTracker(configuration, logger: logger))
+        }
+        guard !names.isEmpty else { return trackers }
+        let wanted = Set(names.map { $0.lowercased() })
+        let configured = Set(trackers.map { $0.name.lowercased() })
+        if let missing = wanted.subtracting(configured).sorted().first {
+            let known = configured.isEmpty ? "none" : configured.sorted().joined(separator: ", ")
+            throw ValidationError("No tracker '\(missing)' is configured; there are: \(known).")
+        }
+        return trackers.filter { wanted.contains($0.name.lowercased()) }
+    }
+
+    /// Everything behind the door.
+    ///
+    /// `namesAll` says that an event short of a tracker is worth a warning, or an end: not so where trackers were left
+    /// out on purpose.
+    func pipeline(
+        trackers: [any Tracker],
+        quarantine: Quarantine,
+        journal: Journal? = nil,
+        namesAll: Bool = true
+    ) throws -> Pipeline {
+        let pipeline: Pipeline
+        if let journal {
+            pipeline = try Pipeline(
+                catalog: catalog,
+                trackers: trackers,
+                journal: journal,
+                configuration: settings.pipeline,
+                quarantine: quarantine,
+                logger: logger
+            )
+        } else {
+            pipeline = Pipeline(
+                catalog: catalog,
+                trackers: trackers,
+                configuration: settings.pipeline,
+                quarantine: quarantine,
+                logger: logger
+            )
+        }
+        if namesAll { try checkTrackers(of: pipeline) }
+        return pipeline
+    }
+
+    /// The journal, where one is configured.
+    func journal() throws -> Journal? {
+        guard let journal = settings.journal else { return nil }
+        return try Journal(
+            folder: journal.folder,
+            configuration: journal.configuration,
+            now: Timestamp.now().microseconds
+        )
+    }
+
+    /// The file of rejected events.
+    func quarantine() throws -> Quarantine {
+        try Quarantine(
+            path: settings.quarantineFile,
+            capacityInBytes: settings.quarantineCapacityInBytes,
+            logger: logger
+        )
+    }
+
+    /// Warns of events that are short of a tracker; the console that was switched off is not missed.
+    private func checkTrackers(of pipeline: Pipeline) throws {
+        let missing = pipeline.unconfiguredTrackers.filter {
+            settings.consoleFormat != nil || $0.tracker.lowercased() != ConsoleConfiguration.defaultName
+        }
+        for (tracker, events) in missing {
+            let names = events.prefix(10).joined(separator: ", ") + (events.count > 10 ? ", …" : "")
+            let message = "Nobody configured the tracker '\(tracker)', which \(events.count) events name: \(names)."
+            if settings.strictTrackers {
+                Terminal.printError("error: \(message)")
+            } else {
+                logger.warning("\(message)")
+            }
+        }
+        if settings.strictTrackers, !missing.isEmpty { throw ExitCode(1) }
+    }
+}

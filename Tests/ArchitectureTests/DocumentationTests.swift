@@ -1,0 +1,37 @@
+import Testing
+
+/// What the documents tell their reader to type exists.
+@Suite struct DocumentationTests {
+    @Test("every command in the documents exists", arguments: ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+    func commands(path: String) throws {
+        let help = try SluiceProgram.output("--help")
+        let subcommands = CommandRule.subcommands(ofHelp: help)
+        try #require(subcommands.contains("serve"))
+        let rule = CommandRule(
+            targets: CommandRule.targets(ofMakefile: try Repository.text(of: "Makefile")),
+            subcommands: subcommands,
+            options: try subcommands.reduce(into: []) { options, subcommand in
+                options.formUnion(CommandRule.options(ofHelp: try SluiceProgram.output(subcommand, "--help")))
+            }
+        )
+        let findings = rule.findings(in: TextFile(path: path, text: try Repository.text(of: path)))
+        #expect(findings.isEmpty, "\(findings)")
+    }
+
+    @Test("a command that does not exist is found")
+    func unknownCommands() {
+        let rule = CommandRule(targets: ["run"], subcommands: ["serve"], options: ["--listen"])
+        let text = """
+            make run
+            make gold
+            Type `make run`, or `make silver`; do not make haste.
+            sluice serve --listen a
+            sluice swerve
+            the sluice opens, and --glisten is none
+            curl --json a
+
+            """
+        let findings = rule.findings(in: TextFile(path: "README.md", text: text))
+        #expect(findings.map(\.line) == [2, 3, 5, 6])
+    }
+}

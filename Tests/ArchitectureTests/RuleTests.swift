@@ -1,0 +1,141 @@
+import Testing
+
+/// Each rule can fail, and lets pass what it should.
+@Suite struct RuleTests {
+    @Test("an import beyond the table is found, and one within it is not")
+    func imports() {
+        let file = TextFile(
+            path: "Sources/EventModel/A.swift",
+            text: """
+                public import FoundationEssentials
+                @preconcurrency import struct NIOCore.ByteBuffer
+                import Dispatch
+
+                """
+        )
+        #expect(ImportRule.findings(in: file).map(\.line) == [2])
+    }
+
+    @Test("Foundation outside its folders is found")
+    func importFolders() {
+        let text = "import Foundation\n"
+        #expect(ImportRule.findings(in: TextFile(path: "Sources/EventSchema/Names/A.swift", text: text)).count == 1)
+        #expect(ImportRule.findings(in: TextFile(path: "Sources/EventSchema/Plist/A.swift", text: text)).isEmpty)
+    }
+
+    @Test("a module without an entry in the table is found")
+    func unknownModule() {
+        #expect(ImportRule.findings(in: TextFile(path: "Sources/Brandnew/A.swift", text: "")).count == 1)
+    }
+
+    @Test("each banned call is found in code", arguments: BannedCallRule.all)
+    func bannedCalls(rule: BannedCallRule) {
+        for folder in rule.folders {
+            let file = TextFile(path: folder + "A/A.swift", text: "    let a = \(rule.text) b\n")
+            #expect(rule.findings(in: file, code: SwiftCode.lines(of: file.text)).map(\.line) == [1])
+        }
+    }
+
+    @Test("a banned call in a comment or a string is none", arguments: BannedCallRule.all)
+    func quotedCalls(rule: BannedCallRule) {
+        let text = """
+            // \(rule.text)
+            let a = "\(rule.text)" // \(rule.text)
+            let b = #"a "\(rule.text)"#
+
+            """
+        for folder in rule.folders {
+            let file = TextFile(path: folder + "A/A.swift", text: text)
+            #expect(rule.findings(in: file, code: SwiftCode.lines(of: text)).isEmpty)
+        }
+    }
+
+    @Test("a longer word that ends like a banned call is none")
+    func partsOfWords() {
+        let text = "fingerprint(a)\nlet x = has!\nreprint(b)\n"
+        let file = TextFile(path: "Sources/A/A.swift", text: text)
+        #expect(BannedCallRule.all.flatMap { $0.findings(in: file, code: SwiftCode.lines(of: text)) }.isEmpty)
+    }
+
+    @Test("what is unsafe without a reason is found")
+    func unsafeReasons() {
+        let text = """
+            // Safe: nobody else has it.
+            nonisolated(unsafe) let a: P
+            nonisolated(unsafe) let b: P
+
+            final class C: @unchecked Sendable {}
+
+            """
+        let file = TextFile(path: "Sources/A/A.swift", text: text)
+        #expect(UnsafeRule.findings(in: file, code: SwiftCode.lines(of: text)).map(\.line) == [5])
+    }
+
+    @Test("a loose task without a reason is found")
+    func looseTasks() {
+        let text = """
+            // Not a child: it must outlive this one.
+            let a = Task { b() }
+
+            let c = MyTask {}
+            let d = Task { e() }
+
+            """
+        let code = SwiftCode.lines(of: text)
+        let source = TextFile(path: "Sources/A/A.swift", text: text)
+        let test = TextFile(path: "Tests/A/A.swift", text: text)
+        #expect(LooseTaskRule.findings(in: source, code: code).map(\.line) == [5])
+        #expect(LooseTaskRule.findings(in: test, code: code).isEmpty)
+    }
+
+    @Test("a file over the limit is found, and one at the limit is not")
+    func longFile() {
+        let text = String(repeating: "a\n", count: SizeRule.linesOfFile)
+        #expect(sizes(of: text).isEmpty)
+        #expect(sizes(of: text + "a\n").map(\.line) == [0])
+    }
+
+    @Test("a function over the limit is found, and one at the limit is not")
+    func longFunction() {
+        func text(_ count: Int) -> String {
+            "struct A {\n    func f(\n        a: Int\n    ) {\n"
+                + String(repeating: "        if a { b() }\n", count: count - 4) + "    }\n    func g()\n}\n"
+        }
+        #expect(sizes(of: text(SizeRule.linesOfFunction)).isEmpty)
+        #expect(sizes(of: text(SizeRule.linesOfFunction + 1)).map(\.line) == [2])
+    }
+
+    @Test("names that say nothing are found", arguments: ["Sources/A/Utilities/B.swift", "Sources/A/TextHelper.swift"])
+    func emptyPaths(path: String) {
+        #expect(NameRule.findings(in: TextFile(path: path, text: ""), code: []).count == 1)
+    }
+
+    @Test("a type whose name says nothing is found")
+    func emptyTypes() {
+        let file = TextFile(path: "Sources/A/A.swift", text: "final class QueueManager {}\nstruct CommonPrefix {}\n")
+        #expect(NameRule.findings(in: file, code: SwiftCode.lines(of: file.text)).map(\.line) == [1])
+    }
+
+    @Test("a path of one machine is found", arguments: MachinePathRule.forbidden)
+    func machinePaths(word: String) {
+        #expect(MachinePathRule.findings(in: TextFile(path: "a.md", text: "a\nsee \(word)b\n")).map(\.line) == [2])
+    }
+
+    @Test(
+        "a script that goes on after errors is found",
+        arguments: ["#!/usr/bin/env bash\n# Why.\necho a\nset -euo pipefail\n", "#!/bin/sh\nset -eu\n", "echo a\n"]
+    )
+    func scripts(text: String) {
+        #expect(ScriptRule.findings(in: TextFile(path: "a.sh", text: text)).count == 1)
+    }
+
+    @Test("a script that begins as it should passes")
+    func goodScript() {
+        let text = "#!/usr/bin/env bash\n# Why.\n\nset -euo pipefail\necho a\n"
+        #expect(ScriptRule.findings(in: TextFile(path: "a.sh", text: text)).isEmpty)
+    }
+
+    private func sizes(of text: String) -> [Finding] {
+        SizeRule.findings(in: TextFile(path: "Sources/A/A.swift", text: text), code: SwiftCode.lines(of: text))
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+/// Calls that are not made here, each with what to do instead.
+struct BannedCallRule: Sendable, CustomTestStringConvertible {
+    /// What may not stand in code.
+    let text: String
+    /// The folders it is banned in; a path counts when it begins with one of them.
+    let folders: [String]
+    /// The folders in which it is allowed all the same.
+    var exceptions: [String] = []
+    /// What to do instead.
+    let instead: String
+
+    var testDescription: String { text }
+
+    private static let everywhere = ["Sources/", "Plugins/", "Tests/", "Benchmarks/", "Examples/", "Fuzz/"]
+    private static let product = ["Sources/", "Plugins/"]
+
+    static let all = [
+        BannedCallRule(text: "try!", folders: everywhere, instead: "throw, or handle the error"),
+        BannedCallRule(text: "as!", folders: everywhere, instead: "use as? and decide what else it may be"),
+        BannedCallRule(
+            text: "fatalError(",
+            folders: product,
+            instead: "use precondition for our own bugs, and throw for what comes from outside"
+        ),
+        BannedCallRule(
+            text: "Task.sleep",
+            folders: ["Sources/", "Tests/"],
+            // The contract holds trackers to limits in real time, against real destinations.
+            exceptions: ["Sources/PipelineTestKit/TrackerContract+Deliveries.swift"],
+            instead: "take a clock as an argument, and advance it in tests"
+        ),
+        BannedCallRule(text: "Thread.sleep", folders: ["Sources/", "Tests/"], instead: "wait for what you wait for"),
+        BannedCallRule(text: "usleep(", folders: ["Sources/", "Tests/"], instead: "wait for what you wait for"),
+        BannedCallRule(text: "Task.detached", folders: product, instead: "let the work live in the run() of a Service"),
+        BannedCallRule(text: "NSLock", folders: everywhere, instead: "use Synchronization.Mutex"),
+        BannedCallRule(text: "NSRecursiveLock", folders: everywhere, instead: "use Synchronization.Mutex"),
+        BannedCallRule(text: "DispatchQueue", folders: product, instead: "use a Mutex, or a thread of its own"),
+        BannedCallRule(text: "DispatchSemaphore", folders: everywhere, instead: "use a continuation"),
+        BannedCallRule(
+            text: "print(",
+            folders: ["Sources/"],
+            exceptions: ["Sources/sluice/"],
+            instead: "use the logger you were given"
+        ),
+        BannedCallRule(text: "@testable", folders: ["Tests/"], instead: "use package access"),
+        BannedCallRule(text: ".disabled(", folders: ["Tests/"], instead: "repair the test, or remove it"),
+        BannedCallRule(text: ".enabled(if", folders: ["Tests/"], instead: "fail, and say what is missing"),
+        BannedCallRule(text: "withKnownIssue", folders: ["Tests/"], instead: "repair it"),
+    ]
+
+    func findings(in file: TextFile, code: [String]) -> [Finding] {
+        guard folders.contains(where: file.path.hasPrefix), !exceptions.contains(where: file.path.hasPrefix) else {
+            return []
+        }
+        return code.enumerated().compactMap { index, line in
+            guard stands(in: line) else { return nil }
+            return Finding(path: file.path, line: index + 1, sentence: "no \(text) here: \(instead)")
+        }
+    }
+
+    /// Whether the text stands in a line as a word of its own: `print(` is not in `fingerprint(` or `.print(`.
+    private func stands(in line: String) -> Bool {
+        var rest = line[...]
+        while let range = rest.firstRange(of: text) {
+            let before = line[..<range.lowerBound].last
+            let isPart = before.map { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." } ?? false
+            if !isPart || text.hasPrefix(".") || text.hasPrefix("@") { return true }
+            rest = line[range.upperBound...]
+        }
+        return false
+    }
+}

@@ -1,0 +1,70 @@
+/// What each module may import.
+///
+/// An arrow of the design is a line here; nothing points back up.
+enum ImportRule {
+    /// The standard library and the system's C library, which everything may import.
+    static let always: Set = ["Darwin", "Dispatch", "Glibc", "Musl", "Swift", "Synchronization"]
+
+    /// Beyond those.
+    static let allowed: [String: Set<String>] = [
+        "EventModel": ["FoundationEssentials"],
+        "EventSchema": ["CRE2", "EventModel", "Foundation", "FoundationXML"],
+        "JSONTape": ["CSimdJSON"],
+        "Journal": ["CISAL"],
+        "EventPipeline": [
+            "CXXHash", "CZlib", "DequeModule", "EventModel", "EventSchema", "Foundation", "FoundationEssentials",
+            "JSONTape", "Journal", "Logging", "Metrics", "ServiceLifecycle",
+        ],
+        "ConsoleTracker": ["EventModel", "EventPipeline", "EventSchema", "JSONTape"],
+        "PostgresTracker": [
+            "CLibPQ", "Crypto", "EventModel", "EventPipeline", "EventSchema", "Foundation", "FoundationEssentials",
+            "JSONTape", "Logging",
+        ],
+        "KafkaTracker": ["CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "Logging"],
+        "HTTPIngest": [
+            "EventModel", "EventPipeline", "EventSchema", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "ServiceLifecycle",
+        ],
+        "PipelineTestKit": ["EventModel", "EventPipeline", "EventSchema", "Testing"],
+        "sluice": [
+            "ArgumentParser", "Configuration", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema",
+            "Foundation", "FoundationEssentials", "HTTPIngest", "Journal", "KafkaTracker", "Logging", "PostgresTracker",
+            "ServiceLifecycle", "SystemPackage", "UnixSignals",
+        ],
+    ]
+
+    /// Foundation stands in for FoundationEssentials where the system has only the whole.
+    ///
+    /// Imports that only some folders of a module may have, because of what they bring with them.
+    static let folders: [String: [String]] = [
+        "Foundation": [
+            "Sources/EventPipeline/Quarantine/", "Sources/EventSchema/Plist/", "Sources/EventSchema/Reading/",
+            "Sources/PostgresTracker/Migration/", "Sources/sluice/",
+        ],
+        "FoundationXML": ["Sources/EventSchema/Plist/"],
+    ]
+
+    static func findings(in file: TextFile) -> [Finding] {
+        guard let module = file.module else { return [] }
+        guard let allowed = allowed[module] else {
+            return [Finding(path: file.path, line: 0, sentence: "say in ImportRule what \(module) may import")]
+        }
+        return imports(of: file).compactMap { line, name in
+            guard allowed.union(always).contains(name) else {
+                return Finding(path: file.path, line: line, sentence: "\(module) may not import \(name)")
+            }
+            if let folders = folders[name], !folders.contains(where: file.path.hasPrefix) {
+                return Finding(path: file.path, line: line, sentence: "\(name) belongs in \(folders)")
+            }
+            return nil
+        }
+    }
+
+    /// The modules that a file imports, each with its line.
+    static func imports(of file: TextFile) -> [(line: Int, name: String)] {
+        let pattern = /^\s*(?:@\w+\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:\w+\s+)?(\w+)/
+        return SwiftCode.lines(of: file.text).enumerated().compactMap { index, line in
+            line.firstMatch(of: pattern).map { (index + 1, String($0.1)) }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// What the compiler cannot check has the reason why it is safe written right above it.
+enum UnsafeRule {
+    static let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
+
+    static func findings(in file: TextFile, code: [String]) -> [Finding] {
+        let lines = file.lines
+        return code.enumerated().compactMap { index, line in
+            guard let word = words.first(where: line.contains), !hasReason(above: index, of: lines) else { return nil }
+            let sentence = "say in a comment right above why \(word) is safe"
+            return Finding(path: file.path, line: index + 1, sentence: sentence)
+        }
+    }
+
+    /// A comment, a part of the same declaration that has one, or another of these words with its reason.
+    private static func hasReason(above index: Int, of lines: [Substring]) -> Bool {
+        for line in lines[..<index].reversed() {
+            let text = line.drop { $0 == " " }
+            if text.hasPrefix("//") { return true }
+            guard text.hasPrefix("@") || words.contains(where: { text.contains($0) }) else { return false }
+        }
+        return false
+    }
+}

@@ -1,0 +1,31 @@
+/// A file's path from the project's root, and its text.
+struct TextFile: Sendable {
+    let path: String
+    let text: String
+
+    init(path: String, text: String) {
+        self.path = path
+        self.text = text
+    }
+
+    /// Its lines, without their ends.
+    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+
+    /// The parts of its path.
+    var components: [Substring] { path.split(separator: "/") }
+
+    /// The module that a file under `Sources` belongs to.
+    var module: String? {
+        components.count > 2 && components[0] == "Sources" ? String(components[1]) : nil
+    }
+}
+
+/// Something in a file that a rule forbids.
+struct Finding: Sendable, Hashable, CustomStringConvertible {
+    let path: String
+    /// Counted from 1; 0 where the whole file is meant.
+    let line: Int
+    let sentence: String
+
+    var description: String { "\(path):\(line): \(sentence)" }
+}

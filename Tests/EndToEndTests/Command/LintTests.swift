@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+/// `sluice lint` and `sluice settings`.
+@Suite("sluice lint and settings", .timeLimit(.minutes(3)))
+struct LintTests {
+    @Test("the project's own plans are clean")
+    func clean() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.run("lint", Sluice.plan, in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output == [])
+        #expect(run.errors.count == 1)
+        #expect(run.errors[0].hasSuffix(" events, no problems"))
+        for name in ["retail.plist", "food_ordering.plist"] {
+            #expect(try await Sluice.run("lint", Sluice.plan + "/" + name, in: folder).ending == .exit(0))
+        }
+    }
+
+    @Test("every problem of a broken plan is a line, and there is nothing else on standard output")
+    func broken() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.broken, to: "events/shop.plist")
+        // `events` is where a plan is looked for.
+        let run = try await Sluice.run("lint", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.output == [
+                "events/shop.plist:9:49: error: unknown tracker 'konsole'; did you mean 'console'? [unknown-tracker]",
+                "events/shop.plist:12:36: error: unknown type 'intger'; did you mean 'integer'? [unknown-type]",
+                "events/shop.plist:15:9: error: the event goes nowhere; name its trackers in 'registeredTrackers'"
+                    + " [no-trackers]",
+            ]
+        )
+        #expect(run.errors == ["3 errors, 0 warnings"])
+    }
+
+    @Test("--json says the same for machines")
+    func json() async throws {
+        struct Report: Decodable {
+            struct Problem: Decodable, Equatable {
+                let path: String
+                let line: Int
+                let column: Int
+                let severity: String
+                let code: String
+                let sentence: String
+            }
+
+            let errors: Int
+            let warnings: Int
+            let events: Int?
+            let problems: [Problem]
+        }
+        let folder = try TestFolder()
+        try folder.write(Plans.broken, to: "events/shop.plist")
+        func report(_ arguments: String...) async throws -> (SluiceProcess.Ending, Report) {
+            let run = try await Sluice.run(["lint", "--json"] + arguments, in: folder)
+            let json = Data(run.output.joined(separator: "\n").utf8)
+            return (run.ending, try JSONDecoder().decode(Report.self, from: json))
+        }
+        let (ending, broken) = try await report()
+        #expect(ending == .exit(1))
+        #expect(broken.errors == 3)
+        #expect(broken.warnings == 0)
+        #expect(broken.events == nil)
+        #expect(
+            broken.problems[1]
+                == .init(
+                    path: "events/shop.plist",
+                    line: 12,
+                    column: 36,
+                    severity: "error",
+                    code: "unknown-type",
+                    sentence: "unknown type 'intger'; did you mean 'integer'?"
+                )
+        )
+        let (success, clean) = try await report(Sluice.plan)
+        #expect(success == .exit(0))
+        #expect(clean.events ?? 0 >= 14)
+        #expect(clean.problems == [])
+    }
+
+    @Test("every setting is listed, and a file with all that is listed is accepted")
+    func settings() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.run("settings", in: folder)
+        #expect(run.ending == .exit(0))
+        let keys = run.output.filter { !$0.hasPrefix(" ") }
+        #expect(keys.count * 3 == run.output.count)
+        for key in ["events.directory", "http.listen", "postgres.url", "kafka.brokers", "queue.policy", "log.level"] {
+            #expect(keys.contains(key))
+        }
+        #expect(run.output.contains("    --listen, SLUICE_HTTP_LISTEN; default: 127.0.0.1:8080"))
+        #expect(run.output.contains("    --postgres, DATABASE_URL; default: none: no such tracker"))
+        var file: [String: [String: Any]] = [:]
+        for (key, line) in zip(keys, run.output.filter { $0.contains("; default: ") }) {
+            let parts = key.split(separator: ".").map(String.init)
+            try #require(parts.count == 2)
+            file[parts[0], default: [:]][parts[1]] = Self.value(of: line.components(separatedBy: "; default: ")[1])
+        }
+        try folder.write(try JSONSerialization.data(withJSONObject: file), to: "all.json")
+        let replay = try await Sluice.replay("--dry-run", "--config", "all.json", in: folder)
+        #expect(replay.ending == .exit(0))
+    }
+
+    private static func value(of text: String) -> Any {
+        if let number = Int(text) { return number }
+        if text == "true" || text == "false" { return text == "true" }
+        return text == "none" ? [String]() : text
+    }
+}

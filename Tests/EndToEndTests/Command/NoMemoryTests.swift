@@ -1,0 +1,59 @@
+#if os(Linux)
+import Foundation
+import Testing
+
+/// What is said of events for which the process gets no memory: nothing about them, for it is no fault of theirs.
+@Suite("Where there is no memory for an event", .timeLimit(.minutes(1)))
+struct NoMemoryTests {
+    /// Enough to receive an event of nearly 1 MiB, and not enough to parse it.
+    private let furtherKibibytes = 8 << 10
+
+    private let small = #"{"name":"Sold","payload":{"quantity":1}}"#
+    private let large =
+        #"{"name":"Sold","payload":{"quantity":1,"note":""# + String(repeating: "x", count: 1_040_000) + #""}}"#
+
+    @Test("serve answers 503 and takes nothing, and takes it when there is memory again")
+    func serve() async throws {
+        let folder = try TestFolder()
+        let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        let file = try folder.write(large, to: "large.ndjson")
+        let sluice = try await ServingSluice.start(in: folder, plan: plan)
+        #expect(try await sluice.post(small).status == 200)
+        try await sluice.process.limitMemory(toFurtherKibibytes: furtherKibibytes)
+        let answer = try await sluice.post(file: file, "-i")
+        #expect(answer.status == 503)
+        #expect(answer.body.contains("retry-after: 1"))
+        #expect(answer.body.contains(#"{"error":{"code":"no-memory","#))
+        #expect(try await sluice.post(small).status == 200)
+        try await sluice.process.limitMemory(toFurtherKibibytes: nil)
+        #expect(try await sluice.post(file: file).status == 200)
+        sluice.process.send(SIGTERM)
+        #expect(try await sluice.process.waitForEnd() == .exit(0))
+        #expect(sluice.process.output?.lines.count == 3)
+    }
+
+    @Test("replay says that it could not check its input, and exits with 1")
+    func replay() async throws {
+        let folder = try TestFolder()
+        let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        let input = Pipe()
+        let process = try SluiceProcess(
+            ["replay", "--events", plan, "--format", "json", "--json", "--log-level", "error"],
+            in: folder,
+            input: .pipe(input)
+        )
+        try input.fileHandleForWriting.write(contentsOf: Data((small + "\n").utf8))
+        try await process.output?.waitForLines(1)
+        try await process.limitMemory(toFurtherKibibytes: furtherKibibytes)
+        try input.fileHandleForWriting.write(contentsOf: Data((large + "\n").utf8))
+        try input.fileHandleForWriting.close()
+        let ending = try await process.waitForEnd()
+        #expect(ending == .exit(1))
+        let run = Finished(ending: ending, output: process.output?.lines ?? [], errors: process.errors.lines)
+        let report = try run.report()
+        #expect(report.rejected == 0)
+        #expect(report.accepted == 1)
+        #expect(report.failures == ["-: There was no memory to check events. [no-memory]"])
+    }
+}
+#endif

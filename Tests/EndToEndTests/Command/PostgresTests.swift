@@ -1,0 +1,165 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real month in a real PostgreSQL.
+@Suite("sluice and PostgreSQL", .timeLimit(.minutes(5)))
+struct PostgresTests {
+    private static let plan = Sluice.plan + "/retail.plist"
+
+    private func migrate(_ database: TestDatabase, in folder: TestFolder) async throws -> Finished {
+        let migrations = RepositoryFile.url("migrations").path
+        return try await Sluice.run(
+            "migrate",
+            "--events",
+            Self.plan,
+            "--postgres",
+            database.url,
+            "--migrations",
+            migrations,
+            in: folder
+        )
+    }
+
+    private func facts(in database: TestDatabase) async throws -> RetailMonth.Facts? {
+        try await database.run(RetailMonth.Facts.sql).first.flatMap { RetailMonth.Facts(row: $0) }
+    }
+
+    /// A digest of everything in both tables.
+    private func digest(of database: TestDatabase) async throws -> [String] {
+        try await database.run(
+            "select md5(string_agg(t::text, ',' order by id)) from analytics.item_purchased t;"
+                + "select md5(string_agg(t::text, ',' order by id)) from analytics.item_returned t"
+        )
+    }
+
+    @Test("the month is migrated for, replayed, and exactly there; replaying it again changes nothing")
+    func month() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let first = try await migrate(database, in: folder)
+        #expect(first.ending == .exit(0))
+        #expect(first.output.contains("created item_purchased"))
+        let again = try await migrate(database, in: folder)
+        #expect(again.ending == .exit(0))
+        #expect(again.output == ["Nothing to do: the database is up to the plan."])
+
+        let arguments = ["--postgres", database.url, "--to", "postgres"]
+        let run = try await Sluice.replay([RetailMonth.path] + arguments, in: folder, plan: Self.plan)
+        #expect(run.ending == .exit(0))
+        // The console has nothing to say, so the report stands on standard output.
+        #expect(run.output.count == 1)
+        #expect(try run.report().delivered == ["postgres": 42_481])
+        #expect(try await facts(in: database) == RetailMonth.facts)
+        let content = try await digest(of: database)
+
+        let second = try await Sluice.replay([RetailMonth.path] + arguments, in: folder, plan: Self.plan)
+        #expect(second.ending == .exit(0))
+        #expect(try second.report().delivered == ["postgres": 42_481])
+        #expect(try await digest(of: database) == content)
+    }
+
+    @Test(
+        "without its tables neither replay nor serve starts, and both name sluice migrate",
+        arguments: ["replay", "serve"]
+    )
+    func unprepared(command: String) async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let input = Pipe()
+        let place = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
+        let process = try SluiceProcess(
+            [command, "--events", Self.plan, "--postgres", database.url] + place,
+            in: folder,
+            // A replay that waits for its input ends too.
+            input: .pipe(input)
+        )
+        #expect(try await process.waitForEnd() == .exit(1))
+        #expect(process.errors.lines.last?.contains("sluice migrate") == true)
+    }
+
+    @Test("a server that crashes in the middle of a replay and comes back loses nothing and has nothing twice")
+    func crash() async throws {
+        let folder = try TestFolder()
+        let server = try await PrivatePostgres()
+        let database = try await server.makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        let feed = try RetailMonth.Feed(in: folder)
+        let process = try SluiceProcess(
+            ["replay", feed.path, "--events", Self.plan, "--postgres", database.url, "--to", "postgres", "--json"],
+            in: folder
+        )
+        // Some of it is in: then the server goes, and the rest of the file comes.
+        while try await facts(in: database)?.ids ?? 0 < 1_000 { try Task.checkCancellation() }
+        try await server.stopImmediately()
+        try await feed.goOn()
+        _ = try await process.errors.line(containing: "A delivery failed and is tried again")
+        try await server.start()
+        #expect(try await process.waitForEnd() == .exit(0))
+        #expect(try await facts(in: database) == RetailMonth.facts)
+        #expect(folder.lines(of: "quarantine.ndjson") == [])
+
+        // The real file has the same events with the same ids.
+        let content = try await digest(of: database)
+        let again = try await Sluice.replay(
+            [RetailMonth.path, "--postgres", database.url, "--to", "postgres"],
+            in: folder,
+            plan: Self.plan
+        )
+        #expect(again.ending == .exit(0))
+        #expect(try await digest(of: database) == content)
+    }
+
+    @Test("an event the server refuses is set aside with the server's words, the rest goes in, and the exit is 1")
+    func refused() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        try await database.run("alter table analytics.item_purchased add constraint few check (quantity < 10000)")
+        var lines = try await RetailMonth.dayLines(100)
+        lines[50] = lines[50].replacing(/"quantity":\d+/, with: #""quantity":20000"#)
+        try folder.write(lines.joined(separator: "\n"), to: "hundred.ndjson")
+        let run = try await Sluice.replay(
+            ["hundred.ndjson", "--postgres", database.url, "--to", "postgres"],
+            in: folder,
+            plan: Self.plan
+        )
+        #expect(run.ending == .exit(1))
+        let report = try run.report()
+        #expect(report.delivered == ["postgres": 99])
+        #expect(report.refused == ["postgres": 1])
+        #expect(report.undelivered == ["postgres": 0])
+        let kept = folder.lines(of: "quarantine.ndjson")
+        #expect(kept.count == 1)
+        #expect(kept[0].contains(#""source":"tracker:postgres","stage":"delivery""#))
+        #expect(kept[0].contains("few"))
+
+        // The way out: the rule is dropped, and the quarantine replayed.
+        try await database.run("alter table analytics.item_purchased drop constraint few")
+        let retry = try await Sluice.replay(
+            ["quarantine.ndjson", "--postgres", database.url, "--to", "postgres"],
+            in: folder,
+            plan: Self.plan
+        )
+        #expect(retry.ending == .exit(0))
+        #expect(try await facts(in: database)?.ids == 100)
+    }
+
+    @Test("what serve takes over HTTP is in its table, once however often it is sent")
+    func serve() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        let server = try await ServingSluice.start("--postgres", database.url, in: folder, plan: Self.plan)
+        let id = "0190a2b4-0000-7000-8000-000000000001"
+        let line = try await RetailMonth.dayLines(1)[0].replacing(
+            "{\"name\"",
+            with: "{\"id\":\"\(id)\",\"name\"",
+            maxReplacements: 1
+        )
+        for _ in 0..<2 { #expect(try await server.post(line).status == 200) }
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(try await database.run("select id, quantity from analytics.item_purchased") == ["\(id)|6"])
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+/// Which events `sluice replay` sends on, and where.
+@Suite("sluice replay chooses", .timeLimit(.minutes(3)))
+struct ReplayFilterTests {
+    @Test("--event sends on only the named events")
+    func event() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.replay(RetailMonth.dayPath, "--event", "Item Returned", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output.count == 27)
+        #expect(run.output.allSatisfy { $0.contains(#""name":"Item Returned""#) })
+        let report = try run.report()
+        #expect(report.read == 3_108)
+        #expect(report.accepted == 27)
+        #expect(report.skipped == 3_081)
+        let both = try await Sluice.replay(
+            RetailMonth.dayPath,
+            "--event",
+            "Item Returned",
+            "--event",
+            "Item Purchased",
+            in: folder
+        )
+        #expect(both.output.count == 3_108)
+    }
+
+    @Test("--since counts its moment in, --until does not, and a day cut out so is that day")
+    func time() async throws {
+        let folder = try TestFolder()
+        let day = try await Sluice.replay(
+            RetailMonth.path,
+            "--since",
+            "2010-12-01T00:00:00Z",
+            "--until",
+            "2010-12-02T00:00:00Z",
+            in: folder
+        )
+        #expect(try RetailMonth.facts(of: day.output).purchased == 3_081)
+        #expect(try RetailMonth.facts(of: day.output).returned == 27)
+        // The first invoice is of 08:26: seven lines. The second and third follow at 08:28.
+        let first = try await Sluice.replay(
+            RetailMonth.dayPath,
+            "--since",
+            "2010-12-01T08:26:00Z",
+            "--until",
+            "2010-12-01T09:28:00+01:00",
+            in: folder
+        )
+        #expect(first.output.count == 7)
+        let after = try await Sluice.replay(RetailMonth.dayPath, "--since", "2011-01-01T00:00:00Z", in: folder)
+        #expect(after.ending == .exit(0))
+        #expect(after.output == [])
+    }
+
+    @Test("--to names the only trackers that get anything, without regard to case; the others are not missed")
+    func to() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.run(
+            "replay",
+            RetailMonth.dayPath,
+            "--events",
+            Sluice.plan,
+            "--to",
+            "Console",
+            "--event",
+            "Item Returned",
+            in: folder
+        )
+        #expect(run.ending == .exit(0))
+        #expect(run.output.count == 27)
+        #expect(!run.errors.contains { $0.contains("Nobody configured") })
+    }
+
+    @Test("--dry-run checks all, delivers nothing and keeps nothing")
+    func dryRun() async throws {
+        let folder = try TestFolder()
+        try folder.write("{broken\n" + (try await RetailMonth.dayLines(5)).joined(separator: "\n"), to: "six.ndjson")
+        // Nobody listens there: a dry run does not want to know.
+        let run = try await Sluice.replay(
+            "six.ndjson",
+            "--dry-run",
+            "--postgres",
+            "postgres://127.0.0.1:1/none",
+            in: folder
+        )
+        #expect(run.ending == .exit(2))
+        let report = try run.report()
+        #expect(report.read == 6)
+        #expect(report.accepted == 5)
+        #expect(report.rejectedByCode == ["malformed-json": 1])
+        #expect(report.delivered == [:])
+        #expect(run.output.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("quarantine.ndjson")))
+    }
+
+    @Test("--rate holds events back to so many a second")
+    func rate() async throws {
+        let folder = try TestFolder()
+        try folder.write(try await RetailMonth.dayLines(60).joined(separator: "\n"), to: "sixty.ndjson")
+        let run = try await Sluice.replay("sixty.ndjson", "--rate", "100", in: folder)
+        #expect(run.output.count == 60)
+        #expect(try run.report().seconds >= 0.5)
+    }
+
+    @Test("--rate does not make up for a pause in the input")
+    func rateAfterPause() async throws {
+        let folder = try TestFolder()
+        let input = Pipe()
+        let process = try SluiceProcess(
+            ["replay", "--events", Sluice.plan, "--format", "json", "--rate", "100"],
+            in: folder,
+            input: .pipe(input)
+        )
+        let lines = try await RetailMonth.dayLines(70).map { $0 + "\n" }
+        try input.fileHandleForWriting.write(contentsOf: Data(lines.prefix(10).joined().utf8))
+        try await process.output?.waitForLines(10)
+        // The input's pause; what is left is more than the rate allows at once, and less than the pause would have.
+        _ = try await Command.run("sleep", ["1"])
+        let start = ContinuousClock.now
+        try input.fileHandleForWriting.write(contentsOf: Data(lines.dropFirst(10).joined().utf8))
+        try input.fileHandleForWriting.close()
+        try await process.output?.waitForLines(70)
+        #expect(start.duration(to: .now) >= .milliseconds(500))
+        #expect(try await process.waitForEnd() == .exit(0))
+    }
+
+    @Test("the report is a table without --json, and says what filters left out")
+    func table() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.run(
+            "replay",
+            RetailMonth.dayPath,
+            "--events",
+            Sluice.plan,
+            "--event",
+            "Item Returned",
+            "--dry-run",
+            in: folder
+        )
+        let rows = run.output.map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(rows.prefix(4) == ["read 3108", "accepted 27", "left out by filters 3081", "rejected 0"])
+        #expect(Set(run.output.map(\.count)).count == 1)
+        #expect(!run.output.joined().contains("\u{1B}"))
+        #expect(!run.errors.joined().contains("\u{1B}"))
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Testing
+
+/// What `sluice replay` reads, and what it makes of it.
+@Suite("sluice replay reads", .timeLimit(.minutes(3)))
+struct ReplayInputTests {
+    @Test("the real month comes out as exactly what it holds, one line an event")
+    func month() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.replay(RetailMonth.path, in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output.count == 41_683 + 798)
+        #expect(try RetailMonth.facts(of: run.output) == RetailMonth.facts)
+        let report = try run.report()
+        #expect(report.read == 42_481)
+        #expect(report.accepted == 42_481)
+        #expect(report.rejected == 0)
+        #expect(report.rejectedByCode == [:])
+        #expect(report.delivered == ["console": 42_481])
+        #expect(report.undelivered == ["console": 0])
+        #expect(report.failures == [])
+        #expect(report.seconds > 0)
+        #expect(folder.lines(of: "quarantine.ndjson") == [])
+    }
+
+    @Test("a file gives the same ids each time, plain or gzip, wherever it stands; under another name it gives others")
+    func ids() async throws {
+        let folder = try TestFolder()
+        let gzipped = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
+        try folder.write(gzipped, to: "elsewhere/retail-2010-12-01.ndjson.gz")
+        try folder.write(gzipped, to: "other.ndjson.gz")
+        try folder.write(try await RetailMonth.dayLines().joined(separator: "\n"), to: "retail-2010-12-01.ndjson")
+        func ids(_ path: String) async throws -> [String] {
+            EndToEndTests.ids(of: try await Sluice.replay(path, in: folder).output)
+        }
+        let first = try await ids(RetailMonth.dayPath)
+        #expect(first.count == 3_108)
+        #expect(try await ids("elsewhere/retail-2010-12-01.ndjson.gz") == first)
+        #expect(try await ids("retail-2010-12-01.ndjson") == first)
+        let others = try await ids("other.ndjson.gz")
+        #expect(others.count == 3_108)
+        #expect(Set(others).isDisjoint(with: first))
+    }
+
+    @Test("derived ids are UUIDs of version 8 that begin with the event's milliseconds")
+    func layout() async throws {
+        let folder = try TestFolder()
+        try folder.write(try await RetailMonth.dayLines(1)[0], to: "one.ndjson")
+        let id = try #require(EndToEndTests.ids(of: try await Sluice.replay("one.ndjson", in: folder).output).first)
+        // 2010-12-01T08:26:00Z
+        #expect(id.hasPrefix("012ca109-c1c0-8"))
+        #expect("89ab".contains(Array(id)[19]))
+    }
+
+    @Test("two equal lines are two events")
+    func equalLines() async throws {
+        let folder = try TestFolder()
+        let line = try await RetailMonth.dayLines(1)[0]
+        try folder.write("\(line)\n\(line)\n", to: "two.ndjson")
+        let run = try await Sluice.replay("two.ndjson", in: folder)
+        #expect(Set(EndToEndTests.ids(of: run.output)).count == 2)
+    }
+
+    @Test("standard input is read where no file is named, and for -; it may be gzip")
+    func standardInput() async throws {
+        let folder = try TestFolder()
+        let plain = try folder.write(try await RetailMonth.dayLines(5).joined(separator: "\n"), to: "five.ndjson")
+        let input = SluiceProcess.Input.file(URL(fileURLWithPath: plain))
+        let implied = try await Sluice.replay(in: folder, input: input)
+        #expect(implied.ending == .exit(0))
+        #expect(implied.output.count == 5)
+        let gzipped = SluiceProcess.Input.file(URL(fileURLWithPath: RetailMonth.dayPath))
+        let mixed = try await Sluice.replay("five.ndjson", "-", in: folder, input: gzipped)
+        #expect(mixed.output.count == 5 + 3_108)
+    }
+
+    @Test(
+        "lines end in LF or CRLF, the last also in nothing; empty ones are passed over; a BOM is no part of the first"
+    )
+    func lineEnds() async throws {
+        let folder = try TestFolder()
+        let lines = try await RetailMonth.dayLines(3)
+        try folder.write("\u{FEFF}\(lines[0])\r\n\r\n\n  \n\(lines[1])\n\(lines[2])", to: "odd.ndjson")
+        let run = try await Sluice.replay("odd.ndjson", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output.count == 3)
+        #expect(try run.report().read == 3)
+    }
+
+    @Test("an empty file is no error, plain or gzip")
+    func empty() async throws {
+        let folder = try TestFolder()
+        try folder.write("", to: "empty")
+        try folder.write(Data(try await Requests.gzip("")), to: "empty.gz")
+        let run = try await Sluice.replay("empty", "empty.gz", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(try run.report().read == 0)
+    }
+
+    @Test("what cannot be read is said, and the rest is replayed all the same")
+    func unreadable() async throws {
+        let folder = try TestFolder()
+        try folder.write(try await RetailMonth.dayLines(5).joined(separator: "\n"), to: "five.ndjson")
+        try folder.write(try Data(contentsOf: URL(fileURLWithPath: RetailMonth.path)).prefix(300_000), to: "cut.gz")
+        let whole = try await Command.run("sh", ["-c", "gzip -dc '\(folder.path("cut.gz"))' | wc -l"])
+        let run = try await Sluice.replay("missing", ".", "five.ndjson/below", "cut.gz", "five.ndjson", in: folder)
+        #expect(run.ending == .exit(1))
+        let report = try run.report()
+        #expect(
+            report.failures == [
+                "missing: No such file or directory", ".: Is a directory", "five.ndjson/below: Not a directory",
+                "cut.gz: The gzip data ends too early. [truncated]",
+            ]
+        )
+        // gzip may hold back a few lines that zlib can already give.
+        let linesBeforeCut = try #require(Int(whole.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+        #expect(linesBeforeCut > 10_000)
+        #expect(report.rejected == 0)
+        #expect(report.accepted >= linesBeforeCut + 5)
+        #expect(run.output.count == report.accepted)
+    }
+
+    @Test("what follows a whole gzip file and is none is an error that costs no event")
+    func garbageBehind() async throws {
+        let folder = try TestFolder()
+        let data = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
+        try folder.write(data + Data("garbage\n".utf8), to: "more.gz")
+        let run = try await Sluice.replay("more.gz", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.output.count == 3_108)
+        #expect(try run.report().failures == ["more.gz: The data is not gzip, or is damaged. [corrupt]"])
+    }
+
+    @Test("gzip files written one behind the other are one")
+    func concatenated() async throws {
+        let folder = try TestFolder()
+        let data = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
+        try folder.write(data + data, to: "twice.gz")
+        let run = try await Sluice.replay("twice.gz", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output.count == 2 * 3_108)
+        #expect(Set(EndToEndTests.ids(of: run.output)).count == 2 * 3_108)
+    }
+}

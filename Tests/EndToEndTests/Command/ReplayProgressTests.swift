@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+/// What a person at a terminal sees of a replay.
+@Suite("sluice replay's progress", .timeLimit(.minutes(3)))
+struct ReplayProgressTests {
+    /// Runs a replay of one day, held back to more than a second, with a terminal as all its streams.
+    private func replay(_ options: String) async throws -> String {
+        let folder = try TestFolder()
+        let program = try SluiceProcess.executable().path
+        let command =
+            "cd '\(folder.url.path)' && '\(program)' replay '\(RetailMonth.dayPath)' --events '\(Sluice.plan)'"
+        let whole = "\(command) --rate 2000 --dry-run \(options)"
+        let result = try await Command.run("script", ["-qec", whole, "/dev/null"])
+        #expect(result.status == 0)
+        return result.text
+    }
+
+    @Test("on a terminal is a bar with rate and time left, and is gone before the report")
+    func bar() async throws {
+        let text = try await replay("")
+        let steps = text.components(separatedBy: "\r\u{1B}[K")
+        #expect(steps.count >= 3)
+        #expect(steps[1].hasPrefix("["))
+        for part in [" %  ", " events  ", "/s  ", " s left"] { #expect(steps[1].contains(part)) }
+        #expect(steps.last?.hasPrefix("read") == true)
+    }
+
+    @Test("is not there with --json")
+    func json() async throws {
+        let text = try await replay("--json")
+        #expect(!text.contains("\u{1B}"))
+        #expect(text.hasPrefix("{"))
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+/// What becomes of lines that do not follow the plan.
+@Suite("sluice replay rejects", .timeLimit(.minutes(3)))
+struct ReplayRejectionTests {
+    private static let lines = [
+        #"{"name":"Sold","payload":{"quantity":3}}"#,
+        #"{broken"#,
+        #"{"name":"Sold","payload":{"quantity":0}}"#,
+        #"{"name":"Lost","payload":{}}"#,
+        #"{"name":"Sold","payload":{"colour":"red"}}"#,
+    ]
+
+    private struct Kept: Decodable {
+        struct Why: Decodable {
+            struct Problem: Decodable {
+                let code: String
+                let path: String
+            }
+
+            let source: String
+            let stage: String
+            let errors: [Problem]
+        }
+
+        struct Event: Decodable {
+            let name: String
+        }
+
+        let quarantine: Why
+        let event: Event?
+        let eventText: String?
+    }
+
+    private func kept(in folder: TestFolder, _ name: String = "quarantine.ndjson") throws -> [Kept] {
+        try folder.lines(of: name).map { try JSONDecoder().decode(Kept.self, from: Data($0.utf8)) }
+    }
+
+    private func folder() throws -> TestFolder {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        try folder.write(Self.lines.joined(separator: "\n"), to: "sales.ndjson")
+        return folder
+    }
+
+    @Test("are a failure where the quarantine could not keep them")
+    func lost() async throws {
+        let folder = try TestFolder()
+        try folder.write("{}\n{}\n", to: "bad.ndjson")
+        let run = try await Sluice.replay("bad.ndjson", "--quarantine", "/dev/full", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(try run.report().rejected == 2)
+        #expect(try run.report().failures == ["2 rejected events could not be kept in the quarantine"])
+    }
+
+    @Test("the good lines go on, the others are counted by code and kept with their verdicts, and the exit is 2")
+    func rejected() async throws {
+        let folder = try folder()
+        let run = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
+        #expect(run.ending == .exit(2))
+        #expect(run.output.count == 1)
+        let report = try run.report()
+        #expect(report.read == 5)
+        #expect(report.accepted == 1)
+        #expect(report.rejected == 4)
+        #expect(
+            report.rejectedByCode == [
+                "malformed-json": 1, "out-of-range": 1, "unknown-event": 1, "missing-required": 1,
+                "unplanned-property": 1,
+            ]
+        )
+        let kept = try kept(in: folder)
+        #expect(kept.map(\.quarantine.source) == Array(repeating: "sales.ndjson", count: 4))
+        #expect(kept.map(\.quarantine.stage) == Array(repeating: "check", count: 4))
+        #expect(
+            kept.map { $0.quarantine.errors.map(\.code).sorted() } == [
+                ["malformed-json"], ["out-of-range"], ["unknown-event"], ["missing-required", "unplanned-property"],
+            ]
+        )
+        #expect(kept.map(\.event?.name) == [nil, "Sold", "Lost", "Sold"])
+        #expect(kept[0].eventText == "{broken")
+        let mode = try FileManager.default.attributesOfItem(atPath: folder.path("quarantine.ndjson"))[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test("without --json the table lists the codes")
+    func table() async throws {
+        let folder = try folder()
+        let run = try await Sluice.run("replay", "sales.ndjson", "--events", "plan", "--dry-run", in: folder)
+        #expect(run.ending == .exit(2))
+        let rows = run.output.map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(rows.prefix(4) == ["read 5", "accepted 1", "rejected 4", "malformed-json 1"])
+    }
+
+    @Test("once the plan is fixed, replaying the quarantine file sends what is right now, and leaves the file alone")
+    func fixed() async throws {
+        let folder = try folder()
+        _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
+        let colour = "<key>colour</key><dict><key>type</key><string>string</string><key>required</key><false/></dict>"
+        try folder.write(Plans.shop(minimumQuantity: 0, additionally: colour), to: "plan/shop.plist")
+        let before = folder.lines(of: "quarantine.ndjson")
+        // The file that is read is also the one that what is rejected again would go to.
+        let run = try await Sluice.replay("quarantine.ndjson", in: folder, plan: "plan")
+        #expect(run.ending == .exit(2))
+        #expect(run.output.count == 1)
+        #expect(run.output[0].hasSuffix(#""payload":{"quantity":0}}"#))
+        #expect(
+            try run.report().rejectedByCode == ["malformed-json": 1, "unknown-event": 1, "missing-required": 1]
+        )
+        #expect(folder.lines(of: "quarantine.ndjson") == before)
+        let again = try await Sluice.replay("quarantine.ndjson", in: folder, plan: "plan")
+        #expect(ids(of: again.output) == ids(of: run.output))
+        let other = try await Sluice.replay(
+            "quarantine.ndjson",
+            "--quarantine",
+            "second.ndjson",
+            in: folder,
+            plan: "plan"
+        )
+        #expect(other.ending == .exit(2))
+        let names = try kept(in: folder, "second.ndjson").map(\.event?.name)
+        #expect(names == [nil, "Lost", "Sold"])
+    }
+
+    @Test("the last line of a quarantine file counts also when its newline is missing, and a torn one is a rejection")
+    func lastLine() async throws {
+        let folder = try folder()
+        _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
+        try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
+        let line = folder.lines(of: "quarantine.ndjson")[1]
+        try folder.write(line, to: "whole.ndjson")
+        let whole = try await Sluice.replay("whole.ndjson", in: folder, plan: "plan")
+        #expect(whole.ending == .exit(0))
+        #expect(whole.output.count == 1)
+        try folder.write("\(line)\n\(line.dropLast(30))", to: "torn.ndjson")
+        let torn = try await Sluice.replay("torn.ndjson", in: folder, plan: "plan")
+        #expect(torn.ending == .exit(2))
+        #expect(torn.output.count == 1)
+        #expect(try torn.report().rejectedByCode == ["malformed-json": 1])
+    }
+
+    @Test("a line over 1 MiB is too large, one over 8 MiB too, and both leave their neighbours alone")
+    func long() async throws {
+        let folder = try folder()
+        func line(_ length: Int) -> String {
+            #"{"name":"Sold","payload":{"quantity":1,"note":"\#(String(repeating: "n", count: length))"}}"#
+        }
+        let lengths = [1, 1 << 20, 3, (1 << 20) - 100, 9 << 20, 6]
+        try folder.write(lengths.map(line).joined(separator: "\n"), to: "long.ndjson")
+        let run = try await Sluice.replay("long.ndjson", in: folder, plan: "plan")
+        #expect(run.ending == .exit(2))
+        #expect(run.output.map(\.count).map { $0 < 1000 } == [true, true, false, true])
+        #expect(try run.report().rejectedByCode == ["too-large": 2])
+        let kept = try kept(in: folder)
+        #expect(kept[0].eventText == line(1 << 20))
+        // The rest of it was not kept in memory.
+        #expect((kept[1].eventText ?? "").count >= 8 << 20)
+        #expect(line(9 << 20).hasPrefix(kept[1].eventText ?? "?"))
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// How a replay ends before its input does.
+@Suite("sluice replay stops", .timeLimit(.minutes(3)))
+struct ReplayStopTests {
+    private let arguments = ["replay", "--events", Sluice.plan, "--format", "json", "--json"]
+
+    @Test("when it is told to: what was read is delivered, and the exit is 1", arguments: [SIGTERM, SIGINT])
+    func signal(_ signal: Int32) async throws {
+        let folder = try TestFolder()
+        let input = Pipe()
+        let process = try SluiceProcess(arguments, in: folder, input: .pipe(input))
+        let lines = try await RetailMonth.dayLines(5)
+        try input.fileHandleForWriting.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
+        try await process.output?.waitForLines(5)
+        // It waits for more, which never comes.
+        process.send(signal)
+        #expect(try await process.waitForEnd() == .exit(1))
+        let run = Finished(ending: .exit(1), output: process.output?.lines ?? [], errors: process.errors.lines)
+        #expect(run.output.count == 5)
+        let report = try run.report()
+        #expect(report.delivered == ["console": 5])
+        #expect(report.failures == ["told to stop before everything was read and delivered"])
+    }
+
+    @Test("with SIGPIPE when nobody reads its output any more, like any other command")
+    func closedReader() async throws {
+        let folder = try TestFolder()
+        let stdout = Pipe()
+        let process = try SluiceProcess(
+            arguments + [RetailMonth.path],
+            in: folder,
+            stdout: stdout,
+            readsOutput: false
+        )
+        _ = try await process.errors.line(containing: "The tracker has started")
+        try stdout.fileHandleForReading.close()
+        #expect(try await process.waitForEnd() == .signal(SIGPIPE))
+    }
+
+    @Test("when it is told to while a tracker cannot be reached: what was not delivered is counted")
+    func unreachable() async throws {
+        let folder = try TestFolder()
+        let process = try SluiceProcess(
+            arguments + ["--postgres", "postgres://127.0.0.1:1/none", "--to", "postgres", RetailMonth.dayPath],
+            in: folder,
+            environment: ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"]
+        )
+        _ = try await process.errors.line(containing: "tried again")
+        process.send(SIGTERM)
+        #expect(try await process.waitForEnd() == .exit(1))
+        let report = try Finished(ending: .exit(1), output: process.output?.lines ?? [], errors: []).report()
+        #expect(report.delivered == ["postgres": 0])
+        #expect(report.undelivered == ["postgres": report.accepted])
+    }
+}

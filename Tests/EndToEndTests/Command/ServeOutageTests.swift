@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+/// `sluice serve` when something around it goes wrong.
+@Suite("sluice serve in trouble", .timeLimit(.minutes(3)))
+struct ServeOutageTests {
+    @Test("a reader of the console that stops reading holds up nothing else, and gets it all once it reads again")
+    func stalledReader() async throws {
+        let folder = try TestFolder()
+        let stdout = Pipe()
+        let server = try await ServingSluice.start(in: folder, stdout: stdout, readsOutput: false)
+        let lines = try await RetailMonth.dayLines()
+        try folder.write(lines.joined(separator: "\n"), to: "day.ndjson")
+        // Many times what a pipe holds.
+        for _ in 0..<3 { #expect(try await server.post(file: folder.path("day.ndjson")).status == 200) }
+        try await server.waitUntilReady()
+        let output = OutputLog(reading: stdout.fileHandleForReading, keepsLines: true)
+        try await output.waitForLines(3 * 3_108)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        await output.waitForEnd()
+        #expect(output.lines.count == 3 * 3_108)
+        #expect(Set(ids(of: output.lines)).count == 3 * 3_108)
+    }
+
+    @Test("a reader that goes away costs only what it would have read; standard error may go too")
+    func closedReader() async throws {
+        let folder = try TestFolder()
+        let stdout = Pipe()
+        let server = try await ServingSluice.start(
+            in: folder,
+            environment: ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"],
+            stdout: stdout,
+            readsOutput: false
+        )
+        try stdout.fileHandleForReading.close()
+        let line = try await RetailMonth.dayLines(1)[0]
+        #expect(try await server.post(line).status == 200)
+        _ = try await server.process.errors.line(containing: "The output takes no lines")
+        #expect(try await server.post(line).status == 200)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        let said = "Stopped. 2 events accepted; console: 0 delivered, 2 NOT delivered."
+        #expect(server.process.errors.lines.last == said)
+    }
+
+    @Test("a queue that stays full is 503 with Retry-After, and nothing of the body was taken")
+    func full() async throws {
+        let folder = try TestFolder()
+        let stdout = Pipe()
+        let server = try await ServingSluice.start(
+            "--max-wait",
+            "0",
+            in: folder,
+            environment: ["SLUICE_QUEUE_CAPACITY_IN_EVENTS": "3000", "SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"],
+            stdout: stdout,
+            readsOutput: false
+        )
+        try folder.write(try await RetailMonth.dayLines(1_000).joined(separator: "\n"), to: "thousand.ndjson")
+        var taken = 0
+        var answer = try await server.post(file: folder.path("thousand.ndjson"), "-i")
+        while answer.status == 200, taken < 100_000 {
+            taken += 1_000
+            answer = try await server.post(file: folder.path("thousand.ndjson"), "-i")
+        }
+        #expect(answer.status == 503)
+        #expect(answer.body.lowercased().contains("retry-after: "))
+        #expect(taken >= 3_000)
+        #expect(taken <= 5_000)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(server.process.errors.lines.last?.hasPrefix("Stopped. \(taken) events accepted;") == true)
+    }
+
+    @Test("kill -9 leaves a quarantine file in which every answered rejection stands, and a torn line spoils no other")
+    func killed() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        let bad = #"{"name":"Sold","payload":{"quantity":0}}"#
+        try folder.write(String(repeating: bad + "\n", count: 2_000), to: "bad.ndjson")
+        let first = try await ServingSluice.start(in: folder, plan: "plan")
+        #expect(try await first.post(file: folder.path("bad.ndjson")).status == 422)
+        first.process.send(SIGKILL)
+        #expect(try await first.process.waitForEnd() == .signal(SIGKILL))
+        let kept = folder.lines(of: "quarantine.ndjson")
+        #expect(kept.count == 2_000)
+        // As if it had been in the middle of the next.
+        try folder.write(kept.map { $0 + "\n" }.joined() + kept[0].prefix(50), to: "quarantine.ndjson")
+        let second = try await ServingSluice.start(in: folder, plan: "plan")
+        #expect(try await second.post(bad).status == 422)
+        second.process.send(SIGTERM)
+        #expect(try await second.process.waitForEnd() == .exit(0))
+        #expect(folder.lines(of: "quarantine.ndjson").count == 2_002)
+        try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
+        let replay = try await Sluice.replay("quarantine.ndjson", in: folder, plan: "plan")
+        #expect(replay.output.count == 2_001)
+        #expect(try replay.report().rejectedByCode == ["malformed-json": 1])
+    }
+}

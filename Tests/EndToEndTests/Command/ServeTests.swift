@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+/// `sluice serve` as its senders and its operator see it.
+@Suite("sluice serve", .timeLimit(.minutes(3)))
+struct ServeTests {
+    private static let good = #"{"name":"Sold","id":"00000000-0000-7000-8000-000000000001","payload":{"quantity":1}}"#
+    private static let bad = #"{"name":"Sold","payload":{"quantity":0}}"#
+
+    private func folder() throws -> TestFolder {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        return folder
+    }
+
+    @Test("each kind of body gets the documented answer, and what was taken appears on the console")
+    func answers() async throws {
+        let folder = try folder()
+        let server = try await ServingSluice.start(in: folder, plan: "plan")
+        let one = try await server.post(Self.good)
+        #expect(one.status == 200)
+        #expect(one.body == #"{"accepted":1,"rejected":[]}"#)
+        let line = try await server.process.output?.line(containing: "Sold") ?? ""
+        #expect(line.hasPrefix(#"{"id":"00000000-0000-7000-8000-000000000001","name":"Sold","time":""#))
+        #expect(line.hasSuffix(#""payload":{"quantity":1}}"#))
+
+        let mixed = try await server.post("[\(Self.bad),\(Self.good)]")
+        #expect(mixed.status == 200)
+        #expect(
+            mixed.body.hasPrefix(#"{"accepted":1,"rejected":[{"index":0,"id":null,"errors":[{"code":"out-of-range""#)
+        )
+        #expect(mixed.body.contains(#""path":"$.payload.quantity""#))
+        #expect(mixed.body.contains(#""plan":"plan/shop.plist:"#))
+
+        let none = try await server.post(Self.bad)
+        #expect(none.status == 422)
+        let lines = try await server.post("\(Self.good)\n{broken\n\(Self.good)\n", type: "application/x-ndjson")
+        #expect(lines.status == 200)
+        #expect(lines.body.contains(#""accepted":2,"rejected":[{"index":1,"#))
+        #expect(lines.body.contains("malformed-json"))
+        try folder.write(Data(try await Requests.gzip("\(Self.good)\n")), to: "one.gz")
+        let gzip = try await server.post(file: folder.path("one.gz"), "-H", "Content-Encoding: gzip")
+        #expect(gzip.status == 200)
+        try await server.process.output?.waitForLines(5)
+        #expect(folder.lines(of: "quarantine.ndjson").count == 3)
+    }
+
+    @Test("rejected events that the quarantine could not keep are counted at the end")
+    func lostRejections() async throws {
+        let server = try await ServingSluice.start("--quarantine", "/dev/full", in: try folder(), plan: "plan")
+        #expect(try await server.post("[\(Self.bad),\(Self.bad)]").status == 422)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(server.process.errors.lines.contains("2 rejected events could not be kept in the quarantine."))
+    }
+
+    @Test("what is no event gets the documented status, always as JSON")
+    func refusals() async throws {
+        let folder = try folder()
+        let server = try await ServingSluice.start(in: folder, plan: "plan")
+        try folder.write(String(repeating: Self.good + "\n", count: 50_000), to: "large")
+        let answers = [
+            (400, try await server.post("{broken")),
+            (413, try await server.post(file: folder.path("large"))),
+            (415, try await server.post(Self.good, type: "text/plain")),
+            (404, try await server.request("/v1/event")),
+            (405, try await server.request("/v1/events")),
+        ]
+        for (status, answer) in answers {
+            #expect(answer.status == status)
+            #expect(answer.body.hasPrefix(#"{"error":{"code":""#))
+        }
+        try await server.waitUntilReady()
+        #expect(try await server.request("/livez").status == 200)
+        #expect(try await server.request("/readyz").status == 200)
+    }
+
+    @Test("SIGTERM and SIGINT drain what was taken, and the exit is 0", arguments: [SIGTERM, SIGINT])
+    func shutdown(_ signal: Int32) async throws {
+        let folder = try folder()
+        // Lingering for an hour, nothing would be delivered unless the shutdown asked for it.
+        let environment = ["SLUICE_DELIVERY_LINGER_MILLISECONDS": "3600000"]
+        let server = try await ServingSluice.start(in: folder, plan: "plan", environment: environment)
+        try folder.write(String(repeating: Self.good + "\n", count: 5_000), to: "lines")
+        #expect(try await server.post(file: folder.path("lines")).status == 200)
+        server.process.send(signal)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(server.process.output?.lines.count == 5_000)
+        #expect(server.process.errors.lines.last == "Stopped. 5000 events accepted; console: 5000 delivered.")
+    }
+
+    @Test("what cannot be delivered in time is counted and said, and the exit is 0 all the same")
+    func undelivered() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start(
+            "--postgres",
+            "postgres://127.0.0.1:1/none",
+            in: folder,
+            environment: ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"]
+        )
+        #expect(try await server.request("/readyz").status == 503)
+        #expect(try await server.request("/livez").status == 200)
+        let lines = try await RetailMonth.dayLines(7).joined(separator: "\n")
+        #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
+        try await server.process.output?.waitForLines(7)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        let said = server.process.errors.lines
+        #expect(
+            said.last == "Stopped. 7 events accepted; console: 7 delivered; postgres: 0 delivered, 7 NOT delivered."
+        )
+        #expect(said.contains { $0.contains("events=7 tracker=postgres") && $0.contains("not delivered") })
+    }
+
+    @Test("a port that is taken is a clear error")
+    func portInUse() async throws {
+        let folder = try folder()
+        let first = try await ServingSluice.start(in: folder, plan: "plan")
+        let address = String(first.url.dropFirst("http://".count))
+        let run = try await Sluice.run("serve", "--listen", address, "--events", "plan", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.last?.contains("Cannot listen on \(address)") == true)
+        #expect(run.errors.last?.contains("Address already in use") == true)
+        #expect(try await first.post(Self.good).status == 200)
+    }
+
+    @Test("a tracker that nobody configured is a warning that names its events, and with --strict-trackers an error")
+    func unconfigured() async throws {
+        let folder = try TestFolder()
+        let plan = Sluice.plan + "/retail.plist"
+        let sentence = "Nobody configured the tracker 'postgres', which 2 events name: Item Purchased, Item Returned."
+        let server = try await ServingSluice.start(in: folder, plan: plan)
+        #expect(server.process.errors.lines.contains { $0.contains("warning") && $0.hasSuffix(sentence) })
+        let strict = try await Sluice.run("serve", "--events", plan, "--strict-trackers", in: folder)
+        #expect(strict.ending == .exit(1))
+        #expect(strict.errors.contains("error: \(sentence)"))
+        #expect(strict.errors.contains("error: \(sentence.replacing("postgres", with: "kafka"))"))
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Testing
+
+/// What a user is told who types something that cannot be meant.
+@Suite("sluice, used wrongly", .timeLimit(.minutes(3)))
+struct UsageTests {
+    @Test(
+        "wrong usage exits with 64 and says what is wrong",
+        arguments: [
+            ("bogus", "Unexpected argument 'bogus'"),
+            ("replay --bogus", "Unknown option '--bogus'"),
+            ("replay --rate 0", "--rate takes a number of at least 1."),
+            ("replay --rate many", "'many' is invalid for '--rate"),
+            ("replay --since yesterday", "RFC 3339 time such as 2010-12-01T00:00:00Z, not 'yesterday'"),
+            ("replay --until 2010-12-01", "--until takes an RFC 3339 time"),
+            ("replay - -", "Standard input can be read once only."),
+            ("replay --format xml", "one of 'pretty' and 'json'"),
+            ("replay --log-level loud", "warning"),
+            ("replay --events PLAN --event Nope", "The plan has no event 'Nope'."),
+            ("replay --events PLAN --to nope", "No tracker 'nope' is configured; there are: console."),
+            ("replay --events PLAN --to console --no-console", "there are: none."),
+            ("serve extra", "Unexpected argument 'extra'"),
+            ("serve --max-wait soon", "'soon' is invalid for '--max-wait"),
+            ("lint --bogus", "Unknown option '--bogus'"),
+            ("settings extra", "Unexpected argument 'extra'"),
+            ("migrate --events PLAN", "Say where PostgreSQL is"),
+        ]
+    )
+    func usage(line: String, sentence: String) async throws {
+        let arguments = line.split(separator: " ").map { $0 == "PLAN" ? Sluice.plan : String($0) }
+        let run = try await Sluice.run(arguments, in: try TestFolder())
+        #expect(run.ending == .exit(64))
+        #expect(run.output == [])
+        #expect(run.errors.joined(separator: "\n").contains(sentence))
+    }
+
+    @Test(
+        "a setting that cannot be used ends the program and is named with its place",
+        arguments: [
+            ("serve --listen nowhere", [:], "http.listen: expected host:port"),
+            ("serve --listen 127.0.0.1:65536", [:], "http.listen: expected host:port"),
+            ("serve", ["SLUICE_QUEUE_CAPACITY_IN_EVENTS": "many"], "SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole"),
+            (
+                "serve", ["SLUICE_QUEUE_CAPACITY_IN_EVENTS": "0"],
+                "queue.capacityInEvents: expected a whole number of at"
+            ),
+            ("serve", ["SLUICE_CONSOLE_ENABLED": "perhaps"], "SLUICE_CONSOLE_ENABLED: expected true or false"),
+            (
+                "serve", ["SLUICE_QUEUE_POLICY": "full"],
+                "expected one of wait, spill, dropNewest, dropOldest, found 'full'"
+            ),
+            ("serve", ["SLUICE_QUEUE_POLICY": "spill"], "a queue can spill only with a journal"),
+            ("serve", ["SLUICE_LOG_LEVEL": "loud"], "log.level: expected one of trace, debug,"),
+            ("serve --kafka localhost:1 --kafka-property linger", [:], "kafka.properties: expected name=value"),
+            (
+                "serve --kafka localhost:1", ["SLUICE_KAFKA_PROPERTIES": "debug=topic,msg;linger"],
+                "kafka.properties: expected name=value, and entry 2 is not"
+            ),
+            ("replay --quarantine nowhere/q.ndjson", [:], "'nowhere/q.ndjson' cannot be opened for writing: No such"),
+            ("serve --config missing.json", [:], "missing.json: No such file or directory"),
+            ("serve --config .", [:], ".: "),
+            ("serve --config list.json", [:], "list.json: expected a JSON object"),
+            ("serve --config torn.json", [:], "torn.json: not JSON"),
+            ("serve --config unknown.json", [:], "unknown.json: there is no setting 'http.lisen'"),
+            ("serve --config wrong.json", [:], "wrong.json: http.listen: expected a text"),
+            ("serve --config wrong.json", [:], "wrong.json: queue.capacityInEvents: expected a whole number"),
+        ] as [(String, [String: String], String)]
+    )
+    func settings(line: String, environment: [String: String], sentence: String) async throws {
+        let folder = try TestFolder()
+        try folder.write("[]", to: "list.json")
+        try folder.write("{", to: "torn.json")
+        try folder.write(#"{"http":{"lisen":"127.0.0.1:0"}}"#, to: "unknown.json")
+        try folder.write(#"{"http":{"listen":80},"queue":{"capacityInEvents":"many"}}"#, to: "wrong.json")
+        let arguments = line.split(separator: " ").map(String.init) + ["--events", Sluice.plan]
+        let run = try await Sluice.run(arguments, in: folder, environment: environment)
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.joined(separator: "\n").contains(sentence))
+    }
+
+    @Test("a plan with errors ends every command with 1 and its diagnostics", arguments: ["serve", "replay", "lint"])
+    func plan(command: String) async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.broken, to: "plan/shop.plist")
+        let option = command == "lint" ? [] : ["--events"]
+        let run = try await Sluice.run([command] + option + ["plan"], in: folder)
+        #expect(run.ending == .exit(1))
+        let said = run.output + run.errors
+        #expect(
+            said.contains("plan/shop.plist:12:36: error: unknown type 'intger'; did you mean 'integer'? [unknown-type]")
+        )
+        let missing = try await Sluice.run([command] + option + ["nowhere"], in: folder)
+        #expect(missing.ending == .exit(1))
+        #expect((missing.output + missing.errors)[0].hasPrefix("nowhere:1:1: error: there is no such file or folder"))
+    }
+
+    @Test("an option goes before the environment, that before the file, and an empty text counts as none")
+    func precedence() async throws {
+        let folder = try TestFolder()
+        try folder.write(#"{"console":{"format":"json"},"log":{"level":"error"}}"#, to: "sluice.json")
+        let line = try await RetailMonth.dayLines(1)[0]
+        try folder.write(line, to: "one.ndjson")
+        func firstByte(_ options: [String], _ environment: [String: String] = [:]) async throws -> Character? {
+            let fixed = ["replay", "one.ndjson", "--events", Sluice.plan]
+            return try await Sluice.run(fixed + options, in: folder, environment: environment).output.first?.first
+        }
+        let config = ["--config", "sluice.json"]
+        #expect(try await firstByte([]) == "2")
+        #expect(try await firstByte(config) == "{")
+        #expect(try await firstByte(config, ["SLUICE_CONSOLE_FORMAT": "pretty"]) == "2")
+        #expect(try await firstByte(config + ["--format", "json"], ["SLUICE_CONSOLE_FORMAT": "pretty"]) == "{")
+        let empty = ["DATABASE_URL": "", "KAFKA_BROKERS": "", "SLUICE_CONSOLE_FORMAT": ""]
+        #expect(try await firstByte(config, empty) == "2")
+    }
+}

@@ -1,0 +1,165 @@
+import EventPipeline
+import HTTPIngest
+import Testing
+
+/// What is no HTTP, or two kinds of it at once.
+@Suite("Broken HTTP", .timeLimit(.minutes(2)))
+struct BrokenRequestTests {
+    @Test(
+        "bad HTTP is 400 and a close, and the next sender is served",
+        arguments: [
+            "hello\r\n\r\n", "GET\r\n\r\n", "GET /livez\r\n\r\n", "GET /livez HTTP/3.0\r\nHost: x\r\n\r\n",
+            "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}",
+            "GET /livez HTTP/1.1\r\nHost x\r\n\r\n", "GET /livez HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n",
+            "GET /livez HTTP/1.1\r\nHost: x\r\nA B: y\r\n\r\n", "GET /livez HTTP/1.1\r\nHost : x\r\n\r\n",
+            "GET /livez HTTP/1.1\r\n folded\r\nHost: x\r\n\r\n", "GET /li\u{0}vez HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /livez HTTP/1.1\r\nHost: x\r\nA: \u{0}\r\n\r\n", "G\u{0}T /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+            "BREW /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+        ]
+    )
+    func notHTTP(bytes: String) async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                let response = try await client.exchange(bytes)
+                #expect(response.status == 400)
+                #expect(response.body.hasPrefix(#"{"error":{"code":"bad-request""#))
+                #expect(response.field("connection") == "close")
+                #expect(try await client.isAtEnd())
+            }
+            #expect(try await RawClient.with(server.address) { try await $0.exchange(Requests.post()).status } == 200)
+        }
+    }
+
+    @Test(
+        "a request with two ideas of its length is refused, and nothing after it is read",
+        arguments: [
+            ("Content-Length: 15\r\nTransfer-Encoding: chunked\r\n", 400),
+            ("Transfer-Encoding: chunked\r\nContent-Length: 15\r\n", 400),
+            ("Content-Length: 15\r\nContent-Length: 15\r\n", 400),
+            ("Content-Length: 15\r\nContent-Length: 16\r\n", 400),
+            ("Content-Length: 15, 15\r\n", 400), ("Content-Length: +15\r\n", 400), ("Content-Length: -15\r\n", 400),
+            ("Content-Length: 0xf\r\n", 400), ("Content-Length: 1 5\r\n", 400), ("Content-Length:\r\n", 400),
+            ("Transfer-Encoding: gzip, chunked\r\n", 501), ("Transfer-Encoding: chunked, chunked\r\n", 501),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", 501),
+            ("Transfer-Encoding: identity\r\n", 501), ("Transfer-Encoding: xchunked\r\n", 501),
+            ("Transfer-Encoding: chunked, identity\r\n", 501), ("Transfer-Encoding:\r\n", 501),
+        ]
+    )
+    func ambiguousLength(fields: String, status: Int) async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                try await client.send(
+                    Requests.head(fields: fields) + "f\r\n\(Requests.ping)\r\n0\r\n\r\n" + Requests.post()
+                )
+                let response = try await client.response()
+                // Some of these the codec refuses itself, and then it is simply not HTTP.
+                #expect(response.status == status || response.status == 400)
+                #expect(response.field("connection") == "close")
+                #expect(try await client.isAtEnd())
+            }
+            #expect(server.pipeline.statistics.accepted == 0)
+        }
+    }
+
+    @Test(
+        "chunks are not for HTTP/1.0, and one host is named in HTTP/1.1",
+        arguments: [
+            "POST /v1/events HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\nf\r\n{\"name\":\"Ping\"}\r\n0\r\n\r\n",
+            "GET /livez HTTP/1.1\r\n\r\n", "GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        ]
+    )
+    func badFraming(request: String) async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                let response = try await client.exchange(request)
+                #expect(response.status == 400)
+                #expect(response.field("connection") == "close")
+            }
+            #expect(server.pipeline.statistics.accepted == 0)
+        }
+    }
+
+    @Test(
+        "a chunk that is not as long as it says is 400",
+        arguments: ["g\r\n", "-1\r\n", "3\r\nabcd\r\n", "\r\n", "ffffffffffffffffff\r\n"]
+    )
+    func badChunks(chunk: String) async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                let response = try await client.exchange(
+                    Requests.head(fields: "Transfer-Encoding: chunked\r\n") + chunk + "0\r\n\r\n"
+                )
+                #expect(response.status == 400)
+                #expect(try await client.isAtEnd())
+            }
+        }
+    }
+
+    @Test("the answers due before a broken request are given first")
+    func brokenAfterGood() async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                try await client.send(Requests.post() + Requests.post() + "broken\r\n\r\n" + Requests.post())
+                #expect(try await client.response().status == 200)
+                #expect(try await client.response().status == 200)
+                #expect(try await client.response().status == 400)
+                #expect(try await client.isAtEnd())
+            }
+            #expect(server.pipeline.statistics.accepted == 2)
+        }
+    }
+
+    @Test("3,000 mutilated requests get an answer or a close each, and the server lives")
+    func mutilated() async throws {
+        let originals = [
+            Requests.post(), Requests.chunked([Requests.ping, " "], trailers: "A: b\r\n"),
+            Requests.plain("GET", "/livez"),
+            Requests.post(fields: "Content-Encoding: gzip\r\n"), Requests.post() + Requests.post(),
+            Requests.post("\(Requests.ping)\n{\n\(Requests.ping)", type: "application/x-ndjson"),
+        ].map { Array($0.utf8) }
+        try await TestServer.run { server in
+            var random = SeededGenerator(state: 20_101_201)
+            for _ in 0..<3000 {
+                let bytes = Self.mutilate(originals.randomElement(using: &random) ?? [], using: &random)
+                let client = try await RawClient(to: server.address)
+                // The server may have closed before it has all, which is its right.
+                try? await client.send(bytes: bytes)
+                try? await client.finishSending()
+                let answers = try await client.rest()
+                #expect(answers.isEmpty || answers.hasPrefix("HTTP/1.1 "), "\(bytes)")
+                client.close()
+            }
+            #expect(try await RawClient.with(server.address) { try await $0.exchange(Requests.post()).status } == 200)
+        }
+    }
+
+    private static func mutilate(_ bytes: [UInt8], using random: inout SeededGenerator) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let index = Int.random(in: 0..<bytes.count, using: &random)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+            case 1: bytes.remove(at: index)
+            case 2: bytes.insert([13, 10, 0, 32, 58, 48, 255].randomElement(using: &random) ?? 0, at: index)
+            case 3: bytes = Array(bytes[..<max(1, index)])
+            default: bytes.insert(contentsOf: bytes[index...].prefix(20), at: index)
+            }
+            if bytes.isEmpty { bytes = [10] }
+        }
+        return bytes
+    }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

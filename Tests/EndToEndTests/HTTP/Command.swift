@@ -1,0 +1,36 @@
+import Foundation
+
+/// Runs a command of the system to its end.
+enum Command {
+    struct Result {
+        let status: Int32
+        let output: [UInt8]
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+    }
+
+    static func run(_ name: String, _ arguments: [String]) async throws -> Result {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [name] + arguments
+        let file = FileManager.default.temporaryDirectory.appending(path: "sluice-command-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        // Into a file, so that nothing has to be read while it runs.
+        let output = try FileHandle(forWritingTo: file)
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        try output.close()
+        return Result(status: status, output: Array(try Data(contentsOf: file)))
+    }
+}

@@ -1,0 +1,278 @@
+import EventPipeline
+import HTTPIngest
+import NIOCore
+import Testing
+
+/// The limits of size, number and time, each met by a sender that goes past it.
+@Suite("HTTP limits", .timeLimit(.minutes(1)))
+struct LimitTests {
+    /// A server with a limit that a test can reach by hand.
+    private static func small(_ change: (inout HTTPIngestConfiguration) -> Void) -> TestServer.Setup {
+        var setup = TestServer.Setup()
+        setup.http.maximumBodyBytes = 1000
+        change(&setup.http)
+        return setup
+    }
+
+    @Test("a length over 4 MiB is 413 before a byte of the body, and exactly 4 MiB is taken")
+    func announcedLength() async throws {
+        let limit = 4 << 20
+        try await TestServer.run { server in
+            for length in [String(limit + 1), "99999999999999999999", "9223372036854775807", "18446744073709551615"] {
+                try await RawClient.with(server.address) { client in
+                    let response = try await client.exchange(Requests.head(fields: "Content-Length: \(length)\r\n"))
+                    // The last number that fits the codec's own counter is too large; beyond it is no number at all.
+                    #expect(response.status == (length.count > 19 && length != "18446744073709551615" ? 400 : 413))
+                    #expect(response.field("connection") == "close")
+                    #expect(try await client.isAtEnd())
+                }
+            }
+            let lines = Requests.ping + "\n" + String(repeating: "\n", count: limit - Requests.ping.utf8.count - 1)
+            let response = try await RawClient.with(server.address) {
+                try await $0.exchange(Requests.post(lines, type: "application/x-ndjson"))
+            }
+            #expect(response.body == Requests.accepted)
+        }
+    }
+
+    @Test("a chunked body is counted, and is 413 as soon as it is over the limit")
+    func countedLength() async throws {
+        try await TestServer.run(Self.small { _ in }) { server in
+            let padding = String(repeating: " ", count: 500)
+            let whole = Requests.chunked([padding, String(repeating: " ", count: 485), Requests.ping])
+            let accepted = try await RawClient.with(server.address) { try await $0.exchange(whole) }
+            #expect(accepted.body == Requests.accepted)
+            try await RawClient.with(server.address) { client in
+                // The end of the body never comes.
+                let head = Requests.head(fields: "Transfer-Encoding: chunked\r\n")
+                let response = try await client.exchange(head + "1f4\r\n\(padding)\r\n1f5\r\n\(padding) \r\n")
+                #expect(response.status == 413)
+                #expect(response.body.hasPrefix(#"{"error":{"code":"too-large""#))
+                #expect(try await client.isAtEnd())
+            }
+        }
+    }
+
+    @Test("a gzip body is 413 when it is too large after inflating")
+    func inflatedLength() async throws {
+        let padding = String(repeating: " ", count: 985)
+        let exact = try await Requests.gzip(Requests.ping + padding)
+        let over = try await Requests.gzip(Requests.ping + padding + " ")
+        try await TestServer.run(Self.small { _ in }) { server in
+            try await RawClient.with(server.address) { client in
+                for (body, status) in [(exact, 200), (over, 413), (exact, 200)] {
+                    let fields = "Content-Encoding: gzip\r\nContent-Length: \(body.count)\r\n"
+                    try await client.send(bytes: Array(Requests.head(fields: fields).utf8) + body)
+                    #expect(try await client.response().status == status)
+                }
+            }
+        }
+    }
+
+    @Test("a body with too many invalid events is 413 as a whole, in every format, and short of it each is told")
+    func rejections() async throws {
+        try await TestServer.run(Self.small { $0.maximumRejections = 20 }) { server in
+            try await RawClient.with(server.address) { client in
+                for (count, status) in [(20, 200), (21, 413)] {
+                    let events = [Requests.ping] + Array(repeating: "1", count: count)
+                    let array = "[" + events.joined(separator: ",") + "]"
+                    // A broken element makes the validator read the others one by one.
+                    let broken = "[" + events.dropLast().joined(separator: ",") + ",{:}]"
+                    let lines = events.joined(separator: "\n")
+                    for (body, type) in [(array, "json"), (broken, "json"), (lines, "x-ndjson")] {
+                        let response = try await client.exchange(Requests.post(body, type: "application/\(type)"))
+                        #expect(response.status == status)
+                        if status == 200 {
+                            #expect(try Answer(response.body).rejected.map(\.index) == Array(1...20))
+                        } else {
+                            #expect(response.body.hasPrefix(#"{"error":{"code":"too-large""#))
+                        }
+                    }
+                }
+            }
+            #expect(server.pipeline.statistics.accepted == 3)
+            #expect(try server.quarantined().split(separator: "\n").count == 60)
+        }
+    }
+
+    @Test("a sender that pushes on after 413 gets the answer whole, not a reset")
+    func pushesOn() async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                try await client.send(Requests.head(fields: "Content-Length: 8388608\r\n"))
+                for _ in 0..<8 { try await client.send(bytes: [UInt8](repeating: 32, count: 1 << 20)) }
+                #expect(try await client.response().status == 413)
+            }
+        }
+    }
+
+    @Test("too many header fields, or too many bytes of them, are 431")
+    func header() async throws {
+        let tooMany = (0..<65).map { "X-\($0): 1\r\n" }.joined()
+        let tooLong = "X: " + String(repeating: "x", count: 17 << 10) + "\r\n"
+        let long = (0..<20).map { "X-\($0): " + String(repeating: "x", count: 900) + "\r\n" }.joined()
+        try await TestServer.run { server in
+            for fields in [tooMany, tooLong, long] {
+                try await RawClient.with(server.address) { client in
+                    let response = try await client.exchange(Requests.post(fields: fields))
+                    #expect(response.status == 431)
+                    #expect(response.body.hasPrefix(#"{"error":{"code":"header-too-large""#))
+                    #expect(try await client.isAtEnd())
+                }
+            }
+            let trailers = try await RawClient.with(server.address) {
+                try await $0.exchange(Requests.chunked([Requests.ping], trailers: tooLong))
+            }
+            #expect(trailers.status == 431)
+            let target = try await RawClient.with(server.address) {
+                try await $0.exchange(Requests.plain("GET", "/" + String(repeating: "x", count: 17 << 10)))
+            }
+            #expect(target.status == 431)
+            // 61 and the three that are there anyway are just right.
+            let enough = (0..<61).map { "X-\($0): 1\r\n" }.joined()
+            let response = try await RawClient.with(server.address) {
+                try await $0.exchange(Requests.post(fields: enough))
+            }
+            #expect(response.status == 200)
+            #expect(server.pipeline.statistics.accepted == 1)
+        }
+    }
+
+    @Test("a connection too many is 503 with Retry-After, and a place that becomes free is given away")
+    func connections() async throws {
+        try await TestServer.run(Self.small { $0.maximumConnections = 2 }) { server in
+            let first = try await RawClient(to: server.address)
+            let second = try await RawClient(to: server.address)
+            #expect(try await first.exchange(Requests.post()).status == 200)
+            #expect(try await second.exchange(Requests.post()).status == 200)
+            try await RawClient.with(server.address) { client in
+                let response = try await client.response()
+                #expect(response.status == 503)
+                #expect(response.field("retry-after") == "1")
+                #expect(try await client.isAtEnd())
+            }
+            #expect(try await second.exchange(Requests.post()).status == 200)
+            first.close()
+            var status = 503
+            while status == 503 {
+                status = try await RawClient.with(server.address) { try await $0.exchange(Requests.post()).status }
+            }
+            #expect(status == 200)
+            second.close()
+        }
+    }
+
+    @Test("a crowd that does not even go when told is shut out, and the connection that was there is served on")
+    func crowd() async throws {
+        try await TestServer.run(Self.small { $0.maximumConnections = 1 }) { server in
+            let first = try await RawClient(to: server.address)
+            #expect(try await first.exchange(Requests.post()).status == 200)
+            var crowd: [RawClient] = []
+            for _ in 0..<140 { crowd.append(try await RawClient(to: server.address)) }
+            var refused = 0
+            for client in crowd { refused += try await client.rest().hasPrefix("HTTP/1.1 503 ") ? 1 : 0 }
+            #expect((100...140).contains(refused))
+            #expect(try await first.exchange(Requests.post()).status == 200)
+            // Those that were refused and stay do not take the place of anybody.
+            first.close()
+            var status: Int?
+            while status != 200 {
+                status = try? await RawClient.with(server.address) { try await $0.exchange(Requests.post()).status }
+            }
+            for client in crowd { client.close() }
+        }
+    }
+
+    @Test("large bodies have a limit together, beyond which there is 503 and nothing taken")
+    func budget() async throws {
+        var setup = TestServer.Setup()
+        setup.http.maximumBufferedBytes = 300_000
+        try await TestServer.run(setup) { server in
+            let body = String(repeating: " ", count: 200_000 - Requests.ping.utf8.count) + Requests.ping
+            let request = Requests.post(body)
+            try await RawClient.with(server.address) { holder in
+                // The answer to the first request shows that the header after it has been seen.
+                try await holder.send(Requests.post() + String(request.dropLast()))
+                #expect(try await holder.response().status == 200)
+                for other in [request, Requests.chunked([body])] {
+                    let refused = try await RawClient.with(server.address) { try await $0.exchange(other) }
+                    #expect(refused.status == 503)
+                    #expect(refused.field("retry-after") == "1")
+                }
+                let small = try await RawClient.with(server.address) { try await $0.exchange(Requests.post()) }
+                #expect(small.status == 200)
+                #expect(try await holder.exchange("}").status == 200)
+            }
+            let after = try await RawClient.with(server.address) { try await $0.exchange(request) }
+            #expect(after.status == 200)
+            #expect(server.pipeline.statistics.accepted == 4)
+        }
+    }
+
+    @Test("a header that does not end is 408, however its bytes drip in")
+    func slowHeader() async throws {
+        try await TestServer.run(Self.small { $0.timeouts.head = .milliseconds(50) }) { server in
+            try await RawClient.with(server.address) { client in
+                try await client.send("POST /v1/events HTTP/1.1\r\n")
+                let response = try await Self.response(of: client, whileDripping: "X: x\r\n")
+                #expect(response.status == 408)
+                #expect(response.body.hasPrefix(#"{"error":{"code":"timeout""#))
+                #expect(response.field("connection") == "close")
+            }
+        }
+    }
+
+    @Test("a body that does not end is 408, however its bytes drip in")
+    func slowBody() async throws {
+        try await TestServer.run(Self.small { $0.timeouts.body = .milliseconds(50) }) { server in
+            for head in ["Content-Length: 900\r\n", "Transfer-Encoding: chunked\r\n"] {
+                try await RawClient.with(server.address) { client in
+                    try await client.send(Requests.head(fields: head))
+                    let drip = head.hasPrefix("C") ? " " : "1\r\n \r\n"
+                    let response = try await Self.response(of: client, whileDripping: drip)
+                    #expect(response.status == 408)
+                }
+            }
+            #expect(server.pipeline.statistics.accepted == 0)
+        }
+    }
+
+    @Test("a connection without a request is closed without a word, before the first as after the last")
+    func idle() async throws {
+        try await TestServer.run(Self.small { $0.timeouts.idle = .milliseconds(500) }) { server in
+            try await RawClient.with(server.address) { client async throws in
+                #expect(try await client.isAtEnd())
+            }
+            try await RawClient.with(server.address) { client in
+                let response = try await client.exchange(Requests.post())
+                #expect(response.status == 200)
+                #expect(try await client.isAtEnd())
+            }
+        }
+    }
+
+    @Test("a sender that does not read its answers is cut off")
+    func unreadAnswers() async throws {
+        try await TestServer.run(Self.small { $0.timeouts.answer = .milliseconds(50) }) { server in
+            let client = try await RawClient(to: server.address, readsByItself: false)
+            let request = Requests.post("{")
+            let requests = String(repeating: request, count: 1 << 20 / request.utf8.count)
+            // Until the buffers of both kernels are full; then the server gives up, and the writes fail.
+            await #expect(throws: (any Error).self) {
+                while true { try await client.send(requests) }
+            }
+        }
+    }
+
+    /// Sends bits, one a millisecond at the most, until the answer is there.
+    private static func response(of client: RawClient, whileDripping drip: String) async throws -> RawClient.Response {
+        let dripping = client.channel.eventLoop.scheduleRepeatedTask(
+            initialDelay: .milliseconds(1),
+            delay: .milliseconds(1)
+        ) { [channel = client.channel] _ in
+            channel.writeAndFlush(ByteBuffer(string: drip), promise: nil)
+        }
+        defer { dripping.cancel() }
+        return try await client.response()
+    }
+}

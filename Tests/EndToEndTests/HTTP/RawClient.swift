@@ -1,0 +1,167 @@
+import Foundation
+import HTTPIngest
+import NIOCore
+import NIOPosix
+
+/// A client that sends exactly the bytes it is told to, in the pieces it is told, and shows exactly what came back.
+final class RawClient {
+    /// One answer, taken apart.
+    struct Response: Equatable {
+        let status: Int
+        let header: String
+        let body: String
+
+        /// The value of a header field; `nil` where it is absent.
+        func field(_ name: String) -> String? {
+            for line in header.split(separator: "\r\n").dropFirst() {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                if parts.count == 2, parts[0].lowercased() == name { return parts[1].drop { $0 == " " }.lowercased() }
+            }
+            return nil
+        }
+    }
+
+    /// The server closed the connection in the middle of an answer.
+    struct Interrupted: Error {
+        let received: String
+    }
+
+    let channel: any Channel
+    private var incoming: AsyncStream<ByteBuffer>.Iterator
+    private var buffer = ByteBuffer()
+
+    /// Connects; with `readsByItself` off, nothing is read from the socket at all.
+    init(to address: HTTPIngestServer.Address, readsByItself: Bool = true) async throws {
+        let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream()
+        incoming = stream.makeAsyncIterator()
+        channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.autoRead, value: readsByItself)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Receiver(continuation))
+                }
+            }
+            .connect(host: address.host, port: address.port)
+            .get()
+    }
+
+    /// Connects, runs `body`, and closes.
+    static func with<Result>(
+        _ address: HTTPIngestServer.Address,
+        _ body: (RawClient) async throws -> Result
+    ) async throws -> Result {
+        let client = try await RawClient(to: address)
+        do {
+            let result = try await body(client)
+            client.close()
+            return result
+        } catch {
+            client.close()
+            throw error
+        }
+    }
+
+    /// Sends a text and waits until the kernel has it.
+    func send(_ text: String) async throws {
+        try await channel.writeAndFlush(ByteBuffer(string: text)).get()
+    }
+
+    /// Sends bytes and waits until the kernel has them.
+    func send(bytes: [UInt8]) async throws {
+        try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
+    }
+
+    /// Sends a text byte by byte, each in a write of its own.
+    func sendByteByByte(_ text: String) async throws {
+        for byte in text.utf8 { try await send(bytes: [byte]) }
+    }
+
+    /// Sends a request and returns the answer.
+    func exchange(_ text: String, hasBody: Bool = true) async throws -> Response {
+        try await send(text)
+        return try await response(hasBody: hasBody)
+    }
+
+    /// Says that nothing more will be sent, and goes on reading.
+    func finishSending() async throws {
+        try await channel.close(mode: .output).get()
+    }
+
+    /// Closes both ways.
+    func close() {
+        channel.close(promise: nil)
+    }
+
+    /// Closes with a reset instead of in order.
+    func reset() async throws {
+        try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        try await channel.close().get()
+    }
+
+    /// The next answer; one to HEAD and one of the 1xx has no body.
+    func response(hasBody: Bool = true) async throws -> Response {
+        while true {
+            if let response = takeResponse(hasBody: hasBody) { return response }
+            guard try await receive() else { throw Interrupted(received: String(buffer: buffer)) }
+        }
+    }
+
+    /// Everything up to the end of the connection.
+    func rest() async throws -> String {
+        while try await receive() {}
+        return String(buffer: buffer)
+    }
+
+    /// Whether the server closes the connection without another byte.
+    func isAtEnd() async throws -> Bool {
+        try await rest().isEmpty
+    }
+
+    private func receive() async throws -> Bool {
+        guard let bytes = await incoming.next(isolation: #isolation) else { return false }
+        buffer.writeImmutableBuffer(bytes)
+        return true
+    }
+
+    private func takeResponse(hasBody: Bool) -> Response? {
+        let text = String(buffer: buffer)
+        guard let end = text.firstRange(of: "\r\n\r\n") else { return nil }
+        let header = String(text[..<end.lowerBound])
+        let status = Int(header.dropFirst("HTTP/1.1 ".count).prefix(3)) ?? 0
+        let length = Response(status: status, header: header, body: "").field("content-length").flatMap { Int($0) }
+        let bodyLength = hasBody && status >= 200 ? length ?? 0 : 0
+        let headerLength = text[..<end.upperBound].utf8.count
+        guard buffer.readableBytes >= headerLength + bodyLength else { return nil }
+        buffer.moveReaderIndex(forwardBy: headerLength)
+        return Response(status: status, header: header, body: buffer.readString(length: bodyLength) ?? "")
+    }
+}
+
+/// Hands what arrives to a stream, which ends with the server's side of the connection.
+private final class Receiver: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let continuation: AsyncStream<ByteBuffer>.Continuation
+
+    init(_ continuation: AsyncStream<ByteBuffer>.Continuation) {
+        self.continuation = continuation
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        continuation.yield(unwrapInboundIn(data))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { continuation.finish() }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        continuation.finish()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+}

@@ -1,0 +1,150 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import Foundation
+import HTTPIngest
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// A real server on a port of its own, with a real pipeline behind it.
+struct TestServer: Sendable {
+    /// How the server and its pipeline are set up.
+    struct Setup: Sendable {
+        var http = HTTPIngestConfiguration(port: 0)
+        /// Whether events are delivered; if not, the one queue fills, and then every request waits.
+        var delivers = true
+        var queueCapacityInEvents = 100_000
+    }
+
+    let address: HTTPIngestServer.Address
+    let pipeline: Pipeline
+    let quarantineFile: URL
+    /// The canonical lines that the tracker got.
+    let delivered: CollectingTracker
+    private let services: ServiceGroup
+    private let door: DoorService
+
+    /// Runs a server, then `body`, then shuts the server down in order, as SIGTERM does.
+    static func run<Result: Sendable>(
+        _ setup: Setup = Setup(),
+        _ body: @Sendable (TestServer) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-http-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try await TestServer(setup, folder: folder)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.services.run() }
+            do {
+                let result = try await body(server)
+                await server.services.triggerGracefulShutdown()
+                try await group.waitForAll()
+                return result
+            } catch {
+                await server.services.triggerGracefulShutdown()
+                throw error
+            }
+        }
+    }
+
+    private init(_ setup: Setup, folder: URL) async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let catalog = EventCatalog(plan: Self.plan)
+        delivered = CollectingTracker()
+        quarantineFile = folder.appending(path: "rejected.ndjson")
+        pipeline = Pipeline(
+            catalog: catalog,
+            trackers: [delivered],
+            configuration: .init(
+                queue: .init(capacityInEvents: setup.queueCapacityInEvents),
+                delivery: .init(linger: .zero)
+            ),
+            quarantine: try Quarantine(path: quarantineFile.path, logger: logger),
+            logger: logger
+        )
+        let http = HTTPIngestServer(
+            configuration: setup.http,
+            catalog: catalog,
+            pipeline: pipeline,
+            logger: logger,
+            now: { Timestamp(microseconds: 1_600_000_000_000_000) }
+        )
+        address = try await http.bind()
+        door = DoorService(pipeline: pipeline, isOpen: setup.delivers)
+        // The last service is the first to be shut down.
+        services = ServiceGroup(services: [door, http], logger: logger)
+    }
+
+    /// Lets the pipeline deliver, from now on.
+    func startDelivering() {
+        door.open()
+    }
+
+    /// Begins the shutdown, and does not wait for it.
+    func beginShutdown() async {
+        await services.triggerGracefulShutdown()
+    }
+
+    /// What the quarantine holds.
+    func quarantined() throws -> String {
+        String(decoding: try Data(contentsOf: quarantineFile), as: UTF8.self)
+    }
+
+    private static let plan = TrackingPlan(events: [
+        EventDefinition(
+            key: "Ping",
+            trackers: ["collecting"],
+            properties: [
+                PropertyDefinition(
+                    name: "n",
+                    type: .integer,
+                    isRequired: false,
+                    location: SourceLocation(file: "test.plist", line: 2, column: 3)
+                )
+            ],
+            location: SourceLocation(file: "test.plist", line: 1, column: 1)
+        )
+    ])
+}
+
+/// Keeps the lines it is given.
+final class CollectingTracker: Tracker {
+    let name = "collecting"
+    private let received = Mutex<[String]>([])
+
+    /// The lines so far.
+    var lines: [String] { received.withLock { $0 } }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let lines = delivery.map(\.json)
+        received.withLock { $0 += lines }
+        return .delivered
+    }
+}
+
+/// Runs the pipeline, at once or when told.
+private final class DoorService: Service {
+    private let pipeline: Pipeline
+    private let opened: AsyncStream<Void>
+    private let opening: AsyncStream<Void>.Continuation
+
+    init(pipeline: Pipeline, isOpen: Bool) {
+        self.pipeline = pipeline
+        (opened, opening) = AsyncStream<Void>.makeStream()
+        if isOpen { opening.finish() }
+    }
+
+    func open() {
+        opening.finish()
+    }
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            for await _ in opened {}
+        } onGracefulShutdown: {
+            self.opening.finish()
+        }
+        try await pipeline.run()
+    }
+}

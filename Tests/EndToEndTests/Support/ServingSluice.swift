@@ -1,0 +1,57 @@
+import Foundation
+
+/// A `sluice serve` that takes events, and what to send it with.
+struct ServingSluice {
+    /// The answer to a request.
+    struct Answer {
+        let status: Int
+        let body: String
+    }
+
+    let process: SluiceProcess
+    let url: String
+
+    /// Starts it on a port of its own choice, and waits until it takes events.
+    static func start(
+        _ arguments: String...,
+        in folder: TestFolder,
+        plan: String = Sluice.plan,
+        environment: [String: String] = [:],
+        stdout: Pipe = Pipe(),
+        readsOutput: Bool = true
+    ) async throws -> ServingSluice {
+        let process = try SluiceProcess(
+            ["serve", "--listen", "127.0.0.1:0", "--events", plan, "--format", "json"] + arguments,
+            in: folder,
+            environment: environment,
+            stdout: stdout,
+            readsOutput: readsOutput
+        )
+        let line = try await process.errors.line(containing: "Taking events at http://")
+        let url = line.split(separator: " ").last.map { String($0.dropLast("/v1/events".count)) } ?? ""
+        return ServingSluice(process: process, url: url)
+    }
+
+    /// Sends a body, and returns the answer.
+    func post(_ body: String, type: String = "application/json", _ options: String...) async throws -> Answer {
+        try await request("/v1/events", ["-H", "Content-Type: \(type)", "--data-binary", body] + options)
+    }
+
+    /// Sends a file, and returns the answer.
+    func post(file: String, _ options: String...) async throws -> Answer {
+        let type = ["-H", "Content-Type: application/x-ndjson"]
+        return try await request("/v1/events", type + ["--data-binary", "@\(file)"] + options)
+    }
+
+    /// Makes a request with curl.
+    func request(_ path: String, _ options: [String] = []) async throws -> Answer {
+        let result = try await Command.run("curl", ["-sS", "-w", "\n%{http_code}"] + options + [url + path])
+        let parts = result.text.split(separator: "\n", omittingEmptySubsequences: false)
+        return Answer(status: parts.last.flatMap { Int($0) } ?? 0, body: parts.dropLast().joined(separator: "\n"))
+    }
+
+    /// Asks until every tracker has started.
+    func waitUntilReady() async throws {
+        while try await request("/readyz").status != 200 { try Task.checkCancellation() }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// What a run of the program to its end left.
+struct Finished {
+    /// The report that `replay --json` prints.
+    struct Report: Decodable {
+        var read: Int
+        var accepted: Int
+        var rejected: Int
+        var skipped: Int
+        var rejectedByCode: [String: Int]
+        var delivered: [String: Int]
+        var refused: [String: Int]
+        var undelivered: [String: Int]
+        var failures: [String]
+        var seconds: Double
+    }
+
+    let ending: SluiceProcess.Ending
+    /// The lines of standard output.
+    let output: [String]
+    /// The lines of standard error.
+    let errors: [String]
+
+    /// The report, which is the last line of standard error where the console has standard output, and else of that.
+    func report() throws -> Report {
+        let line = [output.last, errors.last].compactMap { $0 }.first { $0.hasPrefix(#"{"accepted":"#) } ?? ""
+        return try JSONDecoder().decode(Report.self, from: Data(line.utf8))
+    }
+}
+
+/// Runs the program as a user does.
+enum Sluice {
+    /// The project's own plan.
+    static let plan = RepositoryFile.url("events").path
+
+    /// Runs it to its end.
+    static func run(
+        _ arguments: String...,
+        in folder: TestFolder,
+        environment: [String: String] = [:],
+        input: SluiceProcess.Input = .nothing
+    ) async throws -> Finished {
+        try await run(arguments, in: folder, environment: environment, input: input)
+    }
+
+    /// Runs it to its end.
+    static func run(
+        _ arguments: [String],
+        in folder: TestFolder,
+        environment: [String: String] = [:],
+        input: SluiceProcess.Input = .nothing
+    ) async throws -> Finished {
+        let process = try SluiceProcess(arguments, in: folder, environment: environment, input: input)
+        let ending = try await process.waitForEnd()
+        return Finished(ending: ending, output: process.output?.lines ?? [], errors: process.errors.lines)
+    }
+
+    /// Replays with the project's plan, events as JSON, the report too, and only errors logged.
+    static func replay(
+        _ arguments: String...,
+        in folder: TestFolder,
+        plan: String = Sluice.plan,
+        environment: [String: String] = [:],
+        input: SluiceProcess.Input = .nothing
+    ) async throws -> Finished {
+        try await replay(arguments, in: folder, plan: plan, environment: environment, input: input)
+    }
+
+    /// Replays with the project's plan, events as JSON, the report too, and only errors logged.
+    static func replay(
+        _ arguments: [String],
+        in folder: TestFolder,
+        plan: String = Sluice.plan,
+        environment: [String: String] = [:],
+        input: SluiceProcess.Input = .nothing
+    ) async throws -> Finished {
+        let fixed = ["replay", "--events", plan, "--format", "json", "--json", "--log-level", "error"]
+        return try await run(fixed + arguments, in: folder, environment: environment, input: input)
+    }
+}
+
+/// Files of the project that tests read.
+enum RepositoryFile {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// Where a file or folder is, by its path from the project's folder.
+    static func url(_ path: String) -> URL { root.appending(path: path) }
+}
+
+/// A folder of one test's own, gone with it.
+final class TestFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "sluice-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    /// Writes a file, and returns its path.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try write(Data(text.utf8), to: name)
+    }
+
+    /// Writes a file, and returns its path.
+    @discardableResult
+    func write(_ data: Data, to name: String) throws -> String {
+        let file = url.appending(path: name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try data.write(to: file)
+        return file.path
+    }
+
+    /// The lines of a file; none where there is no file.
+    func lines(of name: String) -> [String] {
+        let text = (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+}

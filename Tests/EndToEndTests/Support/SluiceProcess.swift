@@ -1,0 +1,134 @@
+import Foundation
+import PipelineTestKit
+
+/// The program itself, as a user starts it: the product that was built beside the tests.
+final class SluiceProcess: Sendable {
+    /// What standard input is.
+    enum Input {
+        case nothing
+        case file(URL)
+        /// Written to by the test.
+        case pipe(Pipe)
+    }
+
+    /// How a process ended.
+    struct Ending: Sendable, Equatable {
+        let status: Int32
+        let isBySignal: Bool
+
+        static func exit(_ status: Int32) -> Ending { Ending(status: status, isBySignal: false) }
+        static func signal(_ number: Int32) -> Ending { Ending(status: number, isBySignal: true) }
+    }
+
+    /// There is no program beside the tests.
+    struct NotBuilt: Error {}
+
+    let output: OutputLog?
+    let errors: OutputLog
+    let processID: Int32
+    private let ending = Watched<Ending?>(nil)
+
+    /// Starts the program.
+    ///
+    /// Without `readsOutput` nobody reads its standard output, which is `stdout`. With `keepsOutput` off its lines are
+    /// only counted. The environment is the test's own without the settings of Sluice.
+    init(
+        _ arguments: [String],
+        in folder: TestFolder,
+        environment: [String: String] = [:],
+        input: Input = .nothing,
+        stdout: Pipe = Pipe(),
+        readsOutput: Bool = true,
+        keepsOutput: Bool = true
+    ) throws {
+        let process = Process()
+        process.executableURL = try Self.executable()
+        process.arguments = arguments
+        process.currentDirectoryURL = folder.url
+        process.environment = Self.environment.merging(environment) { $1 }
+        process.standardInput = try Self.standardInput(input)
+        let stderr = Pipe()
+        process.standardOutput = stdout
+        process.standardError = stderr
+        process.terminationHandler = { [ending] process in
+            ProcessWatch.forget(process.processIdentifier)
+            let isBySignal = process.terminationReason == .uncaughtSignal
+            ending.update { [status = process.terminationStatus] in
+                $0 = Ending(status: status, isBySignal: isBySignal)
+            }
+        }
+        output = readsOutput ? OutputLog(reading: stdout.fileHandleForReading, keepsLines: keepsOutput) : nil
+        errors = OutputLog(reading: stderr.fileHandleForReading, keepsLines: true)
+        try process.run()
+        processID = process.processIdentifier
+        ProcessWatch.add(processID)
+        // Where it has ended already, it was forgotten before it was known.
+        if !process.isRunning { ProcessWatch.forget(processID) }
+        // The child has these now; the end of its output is seen only when nobody else can write there.
+        try stdout.fileHandleForWriting.close()
+        try stderr.fileHandleForWriting.close()
+        if case .pipe(let pipe) = input { try pipe.fileHandleForReading.close() }
+    }
+
+    deinit {
+        if ending.value == nil { kill(processID, SIGKILL) }
+    }
+
+    /// Sends a signal.
+    func send(_ signal: Int32) {
+        if ending.value == nil { kill(processID, signal) }
+    }
+
+    /// Waits until the process has ended and all its output has come.
+    func waitForEnd() async throws -> Ending {
+        await ending.wait { $0 != nil }
+        // The time limit of the test has passed: say what the process was about.
+        guard let ending = ending.value else { throw OutputLog.Missing(text: "the end", output: errors.text) }
+        await output?.waitForEnd()
+        await errors.waitForEnd()
+        return ending
+    }
+
+    /// The most memory the process ever had, in KiB, as the kernel counts.
+    func peakMemoryInKibibytes() throws -> Int {
+        try memoryInKibibytes("VmHWM")
+    }
+
+    /// Lets the process take so much more memory than it has now, and no more; any amount without a number.
+    func limitMemory(toFurtherKibibytes further: Int?) async throws {
+        let limit = try further.map { String((try memoryInKibibytes("VmData") + $0) << 10) } ?? "unlimited"
+        _ = try await Command.run("prlimit", ["--pid", String(processID), "--data=\(limit):unlimited"])
+    }
+
+    private func memoryInKibibytes(_ field: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix(field + ":") } ?? ""
+        return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
+    }
+
+    private static func standardInput(_ input: Input) throws -> Any {
+        switch input {
+        case .nothing: FileHandle.nullDevice
+        case .file(let url): try FileHandle(forReadingFrom: url)
+        case .pipe(let pipe): pipe
+        }
+    }
+
+    private static var environment: [String: String] {
+        ProcessInfo.processInfo.environment.filter { name, _ in
+            !name.hasPrefix("SLUICE_") && !name.hasPrefix("PG") && name != "DATABASE_URL" && name != "KAFKA_BROKERS"
+        }
+    }
+
+    /// Beside the tests' own executable, or beside the bundle it stands in.
+    static func executable() throws -> URL {
+        var folder = URL(fileURLWithPath: CommandLine.arguments[0])
+        for _ in 0..<5 {
+            folder.deleteLastPathComponent()
+            let candidate = folder.appending(path: "sluice")
+            let attributes = try? FileManager.default.attributesOfItem(atPath: candidate.path)
+            if attributes?[.type] as? FileAttributeType == .typeRegular { return candidate }
+        }
+        throw NotBuilt()
+    }
+}

@@ -1,0 +1,130 @@
+import CLibRDKafka
+import EventPipeline
+
+/// A message as a consumer reads it.
+package struct KafkaMessage: Sendable, Hashable {
+    package struct Header: Sendable, Hashable {
+        package let name: String
+        package let value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package let topic: String
+    package let partition: Int32
+    package let offset: Int64
+    package let key: String?
+    package let value: String
+    package let headers: [Header]
+
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// Reads topics from beginning to end, on a thread of its own.
+actor KafkaReader {
+    private let brokers: String
+    private let thread: BlockingThread
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init(brokers: String) throws {
+        thread = try BlockingThread()
+        self.brokers = brokers
+    }
+
+    /// All messages: partition by partition, each in the order of its offsets.
+    func messages(in topics: [String]) throws -> [KafkaMessage] {
+        let consumer = try makeConsumer()
+        defer { rd_kafka_destroy(consumer) }
+        let partitions = rd_kafka_topic_partition_list_new(8)
+        defer { rd_kafka_topic_partition_list_destroy(partitions) }
+        // By name, because the end of one partition may be told twice.
+        var open: Set<String> = []
+        for topic in topics {
+            for partition in 0..<(try partitionCount(of: topic, consumer)) {
+                rd_kafka_topic_partition_list_add(partitions, topic, partition).pointee.offset = -2  // the beginning
+                open.insert("\(topic)/\(partition)")
+            }
+        }
+        guard rd_kafka_assign(consumer, partitions) == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw MockFailure("the consumer cannot be assigned its partitions")
+        }
+        var found: [KafkaMessage] = []
+        while !open.isEmpty {
+            guard let message = rd_kafka_consumer_poll(consumer, 10_000) else { throw MockFailure("no answer in 10 s") }
+            defer { rd_kafka_message_destroy(message) }
+            switch message.pointee.err {
+            case RD_KAFKA_RESP_ERR_NO_ERROR: found.append(KafkaMessage(message))
+            case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+                let topic = rd_kafka_topic_name(message.pointee.rkt).map { String(cString: $0) } ?? ""
+                open.remove("\(topic)/\(message.pointee.partition)")
+            case let code: throw MockFailure("reading: \(String(cString: rd_kafka_err2str(code)))")
+            }
+        }
+        rd_kafka_consumer_close(consumer)
+        return found.sorted { ($0.topic, $0.partition, $0.offset) < ($1.topic, $1.partition, $1.offset) }
+    }
+
+    private func makeConsumer() throws -> OpaquePointer {
+        let configuration = rd_kafka_conf_new()
+        rd_kafka_conf_set_log_cb(configuration) { _, _, _, _ in }
+        let properties = [
+            ("bootstrap.servers", brokers), ("group.id", "reader"), ("enable.partition.eof", "true"),
+            ("enable.auto.commit", "false"), ("auto.offset.reset", "earliest"),
+        ]
+        var reason = [CChar](repeating: 0, count: 512)
+        for (name, value) in properties {
+            guard rd_kafka_conf_set(configuration, name, value, &reason, reason.count) == RD_KAFKA_CONF_OK else {
+                rd_kafka_conf_destroy(configuration)
+                throw MockFailure("the property \(name)")
+            }
+        }
+        guard let consumer = rd_kafka_new(RD_KAFKA_CONSUMER, configuration, &reason, reason.count) else {
+            rd_kafka_conf_destroy(configuration)
+            throw MockFailure("no consumer")
+        }
+        rd_kafka_poll_set_consumer(consumer)
+        return consumer
+    }
+
+    private func partitionCount(of topic: String, _ consumer: OpaquePointer) throws -> Int32 {
+        let handle = rd_kafka_topic_new(consumer, topic, nil)
+        defer { rd_kafka_topic_destroy(handle) }
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let code = rd_kafka_metadata(consumer, 0, handle, &metadata, 10_000)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw MockFailure("no metadata: \(code)") }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        return metadata.pointee.topics?.pointee.partition_cnt ?? 0
+    }
+}
+
+extension KafkaMessage {
+    fileprivate init(_ message: UnsafePointer<rd_kafka_message_t>) {
+        let content = message.pointee
+        topic = String(cString: rd_kafka_topic_name(content.rkt))
+        partition = content.partition
+        offset = content.offset
+        key = content.key.map { Self.text($0, content.key_len) }
+        value = content.payload.map { Self.text($0, content.len) } ?? ""
+        headers = Self.headers(of: message)
+    }
+
+    private static func headers(of message: UnsafePointer<rd_kafka_message_t>) -> [Header] {
+        var list: OpaquePointer?
+        guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR, let list else { return [] }
+        return (0..<rd_kafka_header_cnt(list)).map { index in
+            var name: UnsafePointer<CChar>?
+            var value: UnsafeRawPointer?
+            var size = 0
+            rd_kafka_header_get_all(list, index, &name, &value, &size)
+            return Header(name: name.map { String(cString: $0) } ?? "", value: value.map { text($0, size) } ?? "")
+        }
+    }
+
+    private static func text(_ start: UnsafeRawPointer, _ count: Int) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,279 @@
+import Foundation
+import Synchronization
+
+/// A PostgreSQL cluster of this process's own, in a folder under /tmp, gone when the process is.
+///
+/// The server runs under a shell that waits for its standard input to close, which it does however this process ends;
+/// then the shell stops the server and removes the folder. PostgreSQL refuses to run as root, so there it runs as `postgres`.
+package final class PrivatePostgres: Sendable {
+    /// Why there is no server; a test that needs one fails with it.
+    package struct Unavailable: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The cluster that most tests share, each in a database of its own.
+    package static func shared() async throws -> PrivatePostgres {
+        try await starting.value
+    }
+
+    private static let starting = Task { try await PrivatePostgres() }
+    private static let databaseCount = Atomic<Int>(0)
+
+    /// The TCP port on 127.0.0.1, which is also that of the socket.
+    package let port: Int
+    private let folder: String
+    private let binaries: String
+    private let server = Mutex<Shell?>(nil)
+
+    /// Makes a cluster and starts it.
+    package init() async throws {
+        binaries = try Self.findBinaries()
+        folder = try Self.makeFolder()
+        port = try Self.freePort()
+        try await Self.run(
+            "\(binaries)/initdb",
+            ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
+            asOwner: true
+        )
+        // Passwords count over TCP only, so that one test can be refused.
+        let access =
+            "local all all trust\nhost all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
+        try access.write(toFile: "\(folder)/data/pg_hba.conf", atomically: false, encoding: .utf8)
+        try await start()
+    }
+
+    /// A new, empty database.
+    package func makeDatabase() async throws -> TestDatabase {
+        let number = Self.databaseCount.add(1, ordering: .relaxed).newValue
+        let name = "test_\(number)"
+        try await TestDatabase(server: self, name: "postgres").run("CREATE DATABASE \(name)")
+        return TestDatabase(server: self, name: name)
+    }
+
+    /// Starts the server and waits until it takes connections.
+    package func start() async throws {
+        let settings = [
+            "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(folder)", "fsync=off",
+            "max_connections=200", "log_min_messages=fatal", "deadlock_timeout=200ms",
+        ]
+        let options = settings.map { "-c \($0)" }.joined(separator: " ")
+        // The shell says a word when the server is up; it says it is down by ending.
+        let script = """
+            trap '' INT
+            control="\(binaries)/pg_ctl -D \(folder)/data -w -s"
+            $control -l \(folder)/log -o '\(options)' start && echo up
+            cat >/dev/null
+            $control -m immediate stop
+            [ -e \(folder)/keep ] || rm -rf \(folder)
+            """
+        let shell = Shell(process: Self.process("/bin/sh", ["-c", script], asOwner: true))
+        guard try await shell.begin() else {
+            let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "there is no log"
+            throw Unavailable(description: "PostgreSQL did not start: \(log.suffix(2000))")
+        }
+        server.withLock { $0 = shell }
+    }
+
+    /// Stops the server as a crash would, and waits until it is gone; the cluster stays.
+    package func stopImmediately() async throws {
+        guard FileManager.default.createFile(atPath: "\(folder)/keep", contents: nil) else {
+            throw Unavailable(description: "\(folder) cannot be written to.")
+        }
+        let shell = server.withLock { shell in
+            defer { shell = nil }
+            return shell
+        }
+        await shell?.end()
+        try FileManager.default.removeItem(atPath: "\(folder)/keep")
+    }
+
+    /// Runs psql, which reads statements from `input` and stops at the first error.
+    package func psql(_ database: String, _ input: String) async throws -> String {
+        try await Self.run(
+            "\(binaries)/psql",
+            [
+                "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", "\(port)", "-U", "postgres",
+                "-d", database, "-f", "-",
+            ],
+            input: input
+        )
+    }
+
+    /// A psql that stays, for what one session must hold while another does something.
+    package func openSession(_ database: String) throws -> TestSession {
+        let process = Self.process(
+            "\(binaries)/psql",
+            ["-X", "-q", "-A", "-t", "-h", "127.0.0.1", "-p", "\(port)", "-U", "postgres", "-d", database],
+            asOwner: false
+        )
+        let session = TestSession()
+        process.standardInput = session.input
+        process.standardOutput = session.output
+        try process.run()
+        return session
+    }
+}
+
+extension PrivatePostgres {
+    private static func findBinaries() throws -> String {
+        let root = "/usr/lib/postgresql"
+        let versions = ((try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []).compactMap { Int($0) }
+            .sorted()
+        let candidates =
+            versions.reversed().map { "\(root)/\($0)/bin" } + ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin"]
+        if let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }) {
+            return found
+        }
+        throw Unavailable(
+            description:
+                "These tests need a PostgreSQL server, and there is no initdb in \(candidates.joined(separator: ", ")):"
+                + " install the package postgresql, or run `make setup`."
+        )
+    }
+
+    /// Short, because a socket's path has at most 107 bytes; the server's user owns it.
+    private static func makeFolder() throws -> String {
+        var template = Array("/tmp/sluice-postgres-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Unavailable(description: "There is no room for a cluster in /tmp (error \(errno)).")
+        }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if geteuid() == 0 {
+            guard let owner = getpwnam("postgres") else {
+                throw Unavailable(description: "PostgreSQL refuses to run as root, and there is no user postgres.")
+            }
+            guard chown(folder, owner.pointee.pw_uid, owner.pointee.pw_gid) == 0 else {
+                throw Unavailable(description: "\(folder) could not be given to the user postgres (error \(errno)).")
+            }
+        }
+        return folder
+    }
+
+    private static func freePort() throws -> Int {
+        #if canImport(Darwin)
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #else
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        guard status else { throw Unavailable(description: "There is no free port on 127.0.0.1 (error \(errno)).") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private static func process(_ executable: String, _ arguments: [String], asOwner: Bool) -> Process {
+        let process = Process()
+        let steps = asOwner && geteuid() == 0 ? ["runuser", "-u", "postgres", "--", executable] : [executable]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = steps + arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: "/tmp")
+        return process
+    }
+
+    @discardableResult
+    private static func run(
+        _ executable: String,
+        _ arguments: [String],
+        asOwner: Bool = false,
+        input: String? = nil
+    ) async throws -> String {
+        let (status, output) = try await finish(process(executable, arguments, asOwner: asOwner), input: input)
+        guard status == 0 else {
+            throw Unavailable(description: "\(executable) ended with status \(status): \(output.suffix(2000))")
+        }
+        return output
+    }
+
+    /// Runs a process to its end, on a thread that may block.
+    private static func finish(_ process: Process, input: String?) async throws -> (status: Int32, output: String) {
+        try await onBlockingThread { Result { try finishBlocking(process, input: input) } }.get()
+    }
+
+    private static func finishBlocking(_ process: Process, input: String?) throws -> (status: Int32, output: String) {
+        let output = Pipe()
+        let feed = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = feed
+        try process.run()
+        // A pipe holds 64 KiB: longer statements are no use here.
+        try? feed.fileHandleForWriting.write(contentsOf: Data((input ?? "").utf8))
+        try feed.fileHandleForWriting.close()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+    }
+}
+
+/// The shell that a server runs under.
+private struct Shell: Sendable {
+    let process: Process
+    private let input = Pipe()
+    private let output = Pipe()
+
+    init(process: Process) {
+        self.process = process
+        process.standardInput = input
+        process.standardOutput = output
+    }
+
+    /// Starts it and waits for its first word; false where it ended without one.
+    func begin() async throws -> Bool {
+        try process.run()
+        return await onBlockingThread { output.fileHandleForReading.availableData.isEmpty == false }
+    }
+
+    /// Lets it end, and waits for that.
+    func end() async {
+        try? input.fileHandleForWriting.close()
+        _ = await onBlockingThread { output.fileHandleForReading.readDataToEndOfFile() }
+    }
+}
+
+/// Runs what blocks on a thread that may.
+private func onBlockingThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: body()) }
+    }
+}
+
+/// A database of a private cluster.
+package struct TestDatabase: Sendable {
+    package let server: PrivatePostgres
+    package let name: String
+
+    /// The connection as libpq's URI.
+    package var url: String { "postgres://postgres@127.0.0.1:\(server.port)/\(name)" }
+
+    /// Runs statements and returns the rows, a line each, fields separated by `|`.
+    @discardableResult
+    package func run(_ sql: String) async throws -> [String] {
+        try await server.psql(name, sql).split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
+    }
+}
+
+/// A session that stays open.
+package struct TestSession: Sendable {
+    fileprivate let input = Pipe()
+    fileprivate let output = Pipe()
+
+    /// Runs statements of which the last prints a line, and waits for it.
+    package func run(_ sql: String) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data((sql + "\n").utf8))
+        _ = output.fileHandleForReading.availableData
+    }
+
+    /// Ends the session, and with it its transaction.
+    package func close() throws {
+        try input.fileHandleForWriting.close()
+        _ = output.fileHandleForReading.readDataToEndOfFile()
+    }
+}

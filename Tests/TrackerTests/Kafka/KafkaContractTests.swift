@@ -1,0 +1,34 @@
+import EventModel
+import KafkaTracker
+import PipelineTestKit
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct KafkaContractTests {
+    @Test("the tracker keeps the contract, and with one partition the order of all events")
+    func onePartition() async throws {
+        // What is larger does not stay in the mock's 5 MiB a partition.
+        try await verify(partitions: 1, .init(keepsOrder: true, largestDeliveryInEvents: 5000))
+    }
+
+    @Test("the tracker keeps the contract over many partitions")
+    func manyPartitions() async throws {
+        try await verify(partitions: 16, .init(keepsOrder: false))
+    }
+
+    private func verify(partitions: Int32, _ traits: TrackerContract.Traits) async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("events", partitions: partitions)
+        let outage = TrackerContract.Outage {
+            try cluster.goDown()
+        } end: {
+            try cluster.comeUp()
+        }
+        try await TrackerContract(
+            traits: traits,
+            outage: outage,
+            makeTracker: { cluster.tracker() },
+            delivered: { try await cluster.messages(in: "events").compactMap { EventID($0.header("ce_id") ?? "") } }
+        ).verify()
+    }
+}

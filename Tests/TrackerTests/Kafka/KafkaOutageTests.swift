@@ -1,0 +1,157 @@
+import CLibRDKafka
+import EventPipeline
+import KafkaTracker
+import PipelineTestKit
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct KafkaOutageTests {
+    @Test("brokers that go down and come up again in the middle lose nothing")
+    func downAndUp() async throws {
+        let cluster = try MockKafkaCluster()
+        let properties = ["reconnect.backoff.ms": "20", "reconnect.backoff.max.ms": "100"]
+        try await cluster.withTracker(properties) { tracker in
+            for round in 0..<5 {
+                let delivery = KafkaEvents.delivery(200, from: round * 200)
+                async let outcome = tracker.deliver(delivery)
+                if round % 2 == 0 {
+                    try cluster.goDown()
+                    try await pause(.milliseconds(150))
+                    try cluster.comeUp()
+                }
+                #expect(await outcome.isDelivered)
+            }
+        }
+        #expect(Set(try await cluster.numbers()) == Set(0..<1000))
+    }
+
+    @Test(
+        "an error that passes is librdkafka's to try again",
+        arguments: [
+            RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+            RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR__TRANSPORT,
+        ]
+    )
+    func passingError(error: rd_kafka_resp_err_t) async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker(["retry.backoff.ms": "20"]) { tracker in
+            cluster.failProducing([error, error])
+            #expect(await tracker.deliver(KafkaEvents.delivery(100)).isDelivered)
+        }
+        #expect(Set(try await cluster.numbers()) == Set(0..<100))
+    }
+
+    @Test(
+        "an error that does not pass is a retry, and the events are taken once it has passed",
+        arguments: [
+            (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, TrackerError.Code.misconfigured),
+            (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS, .misconfigured),
+            (RD_KAFKA_RESP_ERR_UNKNOWN, .unavailable),
+        ]
+    )
+    func lastingError(error: rd_kafka_resp_err_t, code: TrackerError.Code) async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("events", partitions: 1)
+        try await cluster.withTracker { tracker in
+            cluster.failProducing(Array(repeating: error, count: 20))
+            let delivery = KafkaEvents.delivery(10)
+            let outcome = await tracker.deliver(delivery)
+            #expect(outcome.refusals.isEmpty)
+            #expect(outcome.retry?.positions == Array(0..<10))
+            #expect(outcome.retry?.reason.code == code)
+            cluster.stopFailing()
+            #expect(await deliver(delivery, with: tracker).isDelivered)
+        }
+        #expect(Set(try await cluster.numbers()) == Set(0..<10))
+    }
+
+    @Test("a message that times out is a retry that says so")
+    func timeout() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker(["message.timeout.ms": "300"]) { tracker in
+            try cluster.goDown()
+            let delivery = KafkaEvents.delivery(10)
+            let outcome = await tracker.deliver(delivery)
+            #expect(outcome.retry?.positions == Array(0..<10))
+            #expect(outcome.retry?.reason.code == .timeout)
+            #expect(outcome.retry?.reason.isRetryable == true)
+            try cluster.comeUp()
+            #expect(await deliver(delivery, with: tracker).isDelivered)
+        }
+        #expect(Set(try await cluster.numbers()) == Set(0..<10))
+    }
+
+    @Test("a cancelled delivery returns within a second, lets go of its batch, and can be delivered again")
+    func cancellation() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker { tracker in
+            try cluster.goDown()
+            weak var batch: EventBatch?
+            do {
+                let delivery = KafkaEvents.delivery(20_000)
+                batch = delivery.slices.first?.batch
+                let task = Task { await tracker.deliver(delivery) }
+                try await pause(.milliseconds(200))
+                let cancelled = ContinuousClock.now
+                task.cancel()
+                let outcome = await task.value
+                #expect(ContinuousClock.now - cancelled < .seconds(1))
+                #expect(outcome.retry?.positions == Array(0..<20_000))
+                #expect(outcome.retry?.reason.code == .cancelled)
+            }
+            #expect(batch == nil)
+            try cluster.comeUp()
+            #expect(await tracker.deliver(KafkaEvents.delivery(1000)).isDelivered)
+        }
+        #expect(Set(try await cluster.numbers()) == Set(0..<1000))
+    }
+
+    @Test("a delivery that is cancelled while its requests are on their way returns within a second")
+    func cancellationInFlight() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker { tracker in
+            try cluster.setDelay(milliseconds: 5000)
+            let delivery = KafkaEvents.delivery(5000)
+            let task = Task { await tracker.deliver(delivery) }
+            try await pause(.milliseconds(200))
+            let cancelled = ContinuousClock.now
+            task.cancel()
+            let outcome = await task.value
+            #expect(ContinuousClock.now - cancelled < .seconds(1))
+            #expect(outcome.retry?.positions == Array(0..<5000))
+            try cluster.setDelay(milliseconds: 0)
+            #expect(await deliver(delivery, with: tracker).isDelivered)
+        }
+        #expect(Set(try await cluster.numbers()) == Set(0..<5000))
+    }
+
+    @Test("after a fatal error the producer is made anew")
+    func fatalError() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker { tracker in
+            #expect(await tracker.deliver(KafkaEvents.delivery(10)).isDelivered)
+            await tracker.raiseFatalError()
+            let delivery = KafkaEvents.delivery(10, from: 10)
+            let outcome = await tracker.deliver(delivery)
+            #expect(outcome.retry?.positions == Array(0..<10))
+            #expect(outcome.retry?.reason.message.contains("raised by a test") == true)
+            #expect(await tracker.deliver(delivery).isDelivered)
+        }
+        #expect(try await cluster.numbers().sorted() == Array(0..<20))
+    }
+
+    /// Delivers as the pipeline does: what is to be tried again is, a few times.
+    private func deliver(_ delivery: Delivery, with tracker: KafkaTracker) async -> DeliveryOutcome {
+        var outcome = await tracker.deliver(delivery)
+        for _ in 0..<20 {
+            guard let positions = outcome.retry?.positions else { break }
+            outcome = await tracker.deliver(delivery.selecting(positions))
+        }
+        return outcome
+    }
+
+    /// Lets the brokers have their time: what is awaited here is that nothing happens.
+    private func pause(_ duration: Duration) async throws {
+        try await ContinuousClock().sleep(for: duration)
+    }
+}

@@ -1,0 +1,54 @@
+import CLibRDKafka
+import EventPipeline
+import KafkaTracker
+import PipelineTestKit
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct KafkaRefusalTests {
+    @Test("a message too large for the client's limit is refused, and the rest is delivered")
+    func tooLargeHere() async throws {
+        let cluster = try MockKafkaCluster()
+        var events = (0..<10).map { ScriptedEvent(KafkaEvents.bought, number: $0) }
+        events[4].payload = #"{"text":"\#(String(repeating: "x", count: 20_000))"}"#
+        let delivery = Delivery([EventSlice(KafkaEvents.batch(events))])
+        let outcome = try await cluster.withTracker(["message.max.bytes": "10000"]) { await $0.deliver(delivery) }
+        #expect(outcome.refusals.map(\.position) == [4])
+        #expect(outcome.refusals.first?.reason == "Kafka refuses the message: Broker: Message size too large.")
+        #expect(outcome.retry == nil)
+        #expect(try await cluster.numbers().sorted() == [0, 1, 2, 3, 5, 6, 7, 8, 9])
+    }
+
+    @Test(
+        "a refusal that a request's messages share refuses none of those that are taken alone",
+        arguments: [
+            RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_RECORD,
+            RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,
+        ]
+    )
+    func sharedRefusal(error: rd_kafka_resp_err_t) async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("events", partitions: 1)
+        try await cluster.withTracker { tracker in
+            cluster.failProducing([error, error, error])
+            let outcome = await tracker.deliver(KafkaEvents.delivery(100))
+            #expect(outcome.isDelivered)
+        }
+        #expect(try await cluster.numbers().sorted() == Array(0..<100))
+    }
+
+    @Test("messages that are refused alone too are refused, each with the reason")
+    func refusedAlone() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker { tracker in
+            cluster.failProducing(Array(repeating: RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, count: 100))
+            let outcome = await tracker.deliver(KafkaEvents.delivery(5))
+            #expect(outcome.refusals.map(\.position) == [0, 1, 2, 3, 4])
+            #expect(outcome.refusals.allSatisfy { $0.reason.contains("Message size too large") })
+            #expect(outcome.retry == nil)
+            cluster.stopFailing()
+            #expect(await tracker.deliver(KafkaEvents.delivery(5, from: 5)).isDelivered)
+        }
+        #expect(try await cluster.numbers().sorted() == [5, 6, 7, 8, 9])
+    }
+}

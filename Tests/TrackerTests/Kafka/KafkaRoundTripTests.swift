@@ -1,0 +1,153 @@
+import EventModel
+import EventPipeline
+import KafkaTracker
+import PipelineTestKit
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct KafkaRoundTripTests {
+    @Test("a message is the canonical line, with the headers of CloudEvents")
+    func message() async throws {
+        let cluster = try MockKafkaCluster()
+        let delivery = KafkaEvents.delivery(1, from: 5)
+        let event = try #require(delivery.first { _ in true })
+        let outcome = try await cluster.withTracker { await $0.deliver(delivery) }
+        #expect(outcome.isDelivered)
+
+        let messages = try await cluster.messages(in: "events")
+        let message = try #require(messages.first)
+        #expect(messages.count == 1)
+        #expect(message.value == event.json)
+        #expect(message.key == "user-5")
+        #expect(
+            message.headers == [
+                .init(name: "ce_specversion", value: "1.0"),
+                .init(name: "ce_id", value: event.id.description),
+                .init(name: "ce_source", value: "sluice"),
+                .init(name: "ce_type", value: event.name),
+                .init(name: "ce_time", value: event.time.description),
+                .init(name: "content-type", value: "application/json"),
+            ]
+        )
+    }
+
+    @Test(
+        "the key is the user, else the anonymous visitor, else the event",
+        arguments: [
+            (#","userId":"u-1","anonymousId":"a-1","sessionId":"s-1""#, "u-1"),
+            (#","anonymousId":"a-1","sessionId":"s-1""#, "a-1"),
+            (#","sessionId":"s-1""#, "00000000-0000-0000-0000-000000000007"),
+            (#","userId":"Zo\u00eb \"Z\" \ud83d\ude42""#, #"Zoë "Z" 🙂"#),
+            (#","context":{"userId":"not me"}"#, "00000000-0000-0000-0000-000000000007"),
+        ]
+    )
+    func key(fields: String, key: String) async throws {
+        let cluster = try MockKafkaCluster()
+        let batch = KafkaEvents.batch(number: 7, fields: fields)
+        let outcome = try await cluster.withTracker { await $0.deliver(Delivery([EventSlice(batch)])) }
+        #expect(outcome.isDelivered)
+        #expect(try await cluster.messages(in: "events").map(\.key) == [key])
+    }
+
+    @Test("headers that are used again say what their own event says")
+    func headersUsedAgain() async throws {
+        let cluster = try MockKafkaCluster()
+        let deliveries = (0..<6).map { KafkaEvents.delivery(400, from: $0 * 400) }
+        try await cluster.withTracker { tracker in
+            for delivery in deliveries { #expect(await tracker.deliver(delivery).isDelivered) }
+        }
+        let messages = try await cluster.messages(in: "events")
+        let events = Dictionary(uniqueKeysWithValues: deliveries.flatMap { $0 }.map { ($0.id.description, $0) })
+        #expect(messages.count == 2400)
+        for message in messages {
+            let event = try #require(events[message.header("ce_id") ?? ""])
+            #expect(message.value == event.json)
+            #expect(message.header("ce_type") == event.name)
+            #expect(message.header("ce_time") == event.time.description)
+        }
+    }
+
+    @Test("events of two catalogs in one delivery keep their own types")
+    func twoCatalogs() async throws {
+        let cluster = try MockKafkaCluster()
+        let other = EventCatalog.scripted(["Order Placed": ["kafka"], KafkaEvents.bought: ["kafka"]])
+        let slices = (0..<20).map { number in
+            let event = ScriptedEvent(KafkaEvents.bought, number: number)
+            return EventSlice(.scripted(catalog: number % 2 == 0 ? KafkaEvents.catalog : other, events: [event]))
+        }
+        try await cluster.withTracker { #expect(await $0.deliver(Delivery(slices)).isDelivered) }
+        let messages = try await cluster.messages(in: "events")
+        #expect(messages.count == 20)
+        #expect(Set(messages.map { $0.header("ce_type") }) == [KafkaEvents.bought])
+    }
+
+    @Test("each event has a topic where the setting says so")
+    func topicForEachEvent() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker(topic: "shop.{event}") { tracker in
+            #expect(await tracker.deliver(KafkaEvents.delivery(30)).isDelivered)
+        }
+        let bought = try await cluster.messages(in: "shop.item_purchased")
+        let returned = try await cluster.messages(in: "shop.item_returned")
+        #expect(bought.count == 20)
+        #expect(bought.allSatisfy { $0.header("ce_type") == KafkaEvents.bought })
+        #expect(returned.count == 10)
+        #expect(returned.allSatisfy { $0.header("ce_type") == KafkaEvents.returned })
+    }
+
+    @Test("the events of one user are in one partition, in their order")
+    func order() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker { tracker in
+            for first in stride(from: 0, to: 3000, by: 1000) {
+                #expect(await tracker.deliver(KafkaEvents.delivery(1000, from: first)).isDelivered)
+            }
+        }
+        let messages = try await cluster.messages(in: "events")
+        for user in Set(messages.map(\.key)) {
+            let own = messages.filter { $0.key == user }
+            #expect(Set(own.map(\.partition)).count == 1)
+            #expect(own.map { $0.header("ce_id") ?? "" } == own.map { $0.header("ce_id") ?? "" }.sorted())
+        }
+    }
+
+    @Test("a hundred thousand events are there once each")
+    func manyEvents() async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("events", partitions: 16)
+        try await cluster.withTracker { tracker in
+            for first in stride(from: 0, to: 100_000, by: 10_000) {
+                let users = (first..<first + 10_000).map { number in
+                    var event = ScriptedEvent(KafkaEvents.bought, number: number)
+                    event.userID = "\(number)"
+                    return event
+                }
+                let delivery = Delivery([EventSlice(KafkaEvents.batch(users))])
+                #expect(await tracker.deliver(delivery).isDelivered)
+            }
+        }
+        let numbers = try await cluster.numbers()
+        #expect(numbers.count == 100_000)
+        #expect(numbers.sorted() == Array(0..<100_000))
+    }
+
+    @Test("nothing holds on to a batch once it is delivered")
+    func memory() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker { tracker in
+            weak var batch: EventBatch?
+            do {
+                let delivery = KafkaEvents.delivery(1000)
+                batch = delivery.slices.first?.batch
+                #expect(batch != nil)
+                #expect(await tracker.deliver(delivery).isDelivered)
+            }
+            #expect(batch == nil)
+        }
+    }
+}
+
+extension DeliveryOutcome {
+    /// Whether nothing is refused and nothing is to be tried again.
+    var isDelivered: Bool { refusals.isEmpty && retry == nil }
+}

@@ -1,0 +1,125 @@
+import CLibRDKafka
+import EventPipeline
+import KafkaTracker
+import PipelineTestKit
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct KafkaStartTests {
+    @Test(
+        "a wrong property is an error in librdkafka's words",
+        arguments: [
+            (["no.such.property": "1"], #"No such configuration property: "no.such.property""#),
+            (["linger.ms": "soon"], "linger.ms"),
+            (["compression.type": "rar"], "compression.type"),
+            (["acks": "1"], "enable.idempotence"),
+            (["security.protocol": "ssl", "ssl.ca.location": "/no/such/file"], "ssl.ca.location"),
+        ]
+    )
+    func wrongProperty(properties: [String: String], words: String) async throws {
+        let error = await startError(KafkaConfiguration(brokers: "localhost:1", properties: properties))
+        #expect(error?.code == .misconfigured)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+    }
+
+    @Test(
+        "a property that belongs to the tracker is refused with the reason",
+        arguments: [
+            ["bootstrap.servers": "elsewhere:9092"], ["delivery.report.only.error": "true"], ["transactional.id": "t"],
+            ["log.queue": "true"], ["acks": "0", "enable.idempotence": "false"],
+        ]
+    )
+    func ownProperty(properties: [String: String]) async throws {
+        let error = await startError(KafkaConfiguration(brokers: "localhost:1", properties: properties))
+        #expect(error?.code == .misconfigured)
+        #expect(error?.message.contains("cannot be set here") == true)
+    }
+
+    @Test("an operator may do without idempotence")
+    func withoutIdempotence() async throws {
+        let cluster = try MockKafkaCluster()
+        try await cluster.withTracker(["enable.idempotence": "false", "request.required.acks": "1"]) { tracker in
+            #expect(await tracker.deliver(KafkaEvents.delivery(10)).isDelivered)
+        }
+        #expect(try await cluster.numbers().sorted() == Array(0..<10))
+    }
+
+    @Test("no broker is an outage: the same tracker starts when there is one")
+    func noBroker() async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.goDown()
+        let configuration = KafkaConfiguration(
+            brokers: cluster.bootstrapServers,
+            startTimeout: .milliseconds(300),
+            properties: ["reconnect.backoff.ms": "20", "reconnect.backoff.max.ms": "50"]
+        )
+        let tracker = KafkaTracker(configuration, logger: .quiet)
+        let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: KafkaEvents.catalog) }
+        #expect(error?.code == .unavailable)
+        #expect(error?.isRetryable == true)
+        #expect(error?.message.contains(cluster.bootstrapServers) == true)
+        try cluster.comeUp()
+        var starts = 0
+        while starts < 20, await !hasStarted(tracker) { starts += 1 }
+        #expect(await tracker.deliver(KafkaEvents.delivery(10)).isDelivered)
+        await tracker.stop()
+    }
+
+    @Test("a topic that is not there and that nobody makes is an error that names it")
+    func missingTopic() async throws {
+        let cluster = try MockKafkaCluster()
+        cluster.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, ofTopic: "events")
+        let error = await startError(KafkaConfiguration(brokers: cluster.bootstrapServers))
+        #expect(error?.code == .notPrepared)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message.contains("'events'") == true)
+    }
+
+    @Test("a start that is cancelled does not wait for its time limit")
+    func cancelledStart() async throws {
+        let tracker = KafkaTracker(KafkaConfiguration(brokers: "localhost:1"), logger: .quiet)
+        let task = Task { try await tracker.start(for: KafkaEvents.catalog) }
+        let cancelled = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: TrackerError.self) { try await task.value }
+        #expect(ContinuousClock.now - cancelled < .seconds(5))
+        await tracker.stop()
+    }
+
+    @Test("a tracker that no event names starts and stops")
+    func noEvents() async throws {
+        let cluster = try MockKafkaCluster()
+        let tracker = cluster.tracker()
+        try await tracker.start(for: .scripted(["Other": ["console"]]))
+        await tracker.stop()
+    }
+
+    @Test("a tracker that never started can stop")
+    func stopOnly() async {
+        await KafkaTracker(KafkaConfiguration(brokers: "localhost:1"), logger: .quiet).stop()
+    }
+
+    @Test("a topic's name that Kafka cannot have is an error", arguments: ["", ".", "orders today", "{events}", "é"])
+    func wrongTopic(topic: String) async throws {
+        let error = await startError(KafkaConfiguration(brokers: "localhost:1", topic: topic))
+        #expect(error?.code == .misconfigured)
+        #expect(error?.message.contains("is no topic") == true)
+    }
+
+    private func hasStarted(_ tracker: KafkaTracker) async -> Bool {
+        do {
+            try await tracker.start(for: KafkaEvents.catalog)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func startError(_ configuration: KafkaConfiguration) async -> TrackerError? {
+        let tracker = KafkaTracker(configuration, logger: .quiet)
+        let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: KafkaEvents.catalog) }
+        await tracker.stop()
+        return error
+    }
+}

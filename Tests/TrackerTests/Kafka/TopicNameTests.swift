@@ -1,0 +1,36 @@
+import EventPipeline
+import KafkaTracker
+import TestSupport
+import Testing
+
+@Suite struct TopicNameTests {
+    @Test(
+        "the event's name stands in the topic in snake case",
+        arguments: [
+            ("events", "Item Purchased", "events"),
+            ("{event}", "Item Purchased", "item_purchased"),
+            ("sales.{event}.v1", "HTTPServer started", "sales.http_server_started.v1"),
+            ("{event}-{event}", "A", "a-a"),
+            ("{event}", "Zoë", "zo-ueb"),
+            ("{event}", "日本", "-u65e5-u672c"),
+        ]
+    )
+    func topic(pattern: String, event: String, topic: String) throws {
+        #expect(try TopicName(pattern: pattern).topic(forEvent: event) == topic)
+    }
+
+    @Test(
+        "a name that Kafka cannot have is misconfigured",
+        arguments: ["", ".", "..", "a b", "é", "{Event}", String(repeating: "a", count: 250)]
+    )
+    func refused(pattern: String) {
+        let error = #expect(throws: TrackerError.self) { try TopicName(pattern: pattern).topic(forEvent: "E") }
+        #expect(error?.code == .misconfigured)
+    }
+
+    @Test("the longest name is taken")
+    func longest() throws {
+        let name = String(repeating: "a", count: 249)
+        #expect(try TopicName(pattern: name).topic(forEvent: "E") == name)
+    }
+}

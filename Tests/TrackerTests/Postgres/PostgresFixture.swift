@@ -1,0 +1,95 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import Logging
+import PostgresTracker
+import TestSupport
+import Testing
+
+/// A database with the tables of a plan, and a tracker that has started on it.
+struct PostgresFixture {
+    let database: TestDatabase
+    let catalog: EventCatalog
+    let tracker: PostgresTracker
+
+    /// Migrates a database, a new one unless told, and starts a tracker on it.
+    init(_ events: [EventDefinition], in database: TestDatabase? = nil, schema: String = "analytics") async throws {
+        if let database {
+            self.database = database
+        } else {
+            self.database = try await PrivatePostgres.shared().makeDatabase()
+        }
+        catalog = EventCatalog(plan: TrackingPlan(events: events))
+        let configuration = PostgresConfiguration(connection: self.database.url, schema: schema)
+        _ = try await PostgresMigrator(configuration).migrate(catalog.plan, applying: try projectMigrations())
+        tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
+        try await tracker.start(for: catalog)
+    }
+
+    /// Checks events as they would come over HTTP, one JSON text each; all must be good.
+    func delivery(_ events: [String]) throws -> Delivery {
+        Delivery([EventSlice(try batch(events))])
+    }
+
+    func batch(_ events: [String]) throws -> EventBatch {
+        let validator = EventValidator(catalog: catalog)
+        var body = events.map { $0.split(separator: "\n").joined() }.joined(separator: "\n")
+        let checked = try body.withUTF8 { try validator.check(UnsafeRawBufferPointer($0), as: .lines) }
+        #expect(checked.rejections.map(\.violations) == [])
+        return try #require(checked.batch)
+    }
+
+    /// The fields of every row of a table, in the order of the ids.
+    func rows(_ columns: String, of table: String) async throws -> [String] {
+        try await database.run("SET TimeZone = 'UTC'; SELECT \(columns) FROM \(table) ORDER BY id")
+    }
+
+    func count(_ table: String) async throws -> Int {
+        Int(try await database.run("SELECT count(*) FROM \(table)").first ?? "") ?? -1
+    }
+}
+
+/// The migrations of this project.
+func projectMigrations() throws -> [Migration] {
+    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    return try Migration.read(folder: "/\(root)/migrations")
+}
+
+/// An event for the tracker `postgres`.
+func event(
+    _ name: String,
+    _ properties: [PropertyDefinition] = [],
+    description: String? = nil,
+    extra: Bool = false
+) -> EventDefinition {
+    EventDefinition(
+        key: name,
+        description: description,
+        trackers: ["Postgres"],
+        properties: properties,
+        allowsAdditionalProperties: extra,
+        location: SourceLocation(file: "test.plist", line: 1, column: 1)
+    )
+}
+
+func property(
+    _ name: String,
+    _ type: PropertyType,
+    required: Bool = true,
+    nullable: Bool = false,
+    description: String? = nil
+) -> PropertyDefinition {
+    PropertyDefinition(
+        name: name,
+        type: type,
+        isRequired: required,
+        isNullable: nullable,
+        description: description,
+        location: SourceLocation(file: "test.plist", line: 1, column: 1)
+    )
+}
+
+/// An id that tells its number, for events as JSON.
+func id(_ number: Int) -> String {
+    EventID(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0000 | UInt64(number)).description
+}

@@ -1,0 +1,58 @@
+import EventPipeline
+import EventSchema
+import PostgresTracker
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL: names")
+struct PostgresNameTests {
+    @Test(
+        "an event of any name can be migrated and loaded",
+        arguments: [
+            "select", "user", "Ünïcödé Größe", "日本 語", "with \"quotes\" 'n' \\ backslash", "1st thing", "a;b--c",
+            "🙂 smile",
+            String(repeating: "Long Name ", count: 20), String(repeating: "日", count: 40), "%s$1", "tab\tnew",
+        ]
+    )
+    func weird(name: String) async throws {
+        let fixture = try await PostgresFixture([
+            event(
+                name,
+                [property(name, .string), property("table", .integer, required: false)],
+                description: name,
+                extra: true
+            )
+        ])
+        let key = Self.json(name)
+        let outcome = await fixture.tracker.deliver(
+            try fixture.delivery([
+                #"{"id":"\#(id(1))","name":\#(key),"payload":{\#(key):"value","table":1,"other \"key\"":2}}"#,
+                #"{"id":"\#(id(1))","name":\#(key),"payload":{\#(key):"again"}}"#,
+            ])
+        )
+        #expect(outcome.refusals == [] && outcome.retry == nil)
+        let table = "analytics." + SQLText.identifier(SQLName.snakeCase(name))
+        let column = SQLText.identifier(SQLName.snakeCase(name))
+        #expect(try await fixture.rows("\(column), \"table\", extra", of: table) == [#"value|1|{"other \"key\"": 2}"#])
+    }
+
+    @Test("quotes in names and texts are doubled, and a NUL is left out")
+    func quoting() {
+        #expect(SQLText.identifier(#"a"b"#) == #""a""b""#)
+        #expect(SQLText.literal(#"a'b\c"#) == #"'a''b\c'"#)
+        #expect(SQLText.identifier("a\0b") == #""ab""#)
+        #expect(SQLText.identifier("e\u{301}\"") == "\"e\u{301}\"\"\"")
+    }
+
+    private static func json(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\t": result += "\\t"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,142 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import Logging
+import PostgresTracker
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL: outages and cancellation")
+struct PostgresOutageTests {
+    private static let plan = [event("Bought", [property("number", .integer)])]
+
+    private func events(_ numbers: some Sequence<Int>) -> [String] {
+        numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
+    }
+
+    @Test("a server that crashes and comes back loses nothing and has nothing twice", .timeLimit(.minutes(2)))
+    func crash() async throws {
+        let server = try await PrivatePostgres()
+        let fixture = try await PostgresFixture(Self.plan, in: try await server.makeDatabase())
+        let deliveries = try (0..<20).map { try fixture.delivery(events($0 * 500..<($0 + 1) * 500)) }
+        // Delivers them all, again and again, until the server is back.
+        let isBack = Atomic<Bool>(false)
+        async let failures = deliverAll(deliveries, with: fixture.tracker) {
+            isBack.load(ordering: .acquiring)
+        }
+        try await server.stopImmediately()
+        try await server.start()
+        isBack.store(true, ordering: .releasing)
+        #expect(await failures > 0)
+        #expect(try await fixture.count("analytics.bought") == 10_000)
+    }
+
+    /// Delivers everything once more after `isEnough`; returns how often the tracker asked for another try.
+    private func deliverAll(
+        _ deliveries: [Delivery],
+        with tracker: PostgresTracker,
+        until isEnough: @Sendable () -> Bool
+    ) async -> Int {
+        var failures = 0
+        var isLastRound = false
+        repeat {
+            isLastRound = isEnough()
+            for delivery in deliveries {
+                while let retry = await tracker.deliver(delivery).retry {
+                    #expect(retry.reason.isRetryable)
+                    failures += 1
+                }
+            }
+        } while !isLastRound
+        return failures
+    }
+
+    @Test("a session that the server ends is a retry, and the next delivery makes another")
+    func terminated() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let delivery = try fixture.delivery(events(0..<10))
+        try await fixture.database.run(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = 'sluice'
+            """
+        )
+        #expect(await fixture.tracker.deliver(delivery).retry?.reason.code == .unavailable)
+        #expect(await fixture.tracker.deliver(delivery).retry == nil)
+        #expect(try await fixture.count("analytics.bought") == 10)
+    }
+
+    @Test("a delivery that waits for a lock returns within a second of its cancellation, and the server gives up too")
+    func cancellation() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
+        let delivery = try fixture.delivery(events(0..<10))
+        let task = Task { await fixture.tracker.deliver(delivery) }
+        try await waitForBlockedSessions(1, in: fixture.database)
+        let clock = ContinuousClock()
+        let cancelled = clock.now
+        task.cancel()
+        let outcome = await task.value
+        #expect(clock.now - cancelled < .seconds(1))
+        #expect(outcome.retry?.reason.code == .cancelled)
+        try await waitForBlockedSessions(0, in: fixture.database)
+        try session.close()
+        #expect(await fixture.tracker.deliver(delivery).retry == nil)
+        #expect(try await fixture.count("analytics.bought") == 10)
+    }
+
+    @Test("a delivery that takes longer than its time limit is a retry")
+    func timeout() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let tracker = PostgresTracker(
+            PostgresConfiguration(connection: fixture.database.url, deliveryTimeout: .milliseconds(300)),
+            logger: Logger(label: "test")
+        )
+        try await tracker.start(for: fixture.catalog)
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
+        let delivery = try fixture.delivery(events(0..<10))
+        #expect(await tracker.deliver(delivery).retry?.reason.code == .timeout)
+        try session.close()
+        await tracker.stop()
+    }
+
+    @Test("two trackers that load the same events in different orders both succeed")
+    func twoLoaders() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let other = PostgresTracker(
+            PostgresConfiguration(connection: fixture.database.url),
+            logger: Logger(label: "test")
+        )
+        try await other.start(for: fixture.catalog)
+        let forward = try fixture.delivery(events(0..<2000))
+        let backward = try fixture.delivery(events((0..<2000).reversed()))
+        func deliver(_ delivery: Delivery, with tracker: PostgresTracker) async -> [DeliveryOutcome.Refusal] {
+            while true {
+                let outcome = await tracker.deliver(delivery)
+                if outcome.retry == nil { return outcome.refusals }
+            }
+        }
+        async let first = deliver(forward, with: fixture.tracker)
+        async let second = deliver(backward, with: other)
+        let refusals = await first + second
+        #expect(refusals == [])
+        #expect(try await fixture.count("analytics.bought") == 2000)
+    }
+
+    private func waitForBlockedSessions(_ count: Int, in database: TestDatabase) async throws {
+        for _ in 0..<100 {
+            let blocked = try await database.run(
+                """
+                SELECT pg_sleep(0.02);
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'sluice' AND wait_event_type = 'Lock'
+                """
+            )
+            if blocked.last == "\(count)" { return }
+        }
+        Issue.record("there never were \(count) sessions that wait for a lock")
+    }
+}

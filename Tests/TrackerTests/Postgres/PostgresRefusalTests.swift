@@ -1,0 +1,166 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import Logging
+import PipelineTestKit
+import PostgresTracker
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL: refused rows")
+struct PostgresRefusalTests {
+    private func events(_ numbers: some Sequence<Int>, _ name: String = "Bought") -> [String] {
+        numbers.map { #"{"id":"\#(id($0))","name":"\#(name)","payload":{"number":\#($0)}}"# }
+    }
+
+    private func fixture(_ constraint: String) async throws -> PostgresFixture {
+        let fixture = try await PostgresFixture([
+            event("Bought", [property("number", .integer)]), event("Seen", [property("number", .integer)]),
+        ])
+        try await fixture.database.run(constraint)
+        return fixture
+    }
+
+    @Test("rows that a constraint refuses are named with the server's words, and the rest goes in")
+    func constraint() async throws {
+        let fixture = try await fixture(
+            "ALTER TABLE analytics.bought ADD CONSTRAINT odd CHECK (number NOT IN (0, 137, 138, 999))"
+        )
+        let delivery = try fixture.delivery(events(0..<1000) + events(0..<10, "Seen"))
+        let outcome = await fixture.tracker.deliver(delivery)
+        #expect(outcome.retry == nil)
+        #expect(outcome.refusals.map(\.position) == [0, 137, 138, 999])
+        #expect(outcome.refusals.allSatisfy { $0.reason.contains("odd") && $0.reason.contains("23514") })
+        #expect(try await fixture.count("analytics.bought") == 996)
+        #expect(try await fixture.count("analytics.seen") == 10)
+    }
+
+    @Test("refused rows among duplicates are found, and the duplicates are no refusals")
+    func amongDuplicates() async throws {
+        let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number <> 7)")
+        _ = await fixture.tracker.deliver(try fixture.delivery(events([1, 2, 3])))
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events([1, 2, 3, 7, 8])))
+        #expect(outcome.refusals.map(\.position) == [3])
+        #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2", "3", "8"])
+    }
+
+    @Test("a row that somebody's own unique index refuses is a refusal, not a duplicate")
+    func uniqueIndex() async throws {
+        let fixture = try await fixture("CREATE UNIQUE INDEX ON analytics.bought ((number % 10))")
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events([1, 2, 11, 3])))
+        #expect(outcome.refusals.map(\.position) == [2])
+        #expect(outcome.refusals.first?.reason.contains("23505") == true)
+        #expect(try await fixture.count("analytics.bought") == 3)
+    }
+
+    @Test("a deferred constraint and a trigger refuse rows as well")
+    func deferredAndTrigger() async throws {
+        let fixture = try await fixture(
+            """
+            CREATE TABLE allowed (number bigint PRIMARY KEY);
+            INSERT INTO allowed SELECT generate_series(0, 9);
+            ALTER TABLE analytics.bought ADD FOREIGN KEY (number) REFERENCES allowed DEFERRABLE INITIALLY DEFERRED;
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN IF NEW.number = 4 THEN RAISE 'no four today'; END IF; RETURN NEW; END$$;
+            CREATE TRIGGER refuse BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION refuse();
+            """
+        )
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events([3, 4, 5, 10, 6])))
+        #expect(outcome.refusals.map(\.position) == [1, 3])
+        #expect(outcome.refusals.first?.reason.contains("no four today") == true)
+        #expect(try await fixture.rows("number", of: "analytics.bought") == ["3", "5", "6"])
+    }
+
+    @Test("when every row is refused, each is named and nothing goes in")
+    func all() async throws {
+        let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number < 0)")
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events(0..<100)))
+        #expect(outcome.refusals.map(\.position) == Array(0..<100))
+        #expect(outcome.retry == nil)
+        #expect(try await fixture.count("analytics.bought") == 0)
+    }
+
+    @Test("a search for refused rows that runs out of time keeps what it loaded, and gets further each time")
+    func manyRefused() async throws {
+        let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number % 3 <> 0)")
+        let tracker = PostgresTracker(
+            PostgresConfiguration(connection: fixture.database.url, deliveryTimeout: .milliseconds(500)),
+            logger: Logger(label: "test")
+        )
+        try await tracker.start(for: fixture.catalog)
+        var rest = try fixture.delivery(events(0..<1500))
+        var refused = 0
+        var rounds = 0
+        while rest.count > 0 {
+            let settlement = Settlement(of: rest, outcome: await tracker.deliver(rest))
+            #expect(settlement.invalidPositions == 0)
+            refused += settlement.refusals.count
+            rest = settlement.retry ?? Delivery([])
+            rounds += 1
+            try #require(rounds < 1000)
+        }
+        #expect(rounds > 1)
+        #expect(refused == 500)
+        #expect(try await fixture.count("analytics.bought") == 1000)
+        await tracker.stop()
+    }
+
+    @Test("jsonb that the server cannot hold is set aside")
+    func json() async throws {
+        let fixture = try await PostgresFixture([event("Noted", [property("note", .any)])])
+        let batch = EventBatch.scripted(
+            catalog: fixture.catalog,
+            events: [
+                ScriptedEvent("Noted", number: 1, payload: #"{"note":{"a":1}}"#),
+                ScriptedEvent("Noted", number: 2, payload: #"{"note":"\u0000"}"#),
+                ScriptedEvent("Noted", number: 3, payload: #"{"note":[}"#),
+            ]
+        )
+        let outcome = await fixture.tracker.deliver(Delivery([EventSlice(batch)]))
+        #expect(outcome.refusals.map(\.position) == [1, 2])
+        #expect(try await fixture.count("analytics.noted") == 1)
+    }
+
+    @Test("a line that is not canonical or does not fit is a refusal that shows no value, and the rest goes in")
+    func brokenLines() async throws {
+        let fixture = try await PostgresFixture([
+            event("Bought", [property("number", .integer), property("name", .string)])
+        ])
+        let payloads = [
+            #"{"number":1,"name":"good"}"#, #"{"number":secret,"name":"x"}"#, #"{"number":1,"name":"secret}"#, "secret",
+            "",
+            #"{"number":92233720368547758089,"name":"x"}"#, #"{"number":1,"name":"\q"}"#,
+            #"{"number":1,"name":"\ud800"}"#,
+            #"{"number":1,"name":"x","secret":1}"#, #"{"number":1,"name":"x"}}"#, "{",
+            #"{"number":2,"name":"also good"}"#,
+        ]
+        let events = payloads.enumerated().map { ScriptedEvent("Bought", number: $0 + 1, payload: $1) }
+        let batch = EventBatch.scripted(catalog: fixture.catalog, events: events)
+        let outcome = await fixture.tracker.deliver(Delivery([EventSlice(batch)]))
+        #expect(outcome.refusals.map(\.position) == Array(1...10))
+        #expect(!outcome.refusals.contains { $0.reason.contains("secret") })
+        #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2"])
+    }
+
+    @Test("a column that was changed behind our back is no fault of the events")
+    func changedColumn() async throws {
+        let fixture = try await fixture("ALTER TABLE analytics.bought ALTER COLUMN number TYPE integer")
+        let delivery = try fixture.delivery(events(0..<10))
+        let outcome = await fixture.tracker.deliver(delivery)
+        #expect(outcome.refusals == [])
+        #expect(outcome.retry?.reason.code == .notPrepared)
+        #expect(outcome.retry?.reason.message.contains("sluice migrate") == true)
+        try await fixture.database.run("ALTER TABLE analytics.bought ALTER COLUMN number TYPE bigint")
+        #expect(await fixture.tracker.deliver(delivery).retry == nil)
+        #expect(try await fixture.count("analytics.bought") == 10)
+    }
+
+    @Test("a table that was dropped behind our back is a retry that names the way out")
+    func droppedTable() async throws {
+        let fixture = try await fixture("DROP TABLE analytics.bought")
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events(0..<10)))
+        #expect(outcome.refusals == [])
+        #expect(outcome.retry?.reason.code == .notPrepared)
+        #expect(outcome.retry?.reason.message.contains("sluice migrate") == true)
+    }
+}

@@ -1,0 +1,168 @@
+import EventPipeline
+import EventSchema
+import Logging
+import PostgresTracker
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL: start")
+struct PostgresStartTests {
+    /// Starts a tracker and returns the error; there must be one.
+    private func startError(
+        _ connection: String,
+        _ events: [EventDefinition] = [event("Bought", [property("number", .integer)])]
+    ) async -> TrackerError? {
+        let tracker = PostgresTracker(PostgresConfiguration(connection: connection), logger: Logger(label: "test"))
+        do {
+            try await tracker.start(for: EventCatalog(plan: TrackingPlan(events: events)))
+        } catch {
+            await tracker.stop()
+            return error
+        }
+        Issue.record("it started")
+        return nil
+    }
+
+    @Test("an empty database is not prepared, and the error names sluice migrate")
+    func empty() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let error = await startError(database.url)
+        #expect(error?.code == .notPrepared)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message == #"The database lacks the schema "analytics"; run `sluice migrate`."#)
+    }
+
+    @Test("missing tables and columns are named, the first three of them")
+    func missing() async throws {
+        let fixture = try await PostgresFixture([event("Bought", [property("number", .integer)])])
+        let grown = [
+            event("Bought", [property("number", .integer), property("a", .string), property("b", .date)]),
+            event("Seen"),
+            event("Sold"),
+        ]
+        let error = await startError(fixture.database.url, grown)
+        #expect(error?.code == .notPrepared)
+        #expect(
+            error?.message
+                == #"The database lacks the column "analytics"."bought"."a", the column "analytics"."bought"."b", "#
+                + #"the table "analytics"."seen" and 1 more; run `sluice migrate`."#
+        )
+    }
+
+    @Test("a column of another type, a NOT NULL that the plan does not have, and a lost primary key are named")
+    func changed() async throws {
+        let fixture = try await PostgresFixture([event("Bought", [property("number", .integer, required: false)])])
+        try await fixture.database.run(
+            """
+            ALTER TABLE analytics.bought ALTER number TYPE numeric(10,2), ALTER user_id SET NOT NULL, DROP CONSTRAINT bought_pkey
+            """
+        )
+        let error = await startError(
+            fixture.database.url,
+            [event("Bought", [property("number", .integer, required: false)])]
+        )
+        #expect(
+            error?.message.contains(
+                #"type bigint in the column "analytics"."bought"."number", which has numeric(10,2)"#
+            ) == true
+        )
+        #expect(error?.message.contains(#"NULL in the column "analytics"."bought"."user_id""#) == true)
+        #expect(error?.message.contains("primary key") == true)
+    }
+
+    @Test("a server that is not there is an outage, to be tried again")
+    func unreachable() async {
+        let error = await startError("postgres://127.0.0.1:1/x")
+        #expect(error?.code == .unavailable)
+        #expect(error?.isRetryable == true)
+        #expect(await startError("host=/nonexistent")?.isRetryable == true)
+    }
+
+    @Test("a wrong password, no password and an unknown database are settings to be put right")
+    func refused() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        try await database.run(
+            """
+            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN END$$
+            """
+        )
+        let port = database.server.port
+        for connection in [
+            "postgres://guarded:wrongsecret@127.0.0.1:\(port)/\(database.name)",
+            "postgres://guarded@127.0.0.1:\(port)/\(database.name)",
+            "postgres://postgres@127.0.0.1:\(port)/nosuchdatabase",
+            "postgres://nosuchuser@127.0.0.1:\(port)/\(database.name)",
+        ] {
+            let error = await startError(connection)
+            #expect(error?.code == .misconfigured)
+            #expect(error?.isRetryable == false)
+            #expect(error?.description.contains("wrongsecret") == false)
+        }
+    }
+
+    @Test("a connection string that libpq cannot read is a setting to be put right, and is not repeated")
+    func unreadable() async {
+        for connection in [
+            "postgres//user:secret@host/db", "host=a nosuchkeyword=secret", "postgres://u:secret@h:p:1/",
+        ] {
+            let error = await startError(connection)
+            #expect(error?.isRetryable == false || connection.hasSuffix("p:1/"))
+            #expect(error?.description.contains("secret") == false)
+        }
+    }
+
+    @Test("libpq's keywords are as good as its URI, and events of other trackers need no table")
+    func keywords() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let tracker = PostgresTracker(
+            PostgresConfiguration(
+                connection: "host=127.0.0.1 port=\(database.server.port) user=postgres dbname=\(database.name)"
+            ),
+            logger: Logger(label: "test")
+        )
+        let elsewhere = EventDefinition(
+            key: "Elsewhere",
+            trackers: ["kafka"],
+            location: SourceLocation(file: "test.plist", line: 1, column: 1)
+        )
+        try await tracker.start(for: EventCatalog(plan: TrackingPlan(events: [elsewhere])))
+        await tracker.stop()
+    }
+
+    @Test("a server's refusal is read out of libpq's text")
+    func messages() {
+        let starting = ConnectionMessage(
+            """
+            connection to server at "db" (10.0.0.1), port 5432 failed: FATAL:  57P03: the database system is starting up
+            LOCATION:  ProcessStartupPacket, postmaster.c:2349
+
+            """
+        )
+        #expect(starting.sqlState == "57P03")
+        #expect(
+            starting.text
+                == #"connection to server at "db" (10.0.0.1), port 5432 failed: FATAL: the database system is starting up"#
+        )
+        let refused = ConnectionMessage(
+            "connection to server at \"::1\", port 5432 failed: Connection refused\n\tIs it running?\n"
+        )
+        #expect(refused.sqlState == nil)
+        #expect(refused.text == #"connection to server at "::1", port 5432 failed: Connection refused Is it running?"#)
+    }
+
+    @Test(
+        "SQLSTATEs tell an outage from bad data",
+        arguments: [
+            ("08006", PostgresErrorClass.unavailable), ("57P01", .unavailable), ("57P03", .unavailable),
+            ("53300", .unavailable), ("40P01", .unavailable), ("40001", .unavailable), ("55P03", .unavailable),
+            ("25006", .unavailable), ("58030", .unavailable), ("XX000", .unavailable), ("ZZ999", .unavailable),
+            ("57014", .timeout), ("22001", .refused), ("22P03", .refused), ("23502", .refused), ("23514", .refused),
+            ("P0001", .refused), ("54000", .refused), ("23505", .duplicate), ("42P01", .notPrepared),
+            ("42703", .notPrepared),
+            ("28P01", .misconfigured), ("3D000", .misconfigured), ("42501", .misconfigured),
+        ]
+    )
+    func classes(state: String, expected: PostgresErrorClass) {
+        #expect(PostgresErrorClass(sqlState: state) == expected)
+    }
+}

@@ -1,0 +1,85 @@
+#if canImport(Glibc)
+import ConsoleTracker
+import EventPipeline
+import EventSchema
+import Glibc
+import KafkaTracker
+import Logging
+import PostgresTracker
+import Testing
+
+/// Each runs in a process of its own, for what is refused there is refused to all of it.
+@Suite("Where the system refuses a thread", .timeLimit(.minutes(1)))
+struct RefusedThreadTests {
+    @Test("a blocking thread says so, and can be had later")
+    func thread() async {
+        await #expect(processExitsWith: .success) {
+            let error = try await refusingThreads {
+                #expect(throws: TrackerError.self) { _ = try BlockingThread() }
+            }
+            #expect(error?.code == .unavailable)
+            #expect(error?.isRetryable == true)
+            #expect(error?.message == "The system refuses another thread: Resource temporarily unavailable.")
+            _ = try BlockingThread()
+        }
+    }
+
+    @Test("a session is made when there is a thread again")
+    func session() async {
+        await #expect(processExitsWith: .success) {
+            let session = SessionOnDemand { () throws(TrackerError) in try BlockingThread() }
+            _ = try await refusingThreads {
+                #expect(throws: TrackerError.self) { _ = try session.get() }
+            }
+            #expect(session.ifMade == nil)
+            let made = try session.get()
+            #expect(session.ifMade === made)
+            #expect(try session.get() === made)
+        }
+    }
+
+    @Test("a tracker says so at its start, delivers nothing, and can stop")
+    func start() async {
+        await #expect(processExitsWith: .success) {
+            let logger = Logger(label: "test")
+            let trackers: [any Tracker] = [
+                ConsoleTracker(),
+                KafkaTracker(KafkaConfiguration(brokers: "127.0.0.1:1"), logger: logger),
+                PostgresTracker(PostgresConfiguration(connection: "postgresql://127.0.0.1:1/"), logger: logger),
+            ]
+            let catalog = EventCatalog(plan: TrackingPlan(events: []))
+            for tracker in trackers {
+                let error = try await refusingThreads {
+                    #expect(await tracker.deliver(Delivery([])).retry?.reason.code == .unavailable)
+                    return await #expect(throws: TrackerError.self) { try await tracker.start(for: catalog) }
+                }
+                #expect(error?.code == .unavailable)
+                #expect(error?.isRetryable == true)
+                await tracker.stop()
+            }
+        }
+    }
+}
+
+/// Runs `body` while a new thread would get a stack that nobody has the address space for.
+private func refusingThreads<Value>(_ body: () async throws -> Value) async throws -> Value {
+    let get = try attributesFunction("pthread_getattr_default_np")
+    let set = try attributesFunction("pthread_setattr_default_np")
+    var usual = pthread_attr_t()
+    var impossible = pthread_attr_t()
+    try #require(get(&usual) == 0)
+    try #require(pthread_attr_init(&impossible) == 0)
+    try #require(pthread_attr_setstacksize(&impossible, 1 << 47) == 0)
+    try #require(set(&impossible) == 0)
+    defer { _ = set(&usual) }
+    return try await body()
+}
+
+/// A function of glibc's that Swift does not see.
+private func attributesFunction(
+    _ name: String
+) throws -> @convention(c) (UnsafeMutablePointer<pthread_attr_t>) -> Int32 {
+    let address = try #require(dlsym(nil, name))
+    return unsafeBitCast(address, to: (@convention(c) (UnsafeMutablePointer<pthread_attr_t>) -> Int32).self)
+}
+#endif

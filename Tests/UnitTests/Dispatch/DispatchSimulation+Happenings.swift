@@ -1,0 +1,143 @@
+import EventPipeline
+import PipelineTestKit
+import Synchronization
+import Testing
+
+extension DispatchSimulation {
+    /// Lets anything happen that can.
+    mutating func happen() {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<30: submit()
+        case 30..<60: stepWorker(Int.random(in: 0..<4, using: &random))
+        case 60..<85: settle(Int.random(in: 0..<4, using: &random), healthy: false)
+        case 85..<90: withdraw()
+        case 90..<92: flush()
+        default: advance(by: .milliseconds(Int.random(in: 1...200, using: &random)))
+        }
+    }
+
+    mutating func submit() {
+        let names = ["W", "WW", "N", "O", "All", "None"].shuffled(using: &random)
+        let kinds = Int.random(in: 1...3, using: &random)
+        let count = Int.random(in: 0..<20, using: &random) == 0 ? 25 : Int.random(in: 1...8, using: &random)
+        let events = (0..<count).map { ScriptedEvent(names[$0 % kinds], number: nextEvent + $0) }
+        nextEvent += count
+        let batch = EventBatch.scripted(catalog: Self.catalog, events: events)
+        let number = submissions.count
+        submissions.append((batch, nil))
+        let routed = router.route(batch)
+        let (outcomes, now) = (outcomes, now)
+        let complete: @Sendable (Result<Void, SubmissionError>) -> Void = { result in
+            outcomes.results.withLock { $0[number, default: []].append(result) }
+        }
+        let admission = act { state, actions in
+            state.submit(routed, completion: complete, now: { now }, actions: &actions)
+        }
+        switch admission {
+        case .acknowledged:
+            complete(.success(()))
+            noteAcknowledged(number)
+        case .waits(let ticket): submissions[number].ticket = ticket
+        case .closed: complete(.failure(.closed))
+        case .admitted: Issue.record("there is no journal")
+        }
+    }
+
+    mutating func withdraw() {
+        guard let submission = submissions.randomElement(using: &random), let ticket = submission.ticket else { return }
+        let now = now
+        act { state, actions in actions = state.withdraw(number: ticket, now: { now }) }
+    }
+
+    mutating func flush() {
+        flushes += 1
+        let number = UInt64(flushes)
+        let outcomes = outcomes
+        act { state, actions in
+            actions = state.flush(number: number) { outcomes.endedFlushes.withLock { $0 += 1 } }
+        }
+    }
+
+    mutating func stepWorker(_ queue: Int) {
+        guard case .awake = workers[queue] else { return }
+        switch state.nextStep(of: queue, now: now) {
+        case .start: startReturned(queue)
+        case .deliver(let slices):
+            let delivery = Delivery(slices)
+            ledgers[queue].tried += delivery.map(\.number)
+            workers[queue] = .delivering(delivery)
+        case .deliverAgain(let delivery): workers[queue] = .delivering(delivery)
+        case .setTimer(let time): timers.append((time, queue))
+        case .readJournal: Issue.record("there is no journal")
+        case .wait: workers[queue] = .parked
+        case .end:
+            workers[queue] = .ended
+            act { state, actions in actions = state.workerEnded(queue) }
+        }
+    }
+
+    private mutating func startReturned(_ queue: Int) {
+        let fails = Int.random(in: 0..<3, using: &random) == 0
+        let now = now
+        _ = act { state, actions in
+            state.startReturned(
+                of: queue,
+                error: fails ? ScriptedTracker.outage : nil,
+                now: now,
+                jitter: 0.5,
+                actions: &actions
+            )
+        }
+    }
+
+    mutating func settle(_ queue: Int, healthy: Bool) {
+        guard let delivery = workers[queue].delivery else { return }
+        let outcome = healthy ? .delivered : randomOutcome(count: delivery.count)
+        let settlement = Settlement(of: delivery, outcome: outcome)
+        let again = Set(settlement.retry.map { $0.map(\.number) } ?? [])
+        for event in delivery where !again.contains(event.number) {
+            #expect(ledgers[queue].settled.insert(event.number).inserted, "settled twice")
+        }
+        workers[queue] = .awake
+        let now = now
+        _ = act { state, actions in
+            state.settle(settlement, of: queue, now: now, jitter: 0.5, actions: &actions)
+        }
+    }
+
+    private mutating func randomOutcome(count: Int) -> DeliveryOutcome {
+        let refused = (0..<count).filter { _ in Int.random(in: 0..<10, using: &random) == 0 }
+        let refusals = refused.map { DeliveryOutcome.Refusal(position: $0, reason: "no") }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return DeliveryOutcome(refusals: refusals, retry: .init(reason: ScriptedTracker.outage))
+        case 1:
+            let again = (0..<count).filter { !refused.contains($0) && Bool.random(using: &random) }
+            return DeliveryOutcome(refusals: refusals, retry: .init(positions: again, reason: ScriptedTracker.outage))
+        default: return .refused(refusals)
+        }
+    }
+
+    mutating func advance(by duration: Duration) {
+        now += duration
+        let due = timers.filter { $0.time <= now }
+        timers.removeAll { $0.time <= now }
+        for timer in due {
+            act { state, actions in actions = state.timerFired(of: timer.queue, at: timer.time) }
+        }
+    }
+
+    /// Lets everything that must happen by itself happen, with trackers that are well again.
+    mutating func settleDown() {
+        for _ in 0..<10_000 {
+            for queue in 0..<4 {
+                stepWorker(queue)
+                settle(queue, healthy: true)
+            }
+            let isQuiet = workers.allSatisfy { $0.isParked || $0.isEnded }
+            guard isQuiet else { continue }
+            guard let next = timers.map(\.time).min() else { return }
+            advance(by: next > now ? next - now : .zero)
+        }
+        Issue.record("the pipeline does not come to rest")
+    }
+}

@@ -1,0 +1,131 @@
+import EventPipeline
+import PipelineTestKit
+import Synchronization
+
+/// Drives a `DispatchState` by hand, with time as a number, and collects what became of each submission.
+final class DispatchStateHarness {
+    static let catalog = EventCatalog.scripted([
+        "A": ["alpha"], "B": ["beta"], "AB": ["alpha", "beta"], "None": ["nobody"],
+    ])
+
+    private final class Results: Sendable {
+        let byNumber = Mutex<[Int: Result<Void, SubmissionError>]>([:])
+    }
+
+    var state: DispatchState
+    var now: Duration = .zero
+    private let router = Router(catalog: catalog, trackerNames: ["alpha", "beta"])
+    private let results = Results()
+    private var nextEvent = 0
+    /// What the last call asked for.
+    private(set) var actions = DispatchActions()
+
+    init(_ configuration: Pipeline.Configuration) {
+        state = DispatchState(trackerNames: ["alpha", "beta"], configuration: configuration)
+    }
+
+    /// Submits so many events of one name; returns what became of it at once.
+    @discardableResult
+    func submit(_ count: Int, _ name: String, number: Int = -1) -> DispatchState.Admission {
+        let events = (0..<count).map { ScriptedEvent(name, number: nextEvent + $0) }
+        return submit(events, number: number)
+    }
+
+    @discardableResult
+    func submit(_ events: [ScriptedEvent], number: Int = -1) -> DispatchState.Admission {
+        nextEvent += events.count
+        let batch = router.route(.scripted(catalog: Self.catalog, events: events))
+        let results = results
+        return act { state, actions in
+            let now = now
+            return state.submit(
+                batch,
+                completion: { result in results.byNumber.withLock { $0[number] = result } },
+                now: { now },
+                actions: &actions
+            )
+        }
+    }
+
+    func withdraw(_ admission: DispatchState.Admission) {
+        guard case .waits(let number) = admission else { return }
+        let now = now
+        act { state, actions in actions = state.withdraw(number: number, now: { now }) }
+    }
+
+    /// What became of a submission that waited; `nil` while it waits.
+    func result(of number: Int) -> Result<Void, SubmissionError>? {
+        results.byNumber.withLock { $0[number] }
+    }
+
+    func isAcknowledged(_ number: Int) -> Bool {
+        if case .success = result(of: number) { true } else { false }
+    }
+
+    /// Starts both trackers, so that they can take deliveries.
+    func start() {
+        _ = state.run()
+        for queue in 0..<2 {
+            _ = step(queue)
+            _ = act { state, actions in
+                state.startReturned(of: queue, error: nil, now: now, jitter: 0, actions: &actions)
+            }
+        }
+    }
+
+    func step(_ queue: Int) -> WorkerStep { state.nextStep(of: queue, now: now) }
+
+    /// Takes the next delivery of a worker, which must have one.
+    func delivery(_ queue: Int) -> Delivery? {
+        switch step(queue) {
+        case .deliver(let slices): Delivery(slices)
+        case .deliverAgain(let delivery): delivery
+        default: nil
+        }
+    }
+
+    /// Settles a delivery; delivers all of it unless told.
+    @discardableResult
+    func settle(
+        _ queue: Int,
+        _ delivery: Delivery,
+        _ outcome: DeliveryOutcome = .delivered,
+        jitter: Double = 0
+    ) -> DispatchState.Report {
+        let settlement = Settlement(of: delivery, outcome: outcome)
+        return act { state, actions in
+            state.settle(settlement, of: queue, now: now, jitter: jitter, actions: &actions)
+        }
+    }
+
+    @discardableResult
+    func act<Decision>(_ body: (inout DispatchState, inout DispatchActions) -> Decision) -> Decision {
+        actions = DispatchActions()
+        let decision = body(&state, &actions)
+        for submission in actions.acknowledged { submission.completion(.success(())) }
+        for (submission, error) in actions.turnedDown { submission.completion(.failure(error)) }
+        for flush in actions.flushed { flush() }
+        return decision
+    }
+}
+
+extension Pipeline.Configuration {
+    /// Small queues and no lingering, so that a step is a delivery.
+    static func small(
+        capacityInEvents: Int = 10,
+        capacityInBytes: Int = 1 << 20,
+        fullPolicy: FullPolicy = .wait,
+        maximumEvents: Int = 5,
+        maximumBytes: Int = 1 << 20,
+        linger: Duration = .zero
+    ) -> Self {
+        Pipeline.Configuration(
+            queue: .init(
+                capacityInEvents: capacityInEvents,
+                capacityInBytes: capacityInBytes,
+                fullPolicy: fullPolicy
+            ),
+            delivery: .init(maximumEvents: maximumEvents, maximumBytes: maximumBytes, linger: linger)
+        )
+    }
+}

@@ -1,0 +1,73 @@
+import EventSchema
+
+/// A plan file written down in a test, in which `👉` stands before each node that is to be reported.
+struct PlanFixture: CustomStringConvertible, Sendable {
+    static let file = "plan.plist"
+
+    /// The file without the marks.
+    let xml: String
+    /// The places of the marks, in order: what is reported there begins with these.
+    let marks: [String]
+
+    var description: String { xml }
+
+    /// A file as it stands.
+    init(_ marked: String) {
+        var xml = ""
+        var marks: [String] = []
+        for part in marked.split(separator: "👉", omittingEmptySubsequences: false) {
+            if !xml.isEmpty || part.startIndex != marked.startIndex {
+                let lines = xml.split(separator: "\n", omittingEmptySubsequences: false)
+                marks.append("\(lines.count):\((lines.last ?? "").utf8.count + 1)")
+            }
+            xml += part
+        }
+        self.xml = xml
+        self.marks = marks
+    }
+
+    /// A file whose root dictionary holds these nodes.
+    static func root(_ nodes: String) -> PlanFixture {
+        PlanFixture("<plist>\n<dict>\n\(nodes)\n</dict>\n</plist>\n")
+    }
+
+    /// A file with one event `e`, whose dictionary holds these nodes besides its trackers.
+    static func event(_ nodes: String) -> PlanFixture {
+        root(
+            """
+            <key>events</key>
+            <dict>
+              <key>e</key>
+              <dict>
+                <key>registeredTrackers</key> <array><string>console</string></array>
+                \(nodes)
+              </dict>
+            </dict>
+            """
+        )
+    }
+
+    /// A file with one event whose payload holds these nodes.
+    static func payload(_ nodes: String) -> PlanFixture {
+        event("<key>payload</key>\n<dict>\n\(nodes)\n</dict>")
+    }
+
+    /// A file with one event that has one property `p`, whose dictionary holds these nodes.
+    static func property(_ nodes: String) -> PlanFixture {
+        payload("<key>p</key>\n<dict>\n\(nodes)\n</dict>")
+    }
+
+    var source: PlanSource { PlanSource(file: Self.file, bytes: Array(xml.utf8)) }
+
+    func read() -> PlanReading { PlanReader().read([source]) }
+}
+
+extension PlanReading {
+    /// `line:column code` of each problem.
+    var places: [String] {
+        diagnostics.map { "\($0.location.line):\($0.location.column) \($0.code.rawValue)" }
+    }
+
+    /// The first event's first property.
+    var firstProperty: PropertyDefinition? { plan?.events.first?.properties.first }
+}

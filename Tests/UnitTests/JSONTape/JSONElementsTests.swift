@@ -1,0 +1,79 @@
+import JSONTape
+import Testing
+
+@Suite("The elements of an array, found without parsing them")
+struct JSONElementsTests {
+    static func elements(_ text: String) -> [String]? {
+        let bytes = Array(text.utf8)
+        let ranges = bytes.withUnsafeBytes { JSONElements.ranges(in: $0) }
+        return ranges?.map { String(decoding: bytes[$0], as: UTF8.self) }
+    }
+
+    @Test(
+        "are what stands between the commas, without the spaces around",
+        arguments: [
+            ("[]", []), (" [ ] ", []), ("[1]", ["1"]), ("[ 1 , 2\n]", ["1", "2"]),
+            ("[[1,2],{\"a\":[3,4]}]", ["[1,2]", "{\"a\":[3,4]}"]),
+            (#"["],[","\"],[","\\"]"#, [#""],[""#, #""\"],[""#, #""\\""#]), ("[a b,nonsense]", ["a b", "nonsense"]),
+            ("[{]]", ["{]"]),
+        ] as [(String, [String])]
+    )
+    func found(text: String, elements: [String]) {
+        #expect(Self.elements(text) == elements)
+    }
+
+    @Test(
+        "are not found where the text is no array, or its commas do not part them",
+        arguments: [
+            "", " ", "{}", "1", "[", "[1", "[1,", "[1,]", "[,1]", "[,]", "[1,,2]", "[1]]", "[1] x", "[\"a]",
+            "[\"a\\\"]", "[[1]", "[}", "[1}", "]",
+        ]
+    )
+    func notFound(text: String) {
+        #expect(Self.elements(text) == nil)
+    }
+
+    @Test("are those that were put in, however they are written")
+    func agreement() {
+        var source = CaseSource(seed: CaseSource.runSeed)
+        for _ in 0..<500 {
+            let elements = (0..<source.number(0...6)).map { _ in
+                SentText.of(GeneratedEvent.free(&source, depth: 0), allowsNewlines: true, &source)
+            }
+            let text = "[" + elements.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",") + "]"
+            let trimmed = elements.map { element in
+                let isSpace = { (byte: UInt8) in " \n\r\t".utf8.contains(byte) }
+                return String(
+                    decoding: element.drop(while: isSpace).reversed().drop(while: isSpace).reversed(),
+                    as: UTF8.self
+                )
+            }
+            #expect(Self.elements(text) == trimmed, "seed \(CaseSource.runSeed)")
+        }
+    }
+
+    @Test("of damaged bytes are within the text, or none")
+    func damaged() throws {
+        var source = CaseSource(seed: CaseSource.runSeed)
+        for _ in 0..<2000 {
+            let bytes = (0..<source.number(0...30)).map { _ in source.pick(Array("[]{},\"\\ 1a".utf8) + [0xFF, 0]) }
+            let ranges = bytes.withUnsafeBytes { JSONElements.ranges(in: $0) } ?? []
+            #expect(ranges.allSatisfy { !$0.isEmpty && $0.upperBound <= bytes.count })
+            #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
+            _ = try bytes.withUnsafeBytes { try JSONElements.hasOnlyOversizedNumbers($0) }
+        }
+    }
+
+    @Test(
+        "may hold numbers that are only too large, or numbers of a broken form",
+        arguments: [
+            ("1e400", true), ("[1,-99999999999999999999,0.5e+10]", true), (#"{"01":"1."}"#, true), ("[01]", false),
+            ("[1.]", false),
+            ("[1e]", false), ("[-]", false), ("[1.5.5]", false), ("[0x1]", false), (#"["open]"#, false),
+            ("[1e400,1.]", false),
+        ]
+    )
+    func oversized(text: String, isGrammatical: Bool) throws {
+        #expect(try Array(text.utf8).withUnsafeBytes { try JSONElements.hasOnlyOversizedNumbers($0) } == isGrammatical)
+    }
+}

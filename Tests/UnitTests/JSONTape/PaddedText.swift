@@ -1,0 +1,28 @@
+import JSONTape
+
+/// Gives a text to the parser, with the readable bytes behind it that it wants.
+func withPadded<Result>(_ text: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
+    -> Result
+{
+    let bytes = Array(text)
+    // What stands behind the text must not matter: more of a number, or the end of a string.
+    let padded = bytes + [UInt8](repeating: UInt8(ascii: "1"), count: JSONParser.padding)
+    return try padded.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
+}
+
+/// What a text becomes when it is parsed and written down again.
+func rewritten(_ text: some Sequence<UInt8>) throws -> String {
+    var parser = JSONParser()
+    return try withPadded(text) { text in
+        let tape = try parser.parse(text)
+        var builder = ByteBuilder(capacity: 0)
+        builder.appendValue(at: tape.root, of: tape)
+        return String(decoding: builder.bytes, as: UTF8.self)
+    }
+}
+
+func written(_ value: Double) -> String {
+    var builder = ByteBuilder(capacity: 0)
+    builder.append(value)
+    return String(decoding: builder.bytes, as: UTF8.self)
+}

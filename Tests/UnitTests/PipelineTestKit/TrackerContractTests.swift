@@ -1,0 +1,135 @@
+import EventModel
+import EventPipeline
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@Suite("The tracker contract", .timeLimit(.minutes(2)))
+struct TrackerContractTests {
+    @Test("a tracker that keeps its promises passes")
+    func passes() async throws {
+        try await contract { MemoryTracker($0) }.verify()
+    }
+
+    @Test(
+        "a tracker that breaks a promise fails, and the error names the promise",
+        arguments: [
+            (MemoryTracker.Flaw.losesTheLast, "one event is delivered once; instead: 1 of 1 events are not there"),
+            (.doubles, "many events are delivered once each; instead: 1000 events are there 2000 times"),
+            (
+                .reverses,
+                "deliveries one after the other arrive in that order; instead: the events are there in another"
+            ),
+            (.ignoresSlices, "a delivery of many slices is delivered whole, and nothing beside it"),
+            (
+                .refuses,
+                "one event is delivered once; instead: 1 of 1 good events were refused, the first because: mood"
+            ),
+            (.namesWrongPositions, "an empty delivery is delivered; instead: 1 positions are outside the delivery"),
+            (.ignoresCancellation, "cancelled, returns in time with a retry and without refusals; instead: it had not"),
+            (
+                .losesOnCancellation,
+                "cancelled, returns in time with a retry and without refusals; instead: the outcome"
+            ),
+            (.cannotStart, "a tracker that has started can stop without a delivery; instead: it threw Scripted wrong"),
+        ]
+    )
+    func fails(flaw: MemoryTracker.Flaw, text: String) async throws {
+        let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
+            try await contract(cancellationLimit: .milliseconds(300)) { MemoryTracker($0, flaw) }.verify()
+        }
+        #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
+    }
+
+    @Test("a tracker whose destination knows ids passes the stricter contract, another does not")
+    func deduplication() async throws {
+        try await contract(deduplicates: true) { MemoryTracker($0, .deduplicates) }.verify()
+        let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
+            try await contract(deduplicates: true) { MemoryTracker($0) }.verify()
+        }
+        #expect(error?.promises.map(\.promise) == ["a delivery that comes again is delivered again, ids unchanged"])
+    }
+
+    private func contract(
+        deduplicates: Bool = false,
+        cancellationLimit: Duration = .seconds(10),
+        _ makeTracker: @escaping @Sendable (MemoryDestination) -> MemoryTracker
+    ) -> TrackerContract {
+        let destination = MemoryDestination()
+        return TrackerContract(
+            traits: .init(
+                deduplicates: deduplicates,
+                largestDeliveryInEvents: 2000,
+                largestEventInBytes: 4096,
+                cancellationLimit: cancellationLimit
+            ),
+            outage: .init(
+                begin: { destination.isUp.update { $0 = false } },
+                end: { destination.isUp.update { $0 = true } }
+            ),
+            makeTracker: { makeTracker(destination) },
+            delivered: { destination.ids.withLock { $0 } }
+        )
+    }
+}
+
+/// Where the trackers of these tests deliver to.
+final class MemoryDestination: Sendable {
+    let ids = Mutex<[EventID]>([])
+    let isUp = Watched(true)
+}
+
+/// A tracker that keeps its promises, but for one.
+final class MemoryTracker: Tracker {
+    enum Flaw: Sendable {
+        case none, losesTheLast, doubles, reverses, ignoresSlices, refuses, namesWrongPositions
+        case ignoresCancellation, losesOnCancellation, cannotStart, deduplicates
+    }
+
+    let name = "memory"
+    private let destination: MemoryDestination
+    private let flaw: Flaw
+
+    init(_ destination: MemoryDestination, _ flaw: Flaw = .none) {
+        self.destination = destination
+        self.flaw = flaw
+    }
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        if flaw == .cannotStart { throw ScriptedTracker.misconfiguration }
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let isUp = destination.isUp
+        if flaw == .ignoresCancellation {
+            await Task { await isUp.wait { $0 } }.value
+        } else {
+            await isUp.wait { $0 }
+        }
+        if Task.isCancelled, !isUp.value {
+            return flaw == .losesOnCancellation ? .delivered : .retry(ScriptedTracker.outage)
+        }
+        let ids = kept(of: delivery)
+        destination.ids.withLock { known in
+            let old = flaw == .deduplicates ? Set(known) : []
+            known += ids.filter { !old.contains($0) }
+        }
+        switch flaw {
+        case .refuses where delivery.count > 0: return .refused([.init(position: 0, reason: "mood")])
+        case .namesWrongPositions: return .refused([.init(position: delivery.count, reason: "off by one")])
+        default: return .delivered
+        }
+    }
+
+    private func kept(of delivery: Delivery) -> [EventID] {
+        let ids = delivery.map(\.id)
+        switch flaw {
+        case .losesTheLast: return ids.dropLast()
+        case .doubles: return ids + ids
+        case .reverses: return ids.reversed()
+        case .ignoresSlices: return delivery.slices.flatMap { $0.batch.entries.map(\.id) }
+        case .refuses: return Array(ids.dropFirst())
+        default: return ids
+        }
+    }
+}

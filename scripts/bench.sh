@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Measures Sluice against the ceilings of the same run, prints a table and writes Benchmarks/results.json.
+#
+#   scripts/bench.sh [ROW…]       all rows without any
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/lib/packages.sh
+source scripts/lib/postgres.sh
+
+readonly ceilings=$PWD/.run/bench/ceilings
+
+build_ceilings() {
+    mkdir -p "$ceilings"
+    make -s -C Benchmarks/Ceilings OUT="$ceilings"
+}
+
+build_ceilings
+swift build -c release --product sluice
+build_package Benchmarks -c release
+trap postgres_stop EXIT
+trap 'exit 130' INT TERM
+
+# As Debian sets it up, but with room for the log of a whole round, so that no checkpoint falls into one side's time.
+postgres_start "$PWD/.run/postgres-bench" max_wal_size=8GB checkpoint_timeout=1h
+Benchmarks/.build/release/bench "$@" --ceilings "$ceilings" --postgres "$postgres_url"

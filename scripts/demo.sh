@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The whole way, against a PostgreSQL of its own: migrate, serve, replay one real day, and ask three questions.
+#
+#   PORT=8080 scripts/demo.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/lib/retail.sh
+source scripts/lib/sluice.sh
+source scripts/lib/postgres.sh
+
+address=127.0.0.1:${PORT:-8080}
+
+stop_all() {
+    serve_stop || true
+    postgres_stop
+}
+
+# ask QUESTION SQL: prints the answer as a table.
+ask() {
+    say "$1"
+    psql -X -q -P footer=off -P linestyle=unicode -P border=1 "$postgres_url" -c "$2"
+}
+
+count_rows() {
+    psql -X -At "$postgres_url" -c "
+        select 'rows now: ' || (select count(*) from analytics.item_purchased) || ' purchases, '
+            || (select count(*) from analytics.item_returned) || ' returns'"
+}
+
+require_free "$address" demo
+sluice_build
+end_with stop_all
+
+say "Starting a private PostgreSQL under .run/"
+mkdir -p .run
+postgres_start "$PWD/.run/postgres"
+
+say "Making the tables of the plan"
+show "$sluice" migrate --postgres "$postgres_url" --events events
+
+say "Serving, and sending one event over HTTP"
+serve_start "$address" --postgres "$postgres_url" --no-console --log-level error
+curl -sS "http://$address/v1/events" -H 'Content-Type: application/json' --data-binary @- <<'EOF'
+{"name":"Item Purchased","userId":"demo","payload":{"invoiceNo":"536365","stockCode":"85123A","quantity":1,"unitPrice":2.55,"country":"United Kingdom"}}
+EOF
+echo
+serve_stop
+
+replay=("$sluice" replay "$retail_day" --events events --postgres "$postgres_url" --to postgres
+    --quarantine .run/quarantine.ndjson --log-level error)
+say "Replaying one real day"
+show "${replay[@]}"
+count_rows
+say "Replaying it again: nothing comes twice"
+"${replay[@]}"
+count_rows
+
+ask "What sold best?" "
+    select description as item, sum(quantity) as pieces, sum(quantity * unit_price)::numeric(12, 2) as pounds
+    from analytics.item_purchased group by description order by pieces desc limit 5"
+ask "Where did the money come from?" "
+    select country, count(distinct invoice_no) as orders, sum(quantity * unit_price)::numeric(12, 2) as pounds
+    from analytics.item_purchased group by country order by pounds desc"
+ask "What came back, and had it been sold the same day?" "
+    select r.description as item, sum(r.quantity) as returned, coalesce(max(p.pieces), 0) as sold
+    from analytics.item_returned r
+    left join (select stock_code, sum(quantity) as pieces from analytics.item_purchased group by stock_code) p
+        using (stock_code)
+    group by r.description order by returned desc limit 5"

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Building, starting and stopping the `sluice` command; to be sourced.
+set -euo pipefail
+
+# What is shown here goes nowhere but to what these scripts start, whatever the user's own environment says.
+unset DATABASE_URL KAFKA_BROKERS ${!SLUICE_@}
+
+readonly sluice=.build/release/sluice
+serve_pid=
+
+say() {
+    printf '\n\033[1m%s\033[0m\n' "$*"
+}
+
+# Prints the command, then runs it.
+show() {
+    printf '$ %s\n' "$*"
+    "$@"
+}
+
+# The script ends in order, with success, when it is told to end: `stop` is the name of a function that cleans up.
+end_with() {
+    local stop=$1
+    # shellcheck disable=SC2064
+    trap "$stop" EXIT
+    trap 'exit 0' INT TERM
+}
+
+sluice_build() {
+    echo "Building (the first time takes some minutes) …"
+    swift build -c release --product sluice
+}
+
+# Fails with a sentence where somebody listens at the address already.
+require_free() {
+    local address=$1
+    if (: <"/dev/tcp/${address%:*}/${address##*:}") 2>/dev/null; then
+        echo "Port ${address##*:} is in use. Choose another: make $2 PORT=8081" >&2
+        return 1
+    fi
+}
+
+# serve_start ADDRESS [OPTION…]: starts `sluice serve`, and returns when it is ready for events.
+serve_start() {
+    local address=$1 attempt
+    shift
+    mkdir -p .run
+    "$sluice" serve --listen "$address" --events events --quarantine .run/quarantine.ndjson "$@" &
+    serve_pid=$!
+    for ((attempt = 0; attempt < 300; attempt++)); do
+        if curl -fs -o /dev/null "http://$address/readyz"; then
+            return
+        fi
+        kill -0 "$serve_pid" 2>/dev/null || break
+        sleep 0.1
+    done
+    echo "sluice serve did not become ready." >&2
+    return 1
+}
+
+# Stops it with SIGTERM, and waits until it has delivered what it holds.
+serve_stop() {
+    local pid=$serve_pid
+    [[ -n $pid ]] || return 0
+    serve_pid=
+    kill -TERM "$pid" 2>/dev/null || true
+    wait "$pid"
+}

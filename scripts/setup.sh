@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Installs what building and running need and this machine lacks. Changes nothing where nothing is missing.
+#
+#   scripts/setup.sh           to build, run and test
+#   scripts/setup.sh bench     also what `make bench` needs
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/lib/postgres.sh
+
+readonly minimum_swift=6.2
+missing=()
+
+fail() {
+    printf 'setup: %s\n' "$*" >&2
+    exit 1
+}
+
+# need PACKAGE COMMAND…: notes the package as missing where the command fails.
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+check_swift() {
+    local version
+    command -v swift >/dev/null \
+        || fail "there is no Swift here. Get $minimum_swift or later from https://www.swift.org/install"
+    version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
+    printf '%s\n%s\n' "$minimum_swift" "$version" | sort -V -C \
+        || fail "Swift $version is too old. Get $minimum_swift or later from https://www.swift.org/install"
+}
+
+find_missing_on_linux() {
+    # SwiftPM fetches packages with it.
+    need git command -v git
+    need make command -v make
+    need curl command -v curl
+    need pkg-config command -v pkg-config
+    need g++ command -v g++
+    need libpq-dev pkg-config --exists libpq
+    need librdkafka-dev pkg-config --exists rdkafka
+    need libsimdjson-dev pkg-config --exists simdjson
+    need libre2-dev pkg-config --exists re2
+    need libisal-dev pkg-config --exists libisal
+    need libxxhash-dev pkg-config --exists libxxhash
+    need zlib1g-dev pkg-config --exists zlib
+    need postgresql postgres_bindir
+    need postgresql-client command -v psql
+    if [[ $1 == bench ]]; then
+        need wrk command -v wrk
+    fi
+}
+
+find_missing_on_macos() {
+    need git command -v git
+    need pkgconf command -v pkg-config
+    need libpq pkg-config --exists libpq
+    need librdkafka pkg-config --exists rdkafka
+    need simdjson pkg-config --exists simdjson
+    need re2 pkg-config --exists re2
+    need isa-l pkg-config --exists libisal
+    need xxhash pkg-config --exists libxxhash
+    need postgresql@17 postgres_bindir
+    if [[ $1 == bench ]]; then
+        need wrk command -v wrk
+    fi
+}
+
+# as_root COMMAND…: with sudo where we are not root.
+as_root() {
+    if [[ $EUID -eq 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        fail "this needs root, and there is no sudo. As root, run: apt-get install -y ${missing[*]}"
+    fi
+}
+
+# Debian's postgresql makes a cluster and starts it, on port 5432, when it is first installed. We only want the
+# programs, so that is off while we install; a PostgreSQL that is already there is left as it is.
+install_on_debian() {
+    local drop_in=/etc/postgresql-common/createcluster.d/sluice-setup.conf
+    printf 'setup: installing %s\n' "${missing[*]}"
+    if [[ ! -d /etc/postgresql-common && " ${missing[*]} " == *" postgresql "* ]]; then
+        trap 'as_root rm -f '"$drop_in" EXIT
+        as_root mkdir -p "${drop_in%/*}"
+        echo 'create_main_cluster = false' | as_root tee "$drop_in" >/dev/null
+    fi
+    as_root apt-get update -qq
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+}
+
+main() {
+    local purpose=${1:-}
+    check_swift
+    if [[ $(uname -s) == Darwin ]]; then
+        find_missing_on_macos "$purpose"
+        [[ ${#missing[@]} -eq 0 ]] || fail "these are missing. Run: brew install ${missing[*]}"
+        return
+    fi
+    find_missing_on_linux "$purpose"
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    command -v apt-get >/dev/null \
+        || fail "this is neither Debian nor Ubuntu. Install what Debian calls: ${missing[*]}"
+    install_on_debian
+}
+
+main "$@"
