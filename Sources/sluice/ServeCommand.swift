@@ -31,6 +31,8 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         // A reader of our output that goes away is one tracker's trouble.
         Terminal.ignoresBrokenPipes(true)
+        // A file that may not grow is a failed write, and no end of the process.
+        signal(SIGXFSZ, SIG_IGN)
         let settings = try await Settings.load(options, listen: listen, maxWait: maxWait, journal: journal)
         let wiring = try Wiring(settings)
         let quarantine = try wiring.quarantine()

@@ -68,10 +68,12 @@ extension Pipeline {
                 }
             case .failure(let error):
                 let isWritable = error.code != .unwritable
-                decide { state, actions in
+                let events = commit.batches.reduce(0) { $0 + $1.count }
+                let unreported = decide { state, actions in
                     state.notCommitted(commit.batches, isWritable: isWritable, now: clock.now, actions: &actions)
+                    return state.refusalNotice.add(events, now: clock.now())
                 }
-                log.notCommitted(commit.batches.reduce(0) { $0 + $1.count }, error)
+                if let unreported { log.notCommitted(unreported, error) }
                 for completion in commit.completions { completion(.failure(.notStored(error))) }
             }
         }

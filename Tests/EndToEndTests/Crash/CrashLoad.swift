@@ -27,11 +27,18 @@ final class CrashLoad: Sendable {
         state.update { $0.isOver = true }
     }
 
-    /// Waits until so many more events are acknowledged.
-    func waitForAcknowledged(further count: Int) async throws {
-        let wanted = state.value.acknowledged.count + count
-        await state.wait { $0.acknowledged.count >= wanted }
-        try Task.checkCancellation()
+    /// Waits until so many events are acknowledged, or the test's time is up.
+    func waitForAcknowledged(_ count: Int) async {
+        await state.wait { $0.acknowledged.count >= count }
+    }
+
+    /// An event of the retail plan; the padding makes it longer.
+    static func event(id: String = UUID().uuidString.lowercased(), padding: Int = 0) -> String {
+        """
+        {"id":"\(id)","name":"Item Purchased","userId":"\(id.prefix(2))",\
+        "context":{"padding":"\(String(repeating: "x", count: padding))"},"payload":{"invoiceNo":"536365",\
+        "stockCode":"85123A","quantity":6,"unitPrice":2.55,"country":"United Kingdom"}}
+        """
     }
 
     /// Sends until it is told to end; a connection that breaks is made anew.
@@ -49,11 +56,7 @@ final class CrashLoad: Sendable {
 
     private func sendOne(_ client: RawClient) async throws {
         let id = UUID().uuidString.lowercased()
-        let event = """
-            {"id":"\(id)","name":"Item Purchased","userId":"\(id.prefix(2))","payload":{"invoiceNo":"536365",\
-            "stockCode":"85123A","quantity":6,"unitPrice":2.55,"country":"United Kingdom"}}
-            """
-        try await client.send(Requests.post(event))
+        try await client.send(Requests.post(Self.event(id: id)))
         if try await client.response().status == 200 { state.update { _ = $0.acknowledged.insert(id) } }
     }
 }

@@ -1,95 +1,94 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
-/// `sluice serve` with a journal, killed again and again while clients send.
-///
-/// `SLUICE_CRASHES` says how often; `make crash-test N=200` sets it.
-@Suite("sluice serve is killed", .timeLimit(.minutes(30)))
+/// How often it is killed; `make crash-test N=200` sets it.
+private let crashes = ProcessInfo.processInfo.environment["SLUICE_CRASHES"].flatMap(Int.init) ?? 20
+
+/// `sluice serve` with a journal, in crashes of its own and of what it delivers to, while clients send: every event that
+/// was acknowledged arrives.
+@Suite("sluice serve and crashes", .timeLimit(.minutes(crashes > 20 ? 60 : 5)))
 struct CrashTests {
-    private static let crashes = ProcessInfo.processInfo.environment["SLUICE_CRASHES"].flatMap(Int.init) ?? 20
-    private static let plan = Sluice.plan + "/retail.plist"
-
-    @Test("every acknowledged event is in PostgreSQL once, and in Kafka at least once")
+    @Test("it is killed at random moments, again and again")
     func killed() async throws {
-        let folder = try TestFolder()
-        let database = try await PrivatePostgres.shared().makeDatabase()
-        let cluster = try MockKafkaCluster(brokers: 1)
-        try cluster.makeTopic("events", partitions: 12)
-        let migrated = try await Sluice.run(
-            "migrate",
-            "--events",
-            Self.plan,
-            "--postgres",
-            database.url,
-            "--migrations",
-            RepositoryFile.url("migrations").path,
-            in: folder
-        )
-        #expect(migrated.ending == .exit(0))
+        let scene = try await CrashScene(.shared())
+        try await scene.play {
+            for _ in 0..<crashes {
+                let server = try await scene.serve()
+                try await scene.waitForAcknowledged(further: .random(in: 1...300), by: server)
+                server.process.send(SIGKILL)
+                #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
+            }
+            let server = try await scene.serve()
+            try await scene.waitForAcknowledged(further: 50, by: server)
+            return server
+        }
+    }
 
-        let load = CrashLoad()
-        try await withThrowingTaskGroup { group in
-            for _ in 0..<4 { group.addTask { await load.send() } }
-            for crash in 0...Self.crashes {
-                let server = try await start(in: folder, database, cluster)
-                load.begin(at: server.url)
-                if crash == Self.crashes {
-                    try await load.waitForAcknowledged(further: 50)
-                    load.end()
-                    try await waitUntilDelivered(load.acknowledged, in: database, cluster)
-                    server.process.send(SIGTERM)
-                    #expect(try await server.process.waitForEnd() == .exit(0))
-                } else {
-                    try await load.waitForAcknowledged(further: Int.random(in: 1...300))
+    @Test("PostgreSQL crashes, the brokers go down, and it is killed while PostgreSQL is away")
+    func outages() async throws {
+        let postgres = try await PrivatePostgres()
+        let scene = try await CrashScene(postgres)
+        try await scene.play {
+            var server = try await scene.serve()
+            for round in 0..<4 {
+                try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
+                try await postgres.stopImmediately()
+                try await scene.waitForAcknowledged(further: .random(in: 1...200), by: server)
+                if round % 2 == 1 {
                     server.process.send(SIGKILL)
                     #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
+                    server = try await scene.serve()
+                    try await scene.waitForAcknowledged(further: 50, by: server)
+                }
+                try scene.cluster.goDown()
+                try await scene.waitForAcknowledged(further: .random(in: 1...200), by: server)
+                try await postgres.start()
+                try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
+                try scene.cluster.comeUp()
+            }
+            return server
+        }
+    }
+
+    #if os(Linux)
+    @Test("the journal's disk is full: nothing more is acknowledged, until there is room again")
+    func fullDisk() async throws {
+        let scene = try await CrashScene(.shared())
+        // An event that is longer than what there is room for.
+        let large = try scene.folder.write(CrashLoad.event(padding: 60_000), to: "large.ndjson")
+        try await scene.play {
+            var server = try await scene.serve()
+            for round in 0..<3 {
+                try await scene.waitForAcknowledged(further: 50, by: server)
+                // Somewhere in the middle of a frame.
+                let size = try scene.largestSegment()
+                try await server.process.limitFiles(toBytes: size + .random(in: 1...40_000))
+                _ = try await server.process.errors.line(containing: "The journal did not take events")
+                let answer = try await server.post(file: large)
+                #expect(answer.status == 503)
+                #expect(answer.body.contains("not-stored"))
+                while try await server.request("/readyz").status != 503 { try Task.checkCancellation() }
+                if round == 1 {
+                    server.process.send(SIGKILL)
+                    #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
+                    server = try await scene.serve()
+                } else {
+                    try await server.process.limitFiles(toBytes: nil)
                 }
             }
-            try await group.waitForAll()
+            try await scene.waitForAcknowledged(further: 50, by: server)
+            return server
         }
-
-        let acknowledged = load.acknowledged
-        let messages = try await cluster.messages(in: "events").compactMap { $0.header("ce_id") }
-        #expect(acknowledged.subtracting(messages).isEmpty)
-        let stored = Set(try await database.run("select id from analytics.item_purchased"))
-        #expect(acknowledged.subtracting(stored).isEmpty)
-        print(
-            "\(Self.crashes) crashes: \(acknowledged.count) events acknowledged, \(stored.count) in PostgreSQL,",
-            "\(messages.count) messages in Kafka, \(messages.count - Set(messages).count) of them repetitions"
-        )
     }
+    #endif
+}
 
-    private func start(
-        in folder: TestFolder,
-        _ database: TestDatabase,
-        _ cluster: MockKafkaCluster
-    ) async throws -> ServingSluice {
-        try await ServingSluice.start(
-            "--no-console",
-            "--journal",
-            "journal",
-            "--postgres",
-            database.url,
-            "--kafka",
-            cluster.bootstrapServers,
-            in: folder,
-            plan: Self.plan
-        )
-    }
-
-    private func waitUntilDelivered(
-        _ acknowledged: Set<String>,
-        in database: TestDatabase,
-        _ cluster: MockKafkaCluster
-    ) async throws {
-        var isDelivered = false
-        while !isDelivered {
-            let stored = Set(try await database.run("select id from analytics.item_purchased"))
-            let sent = try await cluster.messages(in: "events").compactMap { $0.header("ce_id") }
-            isDelivered = acknowledged.isSubset(of: stored) && acknowledged.isSubset(of: sent)
-            try Task.checkCancellation()
-        }
+extension CrashScene {
+    /// The size of the journal's largest segment.
+    fileprivate func largestSegment() throws -> Int {
+        let journal = folder.url.appending(path: "journal")
+        let files = try FileManager.default.contentsOfDirectory(at: journal, includingPropertiesForKeys: [.fileSizeKey])
+        return try files.compactMap { try $0.resourceValues(forKeys: [.fileSizeKey]).fileSize }.max() ?? 0
     }
 }

@@ -100,6 +100,12 @@ final class SluiceProcess: Sendable {
         _ = try await Command.run("prlimit", ["--pid", String(processID), "--data=\(limit):unlimited"])
     }
 
+    /// Lets no file of the process grow beyond a size, as a full disk does; any size without a number.
+    func limitFiles(toBytes limit: Int?) async throws {
+        let limit = limit.map(String.init) ?? "unlimited"
+        _ = try await Command.run("prlimit", ["--pid", String(processID), "--fsize=\(limit):unlimited"])
+    }
+
     private func memoryInKibibytes(_ field: String) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(field + ":") } ?? ""
