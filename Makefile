@@ -12,7 +12,7 @@ N ?= 200
 # One row of `make bench`; all of them when empty.
 ROW ?=
 
-.PHONY: help setup setup-bench run demo test crash-test lint bench fuzz clean
+.PHONY: help setup setup-bench run demo test crash-test tsan lint bench fuzz clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -35,6 +35,9 @@ test: setup ## Run everything that can fail.
 crash-test: setup ## Kill serve N=200 times while clients send, and count what arrived.
 	swift build --build-tests
 	SLUICE_CRASHES=$(N) swift test --skip-build --no-parallel --filter EndToEndTests.CrashTests
+
+tsan: setup ## Run what is concurrent under ThreadSanitizer.
+	@scripts/tsan.sh
 
 lint: ## Check the format of all Swift code.
 	@scripts/lint.sh

@@ -2,7 +2,10 @@ import Testing
 
 /// What the documents tell their reader to type exists.
 @Suite struct DocumentationTests {
-    @Test("every command in the documents exists", arguments: ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+    @Test(
+        "every command in the documents exists",
+        arguments: ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md"]
+    )
     func commands(path: String) throws {
         let help = try SluiceProgram.output("--help")
         let subcommands = CommandRule.subcommands(ofHelp: help)
@@ -33,5 +36,21 @@ import Testing
             """
         let findings = rule.findings(in: TextFile(path: "README.md", text: text))
         #expect(findings.map(\.line) == [2, 3, 5, 6])
+    }
+
+    @Test("every test that the page of promises names exists")
+    func promises() throws {
+        let tests = Repository.swiftFiles(in: "Tests").map(\.text).joined()
+        let names = try Self.namesOfTests(in: Repository.text(of: "PROMISES.md"))
+        #expect(names.count > 30)
+        for name in names { #expect(tests.contains("\"\(name)\""), "no test is called \(name)") }
+    }
+
+    /// What stands in quotes in the last column of a table.
+    private static func namesOfTests(in page: String) -> [Substring] {
+        page.split(separator: "\n").filter { $0.hasPrefix("|") }.flatMap { row in
+            (row.split(separator: "|").last ?? "").split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }
+                .map(\.element)
+        }
     }
 }
