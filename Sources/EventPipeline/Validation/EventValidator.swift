@@ -78,7 +78,7 @@ public final class EventValidator {
     }
 
     /// A validator of canonical lines that were accepted before, which may be longer than they were as they were sent.
-    init(rereading catalog: EventCatalog) {
+    package init(rereading catalog: EventCatalog) {
         body = BodyCheck(
             catalog: catalog,
             identity: .assigned,

@@ -4,6 +4,8 @@ package struct FrameReader: ~Copyable {
     package enum Step {
         /// A whole frame, and its lines; valid until the next call.
         case frame(FrameHeader, lines: UnsafeRawBufferPointer)
+        /// A frame that is not wanted: its header is good, and its lines were not read.
+        case passed(FrameHeader)
         /// Bytes that are no frame, up to the next one or to the end.
         case damage(Damage)
         /// There are no more bytes.
@@ -13,11 +15,14 @@ package struct FrameReader: ~Copyable {
     /// No writer makes larger payloads; what claims to be larger is no frame.
     package static let maximumPayloadBytes = 64 << 20
     private static let windowBytes = 1 << 20
+    /// How much is read to look at a header: small frames come several at a time, and of large ones little is read.
+    private static let hopBytes = 4 << 10
 
     private let file: any JournalFile
     private let name: String
     /// Where the bytes end that may be read.
     private let end: Int
+    private let selection: FrameSelection?
     private var window: UnsafeMutableRawBufferPointer
     /// Where the window's bytes stand in the file.
     private var windowRange = 0..<0
@@ -25,12 +30,19 @@ package struct FrameReader: ~Copyable {
     /// Where the next step begins.
     package private(set) var offset: Int
 
-    /// Begins at an offset at which a frame begins, and reads up to `end`.
-    package init(_ file: any JournalFile, name: String, from offset: Int = 0, to end: Int) {
+    /// Begins at an offset at which a frame begins, and reads up to `end`; without a selection every frame.
+    package init(
+        _ file: any JournalFile,
+        name: String,
+        from offset: Int = 0,
+        to end: Int,
+        selecting selection: FrameSelection? = nil
+    ) {
         self.file = file
         self.name = name
         self.offset = offset
         self.end = end
+        self.selection = selection
         window = .allocate(byteCount: Self.windowBytes, alignment: 16)
     }
 
@@ -43,6 +55,10 @@ package struct FrameReader: ~Copyable {
     /// - Throws: Where the file cannot be read.
     package mutating func next() throws(FileError) -> Step {
         guard offset < end else { return .end }
+        if let header = try unwantedFrame() {
+            offset += header.frameBytes
+            return .passed(header)
+        }
         switch try frame(at: offset) {
         case .success(let header):
             let lines = try bytes(offset + FrameHeader.byteCount, header.payloadBytes)
@@ -53,6 +69,16 @@ package struct FrameReader: ~Copyable {
             offset = try nextFrame(after: start, flaw)
             return .damage(Damage(segment: name, offset: start, byteCount: offset - start, flaw: flaw))
         }
+    }
+
+    /// The header of a frame that is not wanted; `nil` where one is, and where something is wrong.
+    private mutating func unwantedFrame() throws(FileError) -> FrameHeader? {
+        guard let selection,
+            let head = try bytes(offset, FrameHeader.byteCount, readingAhead: Self.hopBytes),
+            case .success(let header) = FrameHeader.read(head), header.kind == .events, !selection.wants(header),
+            header.payloadBytes <= Self.maximumPayloadBytes, header.frameBytes <= end - offset
+        else { return nil }
+        return header
     }
 
     /// A whole and undamaged frame at a place.
@@ -101,15 +127,20 @@ package struct FrameReader: ~Copyable {
     }
 
     /// Bytes of the file; `nil` where it ends before.
-    private mutating func bytes(_ start: Int, _ count: Int) throws(FileError) -> UnsafeRawBufferPointer? {
+    private mutating func bytes(
+        _ start: Int,
+        _ count: Int,
+        readingAhead: Int = windowBytes
+    ) throws(FileError) -> UnsafeRawBufferPointer? {
         guard start <= end, count <= end - start else { return nil }
         if start < windowRange.lowerBound || start + count > windowRange.upperBound {
             if count > window.count {
                 window.deallocate()
                 window = .allocate(byteCount: count, alignment: 16)
             }
+            // Before the reading: one that fails leaves nothing behind that could be taken for the file's bytes.
             windowRange = start..<start
-            let wanted = UnsafeMutableRawBufferPointer(rebasing: window[..<min(window.count, end - start)])
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: window[..<min(max(count, readingAhead), end - start)])
             let read = try file.read(into: wanted, at: start)
             windowRange = start..<start + read
             guard count <= read else { return nil }

@@ -50,7 +50,7 @@ package struct Verification: Sendable {
             case .gap(let gap):
                 gaps.append(gap)
                 isBehindDamage = false
-            case .retired:
+            case .retired, .passed:
                 isBehindDamage = false
             case .end:
                 break walking

@@ -45,6 +45,8 @@ package struct JournalReader: ~Copyable {
                     nextSequence = header.nextSequence
                     return .frame(header, lines: lines)
                 }
+            case .passed(let header):
+                nextSequence = max(nextSequence, header.nextSequence)
             case .damage(let damage):
                 return .damage(damage)
             case .end:

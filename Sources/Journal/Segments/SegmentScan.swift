@@ -17,6 +17,8 @@ struct SegmentScan {
             case .frame(let header, _):
                 segment.append(header)
                 last = header
+            case .passed:
+                continue
             case .damage(let damage):
                 damages.append(damage)
             case .end:

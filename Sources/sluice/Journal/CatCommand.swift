@@ -81,7 +81,7 @@ private struct Printing {
             case .damage(let damage): findings.append(damage.description)
             case .gap(let gap): findings.append(gap.description)
             case .retired(let segment): findings.append("\(segment.text) was removed before it could be read")
-            case .unfinished: continue
+            case .unfinished, .passed: continue
             case .end: break walking
             }
         }

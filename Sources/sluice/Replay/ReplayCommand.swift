@@ -9,11 +9,12 @@ import Logging
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Send events from files or standard input through the check and to their trackers.",
+        abstract: "Send events from files, standard input or a journal through the check and to their trackers.",
         discussion: """
-            Reads NDJSON, plain or gzip, and quarantine files. Events without an id get one that follows from the file's \
+            Reads NDJSON, plain or gzip, quarantine files, and as journal://DIR a journal, which a server may be writing \
+            meanwhile. With --since or --until only the part of a journal is read that may hold such events. Events without an id get one that follows from the file's \
             name, the line's number and its bytes, so that replaying a file twice adds nothing twice where ids are looked \
-            at; those from standard input get a new one.
+            at; those from standard input get a new one. What is in a journal keeps its ids and times.
 
             At the end comes a report: on standard output, or, where the console tracker prints events there, on standard \
             error.
@@ -23,7 +24,7 @@ struct ReplayCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Files to read; - is standard input.", valueName: "path"))
+    @Argument(help: ArgumentHelp("Files to read; - is standard input, journal://DIR a journal.", valueName: "path"))
     var paths: [String] = ["-"]
 
     @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated.", valueName: "name"))
@@ -52,6 +53,11 @@ struct ReplayCommand: AsyncParsableCommand {
     func validate() throws {
         if let rate, rate < 1 { throw ValidationError("--rate takes a number of at least 1.") }
         _ = try filter()
+        if paths.contains(where: { JournalSource.folder(ofPath: $0) == "" }) {
+            throw ValidationError(
+                "journal:// is to be followed by the journal's folder, as in journal:///var/lib/journal."
+            )
+        }
         if paths.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input can be read once only.") }
     }
 

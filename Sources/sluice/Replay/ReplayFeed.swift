@@ -19,7 +19,8 @@ actor ReplayFeed: Service {
         reader = try ReplayReader(
             paths: replay.paths,
             catalog: replay.catalog,
-            maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max
+            maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max,
+            times: replay.filter.times
         )
         progress = showsProgress ? ReplayProgress(totalBytes: Self.size(of: replay.paths), start: start) : nil
     }
@@ -79,9 +80,14 @@ actor ReplayFeed: Service {
     /// How many bytes there are to read; `nil` where standard input is among them.
     private static func size(of paths: [String]) -> Int? {
         paths.reduce(into: Int?.some(0)) { total, path in
-            let attributes = path == "-" ? nil : try? FileManager.default.attributesOfItem(atPath: path)
-            guard let size = attributes?[.size] as? Int, let sum = total else { return total = nil }
+            guard let size = size(of: path), let sum = total else { return total = nil }
             total = sum + size
         }
+    }
+
+    private static func size(of path: String) -> Int? {
+        if let folder = JournalSource.folder(ofPath: path) { return JournalSource.byteCount(ofFolder: folder) }
+        let attributes = path == "-" ? nil : try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.size] as? Int
     }
 }

@@ -15,6 +15,14 @@ struct ReplayFilter {
         self.until = until
     }
 
+    /// The times of the events that may pass, in microseconds since 1970; `nil` where all may.
+    var times: ClosedRange<Int64>? {
+        guard since != nil || until != nil else { return nil }
+        let earliest = since?.microseconds ?? .min
+        // The moment of `until` itself does not pass.
+        return earliest...max(earliest, until.map { $0.microseconds - 1 } ?? .max)
+    }
+
     /// Refuses names that the plan does not have: a filter that can never match is a slip.
     func check(against catalog: EventCatalog) throws {
         let known = Set(catalog.definitions.map(\.name))

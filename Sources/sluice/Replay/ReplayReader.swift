@@ -2,7 +2,7 @@ import EventModel
 import EventPipeline
 import Foundation
 
-/// Reads and checks one file after the other, on a thread of its own.
+/// Reads and checks one file or journal after the other, on a thread of its own.
 actor ReplayReader {
     /// A part of the input, checked.
     struct Part: Sendable {
@@ -14,6 +14,7 @@ actor ReplayReader {
     private let interrupt = Interrupt()
     private let catalog: EventCatalog
     private let maximumLines: Int
+    private let times: ClosedRange<Int64>?
     private var paths: ArraySlice<String>
     private var current: OpenFile?
     private(set) var failures: [String] = []
@@ -22,14 +23,20 @@ actor ReplayReader {
     /// A file that is being read.
     private final class OpenFile {
         let path: String
-        var source: ReplaySource
+        let source: any ReplayInput
         let validator: EventValidator
         var isQuarantine: Bool?
         /// Lines that were read but not checked yet.
         var lines: ArraySlice<UInt8> = []
 
-        init(path: String, catalog: EventCatalog, stop: Interrupt) throws {
+        init(path: String, catalog: EventCatalog, times: ClosedRange<Int64>?, stop: Interrupt) throws {
             self.path = path
+            if let folder = JournalSource.folder(ofPath: path) {
+                source = try JournalSource(folder: folder, times: times, stop: stop)
+                validator = EventValidator(rereading: catalog)
+                isQuarantine = false
+                return
+            }
             source = try ReplaySource(path: path, stop: stop)
             validator = EventValidator(
                 catalog: catalog,
@@ -48,9 +55,17 @@ actor ReplayReader {
 
     /// Reads `paths` in their order, in parts of at most `maximumLines` lines.
     ///
+    /// What holds no event of `times`, in microseconds since 1970, is left out where that can be said without reading.
+    ///
     /// - Throws: Where there is no thread to be had.
-    init(paths: [String], catalog: EventCatalog, maximumLines: Int) throws(TrackerError) {
+    init(
+        paths: [String],
+        catalog: EventCatalog,
+        maximumLines: Int,
+        times: ClosedRange<Int64>?
+    ) throws(TrackerError) {
         thread = try BlockingThread()
+        self.times = times
         self.paths = paths[...]
         self.catalog = catalog
         self.maximumLines = maximumLines
@@ -64,11 +79,13 @@ actor ReplayReader {
 
     /// The next part; `nil` after the last.
     ///
-    /// A file that cannot be read is noted in `failures`, and the next one is taken.
+    /// A file that cannot be read is noted in `failures`, and the next one is taken; so is damage in a journal.
     func next() -> Part? {
         while !interrupt.isRaised, let file = openFile() {
             do {
-                if let checked = try check(file) { return Part(path: file.path, checked: checked) }
+                let checked = try check(file)
+                failures += file.source.takeFailures().map { "\(file.path): \($0)" }
+                if let checked { return Part(path: file.path, checked: checked) }
             } catch {
                 failures.append("\(file.path): \(error)")
             }
@@ -81,7 +98,7 @@ actor ReplayReader {
     private func openFile() -> OpenFile? {
         while current == nil, let path = paths.popFirst() {
             do {
-                current = try OpenFile(path: path, catalog: catalog, stop: interrupt)
+                current = try OpenFile(path: path, catalog: catalog, times: times, stop: interrupt)
             } catch {
                 failures.append("\(path): \(error)")
             }

@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// A file is read up to the length it has when it is opened: one that grows meanwhile, as the quarantine does when what
 /// it holds is rejected again, comes to an end all the same.
-final class ReplaySource {
+final class ReplaySource: ReplayInput {
     private static let chunkBytes = 256 << 10
     /// Above what an event may take, and above what the quarantine makes of one.
     private static let maximumLineBytes = 8 << 20
@@ -68,6 +68,8 @@ final class ReplaySource {
         }
         return nil
     }
+
+    func takeFailures() -> [String] { [] }
 
     private func append(_ bytes: [UInt8]) throws {
         guard rest.count <= Self.maximumLineBytes, !isSkippingLongLine else {

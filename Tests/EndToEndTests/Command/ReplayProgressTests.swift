@@ -1,15 +1,19 @@
 import Foundation
+import Journal
 import Testing
 
 /// What a person at a terminal sees of a replay.
 @Suite("sluice replay's progress", .timeLimit(.minutes(3)))
 struct ReplayProgressTests {
     /// Runs a replay of one day, held back to more than a second, with a terminal as all its streams.
-    private func replay(_ options: String) async throws -> String {
-        let folder = try TestFolder()
+    private func replay(_ options: String, of source: String = RetailMonth.dayPath) async throws -> String {
+        try await replay(options, of: source, in: TestFolder())
+    }
+
+    private func replay(_ options: String, of source: String, in folder: TestFolder) async throws -> String {
         let program = try SluiceProcess.executable().path
         let command =
-            "cd '\(folder.url.path)' && '\(program)' replay '\(RetailMonth.dayPath)' --events '\(Sluice.plan)'"
+            "cd '\(folder.url.path)' && '\(program)' replay '\(source)' --events '\(Sluice.plan)'"
         let whole = "\(command) --rate 2000 --dry-run \(options)"
         let result = try await Command.run("script", ["-qec", whole, "/dev/null"])
         #expect(result.status == 0)
@@ -24,6 +28,17 @@ struct ReplayProgressTests {
         #expect(steps[1].hasPrefix("["))
         for part in [" %  ", " events  ", "/s  ", " s left"] { #expect(steps[1].contains(part)) }
         #expect(steps.last?.hasPrefix("read") == true)
+    }
+
+    @Test("is there for a journal, too")
+    func journal() async throws {
+        let folder = try TestFolder()
+        let lines = try await Sluice.replay(RetailMonth.dayPath, in: folder).output
+        try JournalFolder.write(lines.map { JournalledLine($0) }, in: folder, JournalConfiguration())
+        let text = try await replay("", of: "journal://journal", in: folder)
+        let steps = text.components(separatedBy: "\r\u{1B}[K")
+        #expect(steps.count >= 3)
+        #expect(steps.dropFirst().first?.hasPrefix("[") == true)
     }
 
     @Test("is not there with --json")

@@ -11,9 +11,18 @@ enum JournalFolder {
 
     /// Makes a journal in `folder/journal` with an event a line, a commit each, and ends it.
     static func write(_ lines: [String], in folder: TestFolder) throws {
+        try write(lines.map { JournalledLine($0) }, in: folder)
+    }
+
+    /// Makes a journal in `folder/journal` with a commit for each line, and ends it.
+    static func write(
+        _ lines: [JournalledLine],
+        in folder: TestFolder,
+        _ configuration: JournalConfiguration = configuration
+    ) throws {
         let journal = try Journal(folder: folder.path("journal"), configuration: configuration, now: 0)
         var writer = JournalWriter(journal)
-        for line in lines { _ = try writer.commit([JournalledLine(line)], now: 0) }
+        for line in lines { _ = try writer.commit([line], now: 0) }
         try writer.close(now: 0)
     }
 
@@ -29,10 +38,11 @@ final class JournalledLine: JournalEntry {
     // Safe to share: written in `init` and never after.
     nonisolated(unsafe) let lines: UnsafeRawBufferPointer
     let count = 1
-    /// 2010-12-01T08:26:00Z.
-    let times: ClosedRange<Int64> = 1_291_191_960_000_000...1_291_191_960_000_000
+    let times: ClosedRange<Int64>
 
-    init(_ line: String) {
+    /// The event's time is 2010-12-01T08:26:00Z unless told.
+    init(_ line: String, microseconds: Int64 = 1_291_191_960_000_000) {
+        times = microseconds...microseconds
         let text = Array((line + "\n").utf8)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
         memory.copyBytes(from: text)

@@ -56,7 +56,7 @@ struct JournalSample {
                     lines[header.firstSequence + UInt64(position)] = String(text)
                 }
             case .end: return lines
-            case .damage, .unfinished, .gap, .retired: continue
+            case .damage, .unfinished, .gap, .retired, .passed: continue
             }
         }
     }

@@ -29,6 +29,8 @@ final class SimulatedFileSystem: FileSystem {
         /// How many of 1,000 readings fail.
         var readFailures = 0
         var free = Int.max
+        /// How many bytes were read of each file.
+        var bytesRead: [String: Int] = [:]
     }
 
     private let state: Mutex<State>
@@ -56,6 +58,13 @@ final class SimulatedFileSystem: FileSystem {
     func setReadFailures(_ perMille: Int) { withState { $0.readFailures = perMille } }
 
     func setFailures(_ perMille: Int) { withState { $0.failures = perMille } }
+
+    /// How many bytes of a file `body` reads.
+    func bytesRead(of name: String, _ body: () throws -> Void) rethrows -> Int {
+        let before = withState { $0.bytesRead[name] ?? 0 }
+        try body()
+        return withState { $0.bytesRead[name] ?? 0 } - before
+    }
 
     /// Whether a crash now could lose something that was written to a segment.
     var hasUnsyncedWrites: Bool {
@@ -184,6 +193,7 @@ final class SimulatedFileSystem: FileSystem {
             if fails { throw FileError("read", name, 5) }
             let bytes = system.withState { [index] in Array($0.contents[index].current.dropFirst(offset).prefix(size)) }
             buffer.copyBytes(from: bytes)
+            system.withState { [name] in $0.bytesRead[name, default: 0] += bytes.count }
             return bytes.count
         }
 

@@ -1,0 +1,135 @@
+import Foundation
+import Journal
+import Testing
+
+/// `sluice replay journal://DIR`.
+@Suite("sluice replay of a journal", .timeLimit(.minutes(3)))
+struct ReplayJournalTests {
+    private static let hour: Int64 = 3_600_000_000
+    /// 2010-12-01T08:26:00Z.
+    private static let start: Int64 = 1_291_191_960_000_000
+
+    /// A journal of 12 canonical events, one an hour from 08:26 on, a frame each and two in a segment; and its events.
+    private func journal(in folder: TestFolder) async throws -> [String] {
+        let input = try await RetailMonth.dayLines(12).enumerated().map { hour, line in
+            let time = String(format: "\"time\":\"2010-12-01T%02d:26:00Z\"", 8 + hour)
+            return line.replacing(/"time": *"[^"]*"/, with: time)
+        }
+        try folder.write(input.joined(separator: "\n"), to: "input.ndjson")
+        let lines = try await Sluice.replay("input.ndjson", in: folder).output
+        try #require(lines.count == 12)
+        var configuration = JournalFolder.configuration
+        configuration.segmentBytes = 2 * (lines[0].utf8.count + 100) + 100
+        let entries = lines.enumerated().map {
+            JournalledLine($1, microseconds: Self.start + Int64($0) * Self.hour)
+        }
+        try JournalFolder.write(entries, in: folder, configuration)
+        try #require(try JournalFolder.segments(in: folder).count >= 5)
+        return lines
+    }
+
+    private func flip(_ byte: Int, of segment: String, in folder: TestFolder) throws {
+        var bytes = try Data(contentsOf: folder.url.appending(path: "journal/\(segment)"))
+        bytes[byte] ^= 1
+        try folder.write(bytes, to: "journal/\(segment)")
+    }
+
+    @Test("sends on what a running server has accepted, with the same ids and times")
+    func running() async throws {
+        let folder = try TestFolder()
+        let serving = try await ServingSluice.start("--journal", "journal", in: folder)
+        try folder.write(try await RetailMonth.dayLines(50).joined(separator: "\n"), to: "fifty.ndjson")
+        #expect(try await serving.post(file: folder.path("fifty.ndjson")).status == 200)
+        try await serving.process.output?.waitForLines(50)
+        let run = try await Sluice.replay("journal://journal", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output.count == 50)
+        #expect(run.output == serving.process.output?.lines)
+        // An absolute path, among other sources.
+        let both = try await Sluice.replay("fifty.ndjson", "journal://\(folder.path("journal"))", in: folder)
+        #expect(both.ending == .exit(0))
+        #expect(Array(both.output.dropFirst(50)) == run.output)
+        serving.process.send(SIGTERM)
+        #expect(try await serving.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("takes all the filters")
+    func filters() async throws {
+        let folder = try TestFolder()
+        let lines = try await journal(in: folder)
+        let run = try await Sluice.replay(
+            "journal://journal",
+            "--since",
+            "2010-12-01T10:26:00Z",
+            "--until",
+            "2010-12-01T13:26:00Z",
+            in: folder
+        )
+        #expect(run.ending == .exit(0))
+        #expect(run.output == Array(lines[2..<5]))
+        let none = try await Sluice.replay("journal://journal", "--event", "Item Returned", "--dry-run", in: folder)
+        #expect(try none.report().skipped == 12)
+        let rate = try await Sluice.replay("journal://journal", "--rate", "20", "--to", "console", in: folder)
+        #expect(rate.output == lines)
+        #expect(try rate.report().seconds >= 0.4)
+    }
+
+    @Test("with a time it does not read the segments of other times: damage there goes unnoticed")
+    func seeks() async throws {
+        let folder = try TestFolder()
+        let lines = try await journal(in: folder)
+        let segments = try JournalFolder.segments(in: folder)
+        try flip(FrameHeader.byteCount + 20, of: segments[0], in: folder)
+        try flip(3, of: segments[1], in: folder)
+        let run = try await Sluice.replay("journal://journal", "--since", "2010-12-01T15:26:00Z", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output == Array(lines[7...]))
+        #expect(try run.report().read < 7)
+    }
+
+    @Test("reports damage, gaps and what cannot be read, with file and place, and goes on behind them")
+    func damage() async throws {
+        let folder = try TestFolder()
+        let lines = try await journal(in: folder)
+        let segments = try JournalFolder.segments(in: folder)
+        try flip(FrameHeader.byteCount + 20, of: segments[0], in: folder)
+        for name in segments[2...3] { try FileManager.default.removeItem(atPath: folder.path("journal/\(name)")) }
+        // A folder opens as a file does, and cannot be read as one.
+        try FileManager.default.createDirectory(
+            atPath: folder.path("journal/\(segments[3])"),
+            withIntermediateDirectories: false
+        )
+        let run = try await Sluice.replay("journal://journal", in: folder)
+        #expect(run.ending == .exit(1))
+        let first = try #require(SegmentName(segments[2])?.firstSequence)
+        let behind = try #require(SegmentName(segments[4])?.firstSequence)
+        #expect(run.output == Array(lines[1..<Int(first)] + lines[Int(behind)...]))
+        let failures = try run.report().failures
+        try #require(failures.count == 3)
+        #expect(failures[0].hasPrefix("journal://journal: \(segments[0]), byte 0: "))
+        #expect(failures[1].contains("are missing before \(segments[3])"))
+        #expect(failures[2] == "journal://journal: read \(segments[3]): Is a directory")
+    }
+
+    @Test("what does not follow the plan any more is rejected")
+    func rejections() async throws {
+        let folder = try TestFolder()
+        try JournalFolder.write(
+            [#"{"id":"0190a2b4-0000-7000-8000-000000000001","name":"Gone","payload":{}}"#],
+            in: folder
+        )
+        let run = try await Sluice.replay("journal://journal", in: folder)
+        #expect(run.ending == .exit(2))
+        #expect(try run.report().rejectedByCode == ["unknown-event": 1])
+        #expect(folder.lines(of: "quarantine.ndjson").first?.contains(#""source":"journal://journal""#) == true)
+    }
+
+    @Test("what is no journal is an error, and no folder is wrong usage")
+    func noJournal() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.replay("journal://nowhere", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(try run.report().failures == ["journal://nowhere: There is no folder 'nowhere'."])
+        #expect(try await Sluice.replay("journal://", in: folder).ending == .exit(64))
+    }
+}
