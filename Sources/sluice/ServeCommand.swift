@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventModel
 import EventPipeline
 import Foundation
 import HTTPIngest
@@ -26,14 +27,39 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where accepted events are kept until every tracker has them.", valueName: "dir"))
     var journal: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Where a tracker begins that is new to the journal: beginning, end, or a time (RFC 3339); others go on.",
+            valueName: "place"
+        ),
+        transform: Self.start
+    )
+    var from: JournalStart?
+
     @OptionGroup var options: PipelineOptions
+
+    private static func start(_ text: String) throws -> JournalStart {
+        switch text {
+        case "beginning": return .beginning
+        case "end": return .end
+        default:
+            guard let time = Timestamp(text) else {
+                throw ValidationError("--from takes beginning, end or an RFC 3339 time, not '\(text)'.")
+            }
+            return .time(time)
+        }
+    }
 
     func run() async throws {
         // A reader of our output that goes away is one tracker's trouble.
         Terminal.ignoresBrokenPipes(true)
         // A file that may not grow is a failed write, and no end of the process.
         signal(SIGXFSZ, SIG_IGN)
-        let settings = try await Settings.load(options, listen: listen, maxWait: maxWait, journal: journal)
+        var settings = try await Settings.load(options, listen: listen, maxWait: maxWait, journal: journal)
+        if let from {
+            guard settings.journal != nil else { throw ValidationError("--from takes a journal; see --journal.") }
+            settings.pipeline.journalStart = from
+        }
         let wiring = try Wiring(settings)
         let quarantine = try wiring.quarantine()
         let pipeline = try wiring.pipeline(

@@ -34,6 +34,10 @@ extension Pipeline {
         ///
         /// 5 s unless told.
         public var cancellationGrace: Duration
+        /// Where a tracker begins that is new to the journal; others go on where they were.
+        ///
+        /// At the journal's end unless told. Without a journal it says nothing.
+        public var journalStart: JournalStart
 
         /// Takes the defaults, or what is stated instead.
         public init(
@@ -42,7 +46,8 @@ extension Pipeline {
             delivery: DeliveryLimits = DeliveryLimits(),
             retry: RetryPolicy = RetryPolicy(),
             shutdownTimeout: Duration = .seconds(30),
-            cancellationGrace: Duration = .seconds(5)
+            cancellationGrace: Duration = .seconds(5),
+            journalStart: JournalStart = .end
         ) {
             self.queue = queue
             self.queueByTracker = queueByTracker
@@ -50,6 +55,7 @@ extension Pipeline {
             self.retry = retry
             self.shutdownTimeout = shutdownTimeout
             self.cancellationGrace = cancellationGrace
+            self.journalStart = journalStart
         }
 
         /// The defaults of a pipeline with a journal: a full queue spills.

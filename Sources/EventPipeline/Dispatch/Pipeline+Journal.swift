@@ -4,7 +4,8 @@ public import Logging
 extension Pipeline {
     /// Makes a pipeline whose batches are acknowledged once they are in the journal, as its durability says.
     ///
-    /// What a tracker did not get before the last end comes first; a tracker that is new to the journal begins at its end.
+    /// What a tracker did not get before the last end comes first; a tracker that is new to the journal begins where
+    /// `configuration.journalStart` says.
     /// The journal belongs to one pipeline.
     ///
     /// - Throws: Where the journal's cursors cannot be opened.
@@ -22,8 +23,12 @@ extension Pipeline {
             journal,
             catalog: catalog,
             trackerNames: trackers.map(\.name),
-            delivery: configuration.delivery
+            delivery: configuration.delivery,
+            start: configuration.journalStart
         )
+        for (tracker, sequence) in journaling.begun {
+            logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
+        }
         for tracker in journaling.abandoned.trackers {
             logger.warning("The journal keeps events for '\(tracker)', which is not configured, until it is forgotten.")
         }

@@ -12,14 +12,18 @@ final class Journaling: Sendable {
     /// The trackers that have a cursor and are not configured, and where the hindmost stands: they hold segments back.
     let abandoned: (trackers: [String], sequence: UInt64)
 
-    /// Opens the cursors; a tracker that has none begins at the journal's end.
+    /// The trackers that had no cursor, and where they begin.
+    let begun: [(tracker: String, sequence: UInt64)]
+
+    /// Opens the cursors; a tracker that has none begins at `start`.
     ///
     /// - Throws: Where a cursor cannot be opened, and where the system refuses a thread.
     init(
         _ journal: Journal,
         catalog: EventCatalog,
         trackerNames: [String],
-        delivery: Pipeline.DeliveryLimits
+        delivery: Pipeline.DeliveryLimits,
+        start: JournalStart
     ) throws(JournalError) {
         self.journal = journal
         let (writing, reading): (BlockingThread, BlockingThread)
@@ -32,9 +36,11 @@ final class Journaling: Sendable {
         committer = JournalCommitter(journal, thread: writing)
         var backlogs: [TrackerBacklog] = []
         var cursors: [UInt64] = []
+        var begun: [(tracker: String, sequence: UInt64)] = []
         for name in trackerNames {
-            let (cursor, sequence) = try Self.openCursor(of: name, in: journal)
+            let (cursor, sequence, isNew) = try Self.openCursor(of: name, in: journal, start)
             cursors.append(sequence)
+            if isNew { begun.append((name, sequence)) }
             backlogs.append(
                 TrackerBacklog(
                     journal,
@@ -48,6 +54,7 @@ final class Journaling: Sendable {
         }
         self.backlogs = backlogs
         self.cursors = cursors
+        self.begun = begun
         let configured = Set(trackerNames.map { $0.lowercased() })
         let others = try journal.cursors().filter { !configured.contains($0.key) }
         abandoned = (others.keys.sorted(), others.values.min() ?? .max)
@@ -56,16 +63,17 @@ final class Journaling: Sendable {
     /// A tracker's cursor, and where it stands; one that is new is put down for good, or a crash would make it new again.
     private static func openCursor(
         of tracker: String,
-        in journal: Journal
-    ) throws(JournalError) -> (CursorFile, UInt64) {
+        in journal: Journal,
+        _ start: JournalStart
+    ) throws(JournalError) -> (CursorFile, UInt64, isNew: Bool) {
         var cursor = try journal.cursor(ofTracker: tracker)
-        if let sequence = cursor.sequence { return (cursor, sequence) }
-        let end = journal.position.nextSequence
+        if let sequence = cursor.sequence { return (cursor, sequence, false) }
+        let sequence = try start.sequence(in: journal)
         do throws(FileError) {
-            try cursor.move(to: end, syncs: true)
+            try cursor.move(to: sequence, syncs: true)
         } catch {
             throw JournalError(.unwritable, "The cursor of '\(tracker)' cannot be written: \(error).")
         }
-        return (cursor, end)
+        return (cursor, sequence, true)
     }
 }

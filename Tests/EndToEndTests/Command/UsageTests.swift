@@ -20,6 +20,8 @@ struct UsageTests {
             ("replay --events PLAN --to nope", "No tracker 'nope' is configured; there are: console."),
             ("replay --events PLAN --to console --no-console", "there are: none."),
             ("serve extra", "Unexpected argument 'extra'"),
+            ("serve --journal DIR --from yesterday", "beginning, end or an RFC 3339 time, not 'yesterday'"),
+            ("serve --from beginning --events PLAN", "--from takes a journal"),
             ("serve --max-wait soon", "'soon' is invalid for '--max-wait"),
             ("lint --bogus", "Unknown option '--bogus'"),
             ("settings extra", "Unexpected argument 'extra'"),

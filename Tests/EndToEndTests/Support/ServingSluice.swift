@@ -20,6 +20,25 @@ struct ServingSluice {
         stdout: Pipe = Pipe(),
         readsOutput: Bool = true
     ) async throws -> ServingSluice {
+        try await start(
+            arguments,
+            in: folder,
+            plan: plan,
+            environment: environment,
+            stdout: stdout,
+            readsOutput: readsOutput
+        )
+    }
+
+    /// Starts it on a port of its own choice, and waits until it takes events.
+    static func start(
+        _ arguments: [String],
+        in folder: TestFolder,
+        plan: String = Sluice.plan,
+        environment: [String: String] = [:],
+        stdout: Pipe = Pipe(),
+        readsOutput: Bool = true
+    ) async throws -> ServingSluice {
         let process = try SluiceProcess(
             ["serve", "--listen", "127.0.0.1:0", "--events", plan, "--format", "json"] + arguments,
             in: folder,

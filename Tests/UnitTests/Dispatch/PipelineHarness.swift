@@ -35,14 +35,19 @@ struct PipelineHarness: Sendable {
         _ trackers: [any Tracker],
         journal files: SimulatedFileSystem,
         _ journal: JournalConfiguration = .small(),
-        queue: Pipeline.Queue
+        queue: Pipeline.Queue,
+        start: JournalStart = .end
     ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         pipeline = try Pipeline(
             catalog: Self.catalog,
             trackers: trackers,
             journal: Journal(files, configuration: journal, now: 0),
-            configuration: .init(queue: queue, delivery: .init(maximumEvents: 7, linger: .zero)),
+            configuration: .init(
+                queue: queue,
+                delivery: .init(maximumEvents: 7, linger: .zero),
+                journalStart: start
+            ),
             quarantine: .discarding(logger: logger),
             logger: logger,
             clock: clock,
