@@ -47,7 +47,7 @@ echo
 serve_stop
 
 replay=("$sluice" replay "$retail_day" --events events --postgres "$postgres_url" --to postgres
-    --quarantine .run/quarantine.ndjson --log-level error)
+    --quarantine .run/quarantine --log-level error)
 say "Replaying one real day"
 show "${replay[@]}"
 count_rows

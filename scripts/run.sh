@@ -17,7 +17,7 @@ require_free "$address" run
 sluice_build
 end_with serve_stop
 
-say "Starting sluice serve. Events go to $url; rejected ones are kept in .run/quarantine.ndjson"
+say "Starting sluice serve. Events go to $url; rejected ones are kept in .run/quarantine"
 serve_start "$address"
 
 say "Sending three real events (1 December 2010, a British web shop):"

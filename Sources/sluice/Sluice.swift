@@ -8,6 +8,7 @@ struct Sluice: AsyncParsableCommand {
         abstract: "An event analytics pipeline: check, serve and replay events by their tracking plan.",
         subcommands: [
             ServeCommand.self, ReplayCommand.self, LintCommand.self, MigrateCommand.self, JournalCommand.self,
+            QuarantineCommand.self,
             SettingsCommand.self,
         ]
     )

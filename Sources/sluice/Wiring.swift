@@ -99,10 +99,10 @@ struct Wiring {
         )
     }
 
-    /// The file of rejected events.
+    /// Where rejected events are kept.
     func quarantine() throws -> Quarantine {
         try Quarantine(
-            path: settings.quarantineFile,
+            folder: settings.quarantineFolder,
             capacityInBytes: settings.quarantineCapacityInBytes,
             logger: logger
         )

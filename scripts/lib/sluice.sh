@@ -45,7 +45,7 @@ serve_start() {
     local address=$1 attempt
     shift
     mkdir -p .run
-    "$sluice" serve --listen "$address" --events events --quarantine .run/quarantine.ndjson "$@" &
+    "$sluice" serve --listen "$address" --events events --quarantine .run/quarantine "$@" &
     serve_pid=$!
     for ((attempt = 0; attempt < 300; attempt++)); do
         if curl -fs -o /dev/null "http://$address/readyz"; then

@@ -154,13 +154,6 @@ public final class Pipeline: Service {
         }
     }
 
-    /// Keeps rejected events in the quarantine; `source` says where they came from, as `http` or a file's name.
-    public func quarantine(_ rejections: [Rejection], source: String) {
-        guard !rejections.isEmpty else { return }
-        metrics.rejected(rejections.count)
-        rejects.keep(rejections, source: source)
-    }
-
     /// Whether every tracker has started and the pipeline is not shutting down.
     public var isReady: Bool {
         decide { state, _ in state.isReady }

@@ -64,10 +64,13 @@ struct TrackerWorker: Sendable {
 
     private func deliver(_ delivery: Delivery) async {
         let began = pipeline.clock.now()
-        let settlement = Settlement(of: delivery, outcome: await tracker.deliver(delivery))
+        let outcome = await tracker.deliver(delivery)
+        var settlement = Settlement(of: delivery, outcome: outcome)
+        if let reason = quarantine(settlement.refusals, of: delivery) {
+            settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
+        }
         let now = pipeline.clock.now()
         pipeline.metrics[queue].settled(settlement, after: now - began)
-        quarantine(settlement.refusals, of: delivery)
         if settlement.invalidPositions > 0 {
             pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
         }
@@ -85,8 +88,12 @@ struct TrackerWorker: Sendable {
         do throws(JournalError) {
             let part = try await backlog.read(from: start, to: end)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
-            pipeline.quarantine(part.rejections, source: "journal")
-            if !part.rejections.isEmpty { pipeline.rejects.sync() }
+            do throws(JournalError) {
+                try pipeline.quarantineForGood(part.rejections, source: "journal")
+            } catch {
+                await backlog.forgetWhatWasRead()
+                throw error
+            }
             let (delivers, settled) = pipeline.decide { state, actions in
                 state.journalRead(part, of: queue, actions: &actions)
             }
@@ -114,11 +121,25 @@ struct TrackerWorker: Sendable {
     }
 
     /// Keeps what was refused, before it counts as settled.
-    private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) {
-        guard !refusals.isEmpty else { return }
+    ///
+    /// Returns why that has to be tried again: with a journal, an event is not settled before it is kept for good.
+    private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) -> TrackerError? {
+        guard !refusals.isEmpty else { return nil }
         let refusals = refusals.sorted { $0.position < $1.position }
         let events = delivery.selecting(refusals.map(\.position))
-        pipeline.rejects.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
+        do throws(JournalError) {
+            try pipeline.rejects.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
+        } catch {
+            guard pipeline.journaling == nil else {
+                return TrackerError(
+                    code: .failed,
+                    message: "The quarantine does not keep what the tracker refused. \(error.message)",
+                    isRetryable: true
+                )
+            }
+            pipeline.rejects.lose(refusals.count, error)
+        }
         pipeline.log.refused(refusals.count, tracker: tracker.name)
+        return nil
     }
 }

@@ -84,6 +84,12 @@ actor TrackerBacklog {
         }
     }
 
+    /// Reads again what was read last, at the next call: it was not handed on.
+    func forgetWhatWasRead() {
+        reader = nil
+        waiting = []
+    }
+
     /// Moves slices that were read into the part; true where it is full.
     private func fill(_ part: inout Part) -> Bool {
         var (events, bytes) = (part.count, part.slices.reduce(0) { $0 + $1.byteCount })
@@ -140,8 +146,7 @@ actor TrackerBacklog {
 
     /// Forgets what was read, because it is to be read again.
     private func beginAnew(_ message: String) -> JournalError {
-        reader = nil
-        waiting = []
+        forgetWhatWasRead()
         return JournalError(.unreadable, message)
     }
 

@@ -1,17 +1,20 @@
 public import EventModel
+package import Journal
 public import Logging
 import Metrics
 import Synchronization
 
 /// Where rejected events are kept, with the reason, until the plan or the event is fixed.
 ///
-/// A file of one JSON object a line (NDJSON), which `sluice replay` reads again. Lines are appended whole, each with one
-/// `write`, so several processes may share a file; it is made with mode 0600, since events hold what customers did.
+/// A folder of journals, in the frames of `Journal`: each process that writes has one to itself, so several may share the
+/// folder. An event is one JSON object on one line (`QuarantineLine`). Files are made with mode 0600, since events hold
+/// what customers did. What a tracker refused is synced; what did not follow the plan survives the end of the process.
 ///
-/// The file has a limit. What goes beyond it, and what the disk refuses, is counted and logged, not kept; a sender never
-/// sees an error of the quarantine.
+/// Each of the journals has a limit. What goes beyond it, and what the disk refuses, is counted and logged, not kept; a
+/// sender never sees an error of the quarantine. A pipeline with a journal holds its tracker's cursor before events that
+/// could not be kept.
 public final class Quarantine: Sendable {
-    /// The limit of the file unless another is stated: 1 GiB.
+    /// The limit of each process's part unless another is stated: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30
 
     private let store: Mutex<Store>
@@ -20,31 +23,46 @@ public final class Quarantine: Sendable {
     private let metrics = QuarantineMetrics()
 
     /// What the lock guards.
-    fileprivate struct Store: Sendable {
-        let file: AppendOnlyFile?
-        let capacityInBytes: Int
+    fileprivate struct Store: ~Copyable {
+        /// `nil` where nothing is to be kept.
+        var writer: JournalWriter?
         var statistics = QuarantineStatistics()
         var notice = SparseNotice()
     }
 
-    /// Opens the file at `path`, or makes it; `now` tells when an event was put there.
+    /// Opens the folder, or makes it; `now` tells when an event was put there.
     ///
-    /// - Throws: `QuarantineError` where the file cannot be opened for writing.
+    /// - Throws: `QuarantineError` where the folder cannot be written.
     public init(
-        path: String,
+        folder: String,
         capacityInBytes: Int = Quarantine.defaultCapacityInBytes,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(QuarantineError) {
-        store = Mutex(Store(file: try AppendOnlyFile(path: path), capacityInBytes: capacityInBytes))
+        let part: Journal
+        do throws(JournalError) {
+            part = try QuarantineFolder.openPart(of: folder, capacityInBytes: capacityInBytes, now: now().microseconds)
+        } catch {
+            throw QuarantineError(folder: folder, error)
+        }
+        store = Mutex(Store(writer: JournalWriter(part)))
         self.now = now
         self.logger = logger
+        for finding in part.recovery.sentences {
+            logger.warning("The quarantine was not as it should be: \(finding)")
+        }
     }
 
     private init(discardingWith logger: Logger) {
-        store = Mutex(Store(file: nil, capacityInBytes: 0))
+        store = Mutex(Store(writer: nil))
         now = Timestamp.now
         self.logger = logger
+    }
+
+    deinit {
+        let now = now().microseconds
+        // What is not ended well is found whole at the next opening, too.
+        store.withLock { store in try? store.writer.take()?.close(now: now) }
     }
 
     /// A quarantine that keeps nothing: rejected events are counted and logged, and gone.
@@ -59,76 +77,90 @@ public final class Quarantine: Sendable {
         store.withLock { $0.statistics }
     }
 
-    /// Keeps events that did not follow the plan.
-    package func keep(_ rejections: [Rejection], source: String) {
+    /// Keeps events that did not follow the plan of a version.
+    package func keep(_ rejections: [Rejection], source: String, planVersion: String?) {
+        guard !rejections.isEmpty else { return }
         let time = now()
-        append(rejections.map { QuarantineLine.line(for: $0, source: source, at: time) })
+        var lines = QuarantineLines(at: time)
+        for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
+        count(append(lines, syncs: false), lines.count)
     }
 
-    /// Keeps events that a tracker refused, each with its reason, and syncs: its cursor goes past them next.
-    package func keep(_ refusals: [(event: TrackedEvent, reason: String)], refusedBy tracker: String) {
-        let time = now()
-        append(refusals.map { QuarantineLine.line(for: $0.event, refusedBy: tracker, reason: $0.reason, at: time) })
-        sync()
+    /// Keeps events that a tracker refused, each with its reason.
+    ///
+    /// - Throws: Where they are not kept for good, and were not to be discarded; nothing is counted then, for who asked has
+    ///   to ask again.
+    package func keep(
+        _ refusals: [(event: TrackedEvent, reason: String)],
+        refusedBy tracker: String
+    ) throws(JournalError) {
+        guard !refusals.isEmpty else { return }
+        var lines = QuarantineLines(at: now())
+        for refusal in refusals { lines.add(refusal.event, refusedBy: tracker, reason: refusal.reason) }
+        let outcome = append(lines, syncs: true)
+        if case .failed(let error) = outcome { throw error }
+        count(outcome, lines.count)
     }
 
-    /// Makes what was kept survive a crash.
-    func sync() {
-        guard let reason = store.withLock({ $0.file })?.sync() else { return }
-        logger.error("The quarantine could not be synced.", metadata: ["reason": "\(reason)"])
+    /// Keeps events that do not follow the plan any more, for good.
+    ///
+    /// - Throws: As `keep(_:refusedBy:)`.
+    package func keepForGood(_ rejections: [Rejection], source: String, planVersion: String?) throws(JournalError) {
+        guard !rejections.isEmpty else { return }
+        var lines = QuarantineLines(at: now())
+        for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
+        let outcome = append(lines, syncs: true)
+        if case .failed(let error) = outcome { throw error }
+        count(outcome, lines.count)
     }
 
-    private func append(_ lines: [[UInt8]]) {
-        let failure = store.withLock { store in
-            store.append(lines, now: Duration.microseconds(now().microseconds))
-        }
-        metrics.kept.increment(by: lines.count - failure.lost)
-        guard failure.lost > 0 else { return }
-        metrics.lost.increment(by: failure.lost)
-        guard let events = failure.notice else { return }
-        logger.error(
-            "Rejected events were not kept.",
-            metadata: ["events": "\(events)", "reason": "\(failure.reason)"]
-        )
-    }
-}
-
-extension Quarantine.Store {
-    /// How many lines could not be kept, why, and how many a line in the log should speak of now.
-    fileprivate struct Loss {
-        var lost = 0
-        var reason = ""
-        var notice: Int?
+    /// Counts events that could not be kept and are gone.
+    package func lose(_ events: Int, _ error: JournalError) {
+        count(.failed(error), events)
     }
 
-    /// Appends lines as long as there is room; all that are not kept are counted.
-    fileprivate mutating func append(_ lines: [[UInt8]], now: Duration) -> Loss {
-        var loss = Loss()
-        for line in lines {
-            if let reason = append(line) {
-                loss.lost += 1
-                loss.reason = reason
+    /// What became of some lines.
+    private enum Outcome {
+        case kept
+        case discarded
+        case failed(JournalError)
+    }
+
+    private func append(_ lines: QuarantineLines, syncs: Bool) -> Outcome {
+        store.withLock { store in
+            guard store.writer != nil else { return .discarded }
+            do throws(JournalError) {
+                _ = try store.writer?.commit(lines: lines.bytes, count: lines.count, now: lines.time.microseconds)
+                if syncs { try store.writer?.sync() }
+                return .kept
+            } catch {
+                return .failed(error)
             }
         }
-        statistics.kept += lines.count - loss.lost
-        statistics.lost += loss.lost
-        if loss.lost > 0 { loss.notice = notice.add(loss.lost, now: now) }
-        return loss
     }
 
-    /// Appends a line; returns why it could not.
-    private func append(_ line: [UInt8]) -> String? {
-        guard let file else { return "there is no quarantine file" }
-        guard file.size + line.count <= capacityInBytes else {
-            return "the quarantine file has reached its limit of \(capacityInBytes) bytes"
+    private func count(_ outcome: Outcome, _ events: Int) {
+        let reason: String
+        switch outcome {
+        case .kept:
+            store.withLock { $0.statistics.kept += events }
+            return metrics.kept.increment(by: events)
+        case .discarded: reason = "There is no quarantine."
+        case .failed(let error): reason = error.message
         }
-        return file.append(line).map { "the quarantine file could not be written: \($0)" }
+        metrics.lost.increment(by: events)
+        let unreported = store.withLock { store in
+            store.statistics.lost += events
+            return store.notice.add(events, now: Duration.microseconds(now().microseconds))
+        }
+        guard let unreported else { return }
+        logger.error("Rejected events were not kept.", metadata: ["events": "\(unreported)", "reason": "\(reason)"])
     }
 }
 
 /// How many events a quarantine has dealt with since it was opened.
 public struct QuarantineStatistics: Sendable, Hashable {
-    /// Events that were written to the file.
+    /// Events that were written.
     public var kept = 0
     /// Events that were not, because of the limit or an error of the disk.
     public var lost = 0

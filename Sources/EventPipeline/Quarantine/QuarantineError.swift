@@ -1,8 +1,10 @@
-/// Why a quarantine file could not be opened.
+import Journal
+
+/// Why a quarantine could not be opened.
 public struct QuarantineError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable, Hashable {
-        /// The file cannot be opened for writing.
+        /// The folder cannot be written.
         case unwritable = "quarantine-unwritable"
     }
 
@@ -10,11 +12,14 @@ public struct QuarantineError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// One sentence for the operator.
     public let message: String
-    /// What the system said: a value of `errno`.
-    public let errorNumber: Int32
     /// Never: somebody has to change something first.
     public var isRetryable: Bool { false }
 
     /// The sentence and the code.
     public var description: String { "\(message) [\(code.rawValue)]" }
+
+    init(folder: String, _ error: JournalError) {
+        code = .unwritable
+        message = "The quarantine '\(folder)' cannot be opened for writing. \(error.message)"
+    }
 }

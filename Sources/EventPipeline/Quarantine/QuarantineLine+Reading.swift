@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension Quarantine {
-    /// The event that a line of a quarantine file keeps, as it was sent, on one line; `nil` where it is no such line.
+    /// The event that a line of a quarantine keeps, byte for byte as it was sent; `nil` where it is no such line.
     public static func original(ofLine line: some Collection<UInt8>) -> [UInt8]? {
         // Inside a string a quote is escaped, so these bytes stand only where the event begins, as its last member.
         let marker = Array(#"]},"event":"#.utf8)
@@ -25,7 +25,7 @@ extension Quarantine {
                 switch String(decoding: tape.string(at: member), as: UTF8.self) {
                 case "event": return range(of: marker, in: bytes).map { Array(bytes[$0.upperBound...].dropLast()) }
                 case "eventText" where tape.kind(at: value) == .string:
-                    return tape.string(at: value).map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+                    return Array(tape.string(at: value))
                 case "eventBase64" where tape.kind(at: value) == .string:
                     return Data(base64Encoded: Data(tape.string(at: value))).map(Array.init)
                 default: member = tape.end(of: value)

@@ -54,3 +54,12 @@ public struct DeliveryOutcome: Sendable {
         DeliveryOutcome(refusals: refusals)
     }
 }
+
+extension DeliveryOutcome {
+    /// The same, with all that was refused to be tried again.
+    func retryingRefused(for reason: TrackerError) -> DeliveryOutcome {
+        let refused = refusals.map(\.position)
+        guard let retry else { return DeliveryOutcome(retry: Retry(positions: refused, reason: reason)) }
+        return DeliveryOutcome(retry: Retry(positions: retry.positions.map { $0 + refused }, reason: reason))
+    }
+}

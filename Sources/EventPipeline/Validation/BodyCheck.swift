@@ -39,6 +39,11 @@ struct BodyCheck: ~Copyable {
         check = EventCheck(plan: catalog.compiled, acceptsReceivedAt: acceptsReceivedAt)
     }
 
+    /// Lets the next line count as this one.
+    mutating func goOn(atLine line: Int) {
+        linesRead = line - 1
+    }
+
     mutating func check(
         _ body: UnsafeRawBufferPointer,
         as format: BodyFormat

@@ -89,6 +89,11 @@ public final class EventValidator {
         )
     }
 
+    /// Lets the next line count as this one, counted from 1, by which ids are derived.
+    package func goOn(atLine line: Int) {
+        body.goOn(atLine: line)
+    }
+
     /// Checks every event of a body.
     ///
     /// Lines may come in several bodies, cut at the ends of lines: their numbers go on.

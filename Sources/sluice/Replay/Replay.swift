@@ -10,10 +10,11 @@ struct Replay {
     let rate: Int?
     let pipeline: Pipeline
     let catalog: EventCatalog
-    /// Where the pipeline keeps what is rejected; what comes from there is in it already.
-    let quarantineFile: String
-    /// `nil` where nothing is to be kept.
-    let quarantine: Quarantine?
+    /// What of the quarantine is read, where that is among the paths.
+    let quarantine: QuarantineChoice
+    /// Whether nothing is delivered or kept.
+    let isDryRun: Bool
+    let rejects: Quarantine
     let logger: Logger
 
     /// Reads to the end, delivers, and stops the pipeline; SIGINT and SIGTERM end the reading early.
@@ -37,7 +38,7 @@ struct Replay {
         try await group.run()
         var report = await feed.report
         report.trackers = pipeline.statistics.trackers
-        let lost = quarantine?.statistics.lost ?? 0
+        let lost = isDryRun ? 0 : rejects.statistics.lost
         if lost > 0 { report.failures.append("\(lost) rejected events could not be kept in the quarantine") }
         report.duration = ContinuousClock.now - start
         return report

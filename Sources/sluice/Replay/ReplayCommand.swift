@@ -11,10 +11,15 @@ struct ReplayCommand: AsyncParsableCommand {
         commandName: "replay",
         abstract: "Send events from files, standard input or a journal through the check and to their trackers.",
         discussion: """
-            Reads NDJSON, plain or gzip, quarantine files, and as journal://DIR a journal, which a server may be writing \
-            meanwhile. With --since or --until only the part of a journal is read that may hold such events. Events without an id get one that follows from the file's \
+            Reads NDJSON, plain or gzip, what `sluice quarantine export` printed, and as journal://DIR a journal, which a \
+            server may be writing meanwhile. With --since or --until only the part of a journal is read that may hold \
+            such events. Events without an id get one that follows from the file's \
             name, the line's number and its bytes, so that replaying a file twice adds nothing twice where ids are looked \
             at; those from standard input get a new one. What is in a journal keeps its ids and times.
+
+            `quarantine` is the configured quarantine: what passes now is sent on, once; what still does not stays there. \
+            Of it, --since and --until choose by the time when an event was put there. An event that a tracker refused is \
+            sent to that tracker only.
 
             At the end comes a report: on standard output, or, where the console tracker prints events there, on standard \
             error.
@@ -24,7 +29,12 @@ struct ReplayCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Files to read; - is standard input, journal://DIR a journal.", valueName: "path"))
+    @Argument(
+        help: ArgumentHelp(
+            "Files; - is standard input, journal://DIR a journal, quarantine the quarantine.",
+            valueName: "path"
+        )
+    )
     var paths: [String] = ["-"]
 
     @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated.", valueName: "name"))
@@ -38,6 +48,9 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Send on only events before this time (RFC 3339).", valueName: "time"))
     var until: String?
+
+    @Option(help: ArgumentHelp("Of the quarantine only what has this code; can be repeated.", valueName: "code"))
+    var code: [String] = []
 
     @Option(help: ArgumentHelp("At most so many events a second.", valueName: "number"))
     var rate: Int?
@@ -53,6 +66,10 @@ struct ReplayCommand: AsyncParsableCommand {
     func validate() throws {
         if let rate, rate < 1 { throw ValidationError("--rate takes a number of at least 1.") }
         _ = try filter()
+        _ = try quarantineFilter()
+        if !code.isEmpty, !paths.contains(QuarantineSource.name) {
+            throw ValidationError("--code chooses from the quarantine, which is not among the paths.")
+        }
         if paths.contains(where: { JournalSource.folder(ofPath: $0) == "" }) {
             throw ValidationError(
                 "journal:// is to be followed by the journal's folder, as in journal:///var/lib/journal."
@@ -67,7 +84,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let filter = try filter()
         let settings = try await Settings.load(options)
         let wiring = try Wiring(settings)
-        try filter.check(against: wiring.catalog)
+        if !readsOnlyQuarantine { try filter.check(against: wiring.catalog) }
         let trackers = dryRun ? [] : try wiring.trackers(only: to)
         let quarantine = dryRun ? Quarantine.discarding(logger: wiring.logger) : try wiring.quarantine()
         let pipeline = try wiring.pipeline(trackers: trackers, quarantine: quarantine, namesAll: !dryRun && to.isEmpty)
@@ -77,8 +94,9 @@ struct ReplayCommand: AsyncParsableCommand {
             rate: rate,
             pipeline: pipeline,
             catalog: wiring.catalog,
-            quarantineFile: settings.quarantineFile,
-            quarantine: dryRun ? nil : quarantine,
+            quarantine: QuarantineChoice(folder: settings.quarantineFolder, filter: try quarantineFilter()),
+            isDryRun: dryRun,
+            rejects: quarantine,
             logger: wiring.logger
         )
         let report = try await replay.run(showsProgress: Terminal.isInteractive && !json)
@@ -92,14 +110,22 @@ struct ReplayCommand: AsyncParsableCommand {
     }
 
     private func filter() throws -> ReplayFilter {
-        try ReplayFilter(events: event, since: time(since, "--since"), until: time(until, "--until"))
+        try ReplayFilter(
+            events: event,
+            since: Timestamp(option: "--since", since),
+            until: Timestamp(option: "--until", until)
+        )
     }
 
-    private func time(_ text: String?, _ option: String) throws -> Timestamp? {
-        guard let text else { return nil }
-        guard let time = Timestamp(text) else {
-            throw ValidationError("\(option) takes an RFC 3339 time such as 2010-12-01T00:00:00Z, not '\(text)'.")
-        }
-        return time
+    /// Of the quarantine, times choose when something was put there, and names also what the plan does not have.
+    private func quarantineFilter() throws -> QuarantineFilter {
+        QuarantineFilter(
+            codes: try VerdictCodes.checked(code),
+            events: Set(event),
+            since: try Timestamp(option: "--since", since),
+            until: try Timestamp(option: "--until", until)
+        )
     }
+
+    private var readsOnlyQuarantine: Bool { paths.allSatisfy { $0 == QuarantineSource.name } }
 }

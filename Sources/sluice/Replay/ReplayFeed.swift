@@ -1,9 +1,13 @@
 import EventPipeline
 import Foundation
+import Journal
 import ServiceLifecycle
 
 /// The service that reads: it ends when everything read is delivered, or when it is told to end before that.
 actor ReplayFeed: Service {
+    /// So many records of the quarantine are sent on before they are noted; a crash sends those again, with the same ids.
+    private static let maximumAccepted = 10_000
+
     private let replay: Replay
     /// When the next part may be sent, where a rate is stated.
     private var nextPart: ContinuousClock.Instant
@@ -11,16 +15,23 @@ actor ReplayFeed: Service {
     private let progress: ReplayProgress?
     /// What was done so far.
     private(set) var report = ReplayReport()
+    /// The records of the quarantine that were accepted and are not noted as sent.
+    private var accepted: [String] = []
+    private var sent: SentRecords?
 
-    init(_ replay: Replay, start: ContinuousClock.Instant, showsProgress: Bool) throws(TrackerError) {
+    init(_ replay: Replay, start: ContinuousClock.Instant, showsProgress: Bool) throws {
         self.replay = replay
+        // Taken from the beginning, so that nobody else sends on the same meanwhile.
+        let sends = replay.paths.contains(QuarantineSource.name) && !replay.isDryRun
+        sent = sends ? try SentRecords(ofQuarantine: replay.quarantine.folder, changes: true) : nil
         nextPart = start
         // At a stated rate the input comes in tenths of a second.
         reader = try ReplayReader(
             paths: replay.paths,
             catalog: replay.catalog,
             maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max,
-            times: replay.filter.times
+            times: replay.filter.times,
+            quarantine: replay.quarantine
         )
         progress = showsProgress ? ReplayProgress(totalBytes: Self.size(of: replay.paths), start: start) : nil
     }
@@ -35,8 +46,9 @@ actor ReplayFeed: Service {
                 await send(part)
                 progress?.show(events: report.read, bytes: await reader.bytesRead)
                 await keepToRate(part.checked.count)
+                if accepted.count >= Self.maximumAccepted { await noteSent() }
             }
-            await replay.pipeline.flush()
+            await noteSent()
         } onCancel: {
             reader.stop()
         }
@@ -47,27 +59,37 @@ actor ReplayFeed: Service {
 
     /// Counts a part, sends on what passes the filter, and keeps what was rejected.
     private func send(_ part: ReplayReader.Part) async {
-        let rejections = part.checked.rejections.filter { !replay.filter.leavesOut($0) }
-        let selected = part.checked.batch.flatMap { replay.filter.apply(to: $0) }
+        let filter = part.record == nil ? replay.filter : ReplayFilter()
+        let rejections = part.checked.rejections.filter { !filter.leavesOut($0) }
+        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }
         report.read += part.checked.count
         report.skipped += part.checked.count - rejections.count - (selected?.count ?? 0)
         report.rejected += rejections.count
         for rejection in rejections {
             for code in Set(rejection.violations.map(\.code)) { report.rejectedByCode[code.rawValue, default: 0] += 1 }
         }
-        if !rejections.isEmpty, !isQuarantine(part.path) { replay.pipeline.quarantine(rejections, source: part.path) }
+        if !part.isQuarantined { replay.pipeline.quarantine(rejections, source: part.path) }
         guard let selected else { return }
         do {
             try await replay.pipeline.submit(selected)
             report.accepted += selected.count
+            if let record = part.record { accepted.append(record) }
         } catch {
             report.failures.append("\(part.path): \(selected.count) events were read, but not taken any more")
         }
     }
 
-    private func isQuarantine(_ path: String) -> Bool {
-        func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
-        return path != "-" && resolved(path) == resolved(replay.quarantineFile)
+    /// Waits until all is delivered, and notes which records of the quarantine need not be sent on again.
+    private func noteSent() async {
+        await replay.pipeline.flush()
+        let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 }
+        guard isDelivered, !accepted.isEmpty, sent != nil else { return }
+        do throws(JournalError) {
+            try sent?.add(accepted)
+        } catch {
+            report.failures.append("\(accepted.count) events were sent on, which could not be noted: \(error)")
+        }
+        accepted = []
     }
 
     /// Waits as long as a part of so many events takes at the stated rate; a pause is not made up for.
@@ -86,6 +108,8 @@ actor ReplayFeed: Service {
     }
 
     private static func size(of path: String) -> Int? {
+        // How much of it is meant nobody knows.
+        if path == QuarantineSource.name { return nil }
         if let folder = JournalSource.folder(ofPath: path) { return JournalSource.byteCount(ofFolder: folder) }
         let attributes = path == "-" ? nil : try? FileManager.default.attributesOfItem(atPath: path)
         return attributes?[.size] as? Int

@@ -9,7 +9,7 @@ struct ReplayFilter {
     private let since: Timestamp?
     private let until: Timestamp?
 
-    init(events: [String], since: Timestamp?, until: Timestamp?) {
+    init(events: [String] = [], since: Timestamp? = nil, until: Timestamp? = nil) {
         names = Set(events)
         self.since = since
         self.until = until

@@ -8,6 +8,10 @@ actor ReplayReader {
     struct Part: Sendable {
         let path: String
         let checked: CheckedBody
+        /// Whether it comes from a quarantine, where it is kept already.
+        var isQuarantined = false
+        /// The record of the configured quarantine that this is; `nil` where it is none.
+        var record: String?
     }
 
     private let thread: BlockingThread
@@ -15,8 +19,11 @@ actor ReplayReader {
     private let catalog: EventCatalog
     private let maximumLines: Int
     private let times: ClosedRange<Int64>?
+    private let quarantine: QuarantineChoice
     private var paths: ArraySlice<String>
     private var current: OpenFile?
+    /// Where the configured quarantine is read just now.
+    private var records: QuarantineSource?
     private(set) var failures: [String] = []
     private var bytesOfClosedFiles = 0
 
@@ -62,9 +69,11 @@ actor ReplayReader {
         paths: [String],
         catalog: EventCatalog,
         maximumLines: Int,
-        times: ClosedRange<Int64>?
+        times: ClosedRange<Int64>?,
+        quarantine: QuarantineChoice
     ) throws(TrackerError) {
         thread = try BlockingThread()
+        self.quarantine = quarantine
         self.times = times
         self.paths = paths[...]
         self.catalog = catalog
@@ -72,7 +81,7 @@ actor ReplayReader {
     }
 
     /// How many bytes were read so far.
-    var bytesRead: Int { bytesOfClosedFiles + (current?.source.bytesRead ?? 0) }
+    var bytesRead: Int { bytesOfClosedFiles + (current?.source.bytesRead ?? 0) + (records?.bytesRead ?? 0) }
 
     /// Makes `next` give no more, also one that waits for input.
     nonisolated func stop() { interrupt.raise() }
@@ -81,11 +90,18 @@ actor ReplayReader {
     ///
     /// A file that cannot be read is noted in `failures`, and the next one is taken; so is damage in a journal.
     func next() -> Part? {
-        while !interrupt.isRaised, let file = openFile() {
+        while !interrupt.isRaised {
+            if let part = nextRecord() { return part }
+            guard let file = openFile() else {
+                if records == nil { return nil }
+                continue
+            }
             do {
                 let checked = try check(file)
                 failures += file.source.takeFailures().map { "\(file.path): \($0)" }
-                if let checked { return Part(path: file.path, checked: checked) }
+                if let checked {
+                    return Part(path: file.path, checked: checked, isQuarantined: file.isQuarantine ?? false)
+                }
             } catch {
                 failures.append("\(file.path): \(error)")
             }
@@ -95,9 +111,34 @@ actor ReplayReader {
         return nil
     }
 
+    /// The next record of the configured quarantine, where that is what is read.
+    private func nextRecord() -> Part? {
+        guard let records else { return nil }
+        do {
+            if let next = try records.next() {
+                return Part(path: QuarantineSource.name, checked: next.body, isQuarantined: true, record: next.id)
+            }
+        } catch {
+            failures.append("\(quarantine.folder): \(error)")
+        }
+        failures += records.findings
+        bytesOfClosedFiles += records.bytesRead
+        self.records = nil
+        return nil
+    }
+
     private func openFile() -> OpenFile? {
-        while current == nil, let path = paths.popFirst() {
+        while current == nil, records == nil, let path = paths.popFirst() {
             do {
+                if path == QuarantineSource.name {
+                    records = try QuarantineSource(
+                        folder: quarantine.folder,
+                        filter: quarantine.filter,
+                        catalog: catalog,
+                        stop: interrupt
+                    )
+                    continue
+                }
                 current = try OpenFile(path: path, catalog: catalog, times: times, stop: interrupt)
             } catch {
                 failures.append("\(path): \(error)")

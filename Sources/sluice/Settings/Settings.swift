@@ -8,6 +8,8 @@ import Logging
 
 /// What a command runs with, read once at its start.
 struct Settings {
+    static let defaultQuarantineFolder = "quarantine"
+
     var eventsDirectory: String
     var http: HTTPIngestConfiguration
     /// `nil` where the console is switched off.
@@ -17,7 +19,7 @@ struct Settings {
     var pipeline: Pipeline.Configuration
     /// `nil` where accepted events live in memory.
     var journal: JournalSettings?
-    var quarantineFile: String
+    var quarantineFolder: String
     var quarantineCapacityInBytes: Int
     var strictTrackers: Bool
     var logLevel: Logger.Level
@@ -77,7 +79,7 @@ struct Settings {
         kafka = reader.string(.kafkaBrokers).map { Self.kafka(reader, brokers: $0) }
         pipeline = Self.pipeline(reader)
         journal = Self.journal(reader)
-        quarantineFile = reader.string(.quarantineFile) ?? "quarantine.ndjson"
+        quarantineFolder = reader.string(.quarantineFolder) ?? Self.defaultQuarantineFolder
         quarantineCapacityInBytes = reader.count(.quarantineBytes) ?? Quarantine.defaultCapacityInBytes
         strictTrackers = reader.bool(.strictTrackers) ?? false
         logLevel = reader.choice(.logLevel) ?? .info

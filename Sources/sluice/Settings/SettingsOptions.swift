@@ -32,7 +32,7 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: ArgumentHelp("One of librdkafka's own properties; can be repeated.", valueName: "name=value"))
     var kafkaProperty: [String] = []
 
-    @Option(help: ArgumentHelp("Where rejected events are kept.", valueName: "file"))
+    @Option(help: ArgumentHelp("Where rejected events are kept.", valueName: "dir"))
     var quarantine: String?
 
     @Flag(help: "Do not start when an event names a tracker that nobody configured.")
@@ -53,7 +53,7 @@ struct PipelineOptions: ParsableArguments {
         set(.postgresSchema, schema)
         set(.kafkaBrokers, kafka)
         set(.kafkaTopic, kafkaTopic)
-        set(.quarantineFile, quarantine)
+        set(.quarantineFolder, quarantine)
         set(.logLevel, logLevel?.rawValue)
         if let console { values[.consoleEnabled] = ConfigValue(.bool(console), isSecret: false) }
         if strictTrackers { values[.strictTrackers] = ConfigValue(.bool(true), isSecret: false) }

@@ -75,7 +75,7 @@ struct KafkaTests {
         #expect(try await process.waitForEnd() == .exit(0))
         let values = Set(try await cluster.messages(in: "events").map(\.value))
         #expect(try RetailMonth.facts(of: Array(values)) == RetailMonth.facts)
-        #expect(folder.lines(of: "quarantine.ndjson") == [])
+        #expect(folder.quarantined() == [])
     }
 
     @Test("errors of the brokers in the middle of a replay lose nothing")

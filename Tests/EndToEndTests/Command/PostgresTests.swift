@@ -97,7 +97,7 @@ struct PostgresTests {
         try await server.start()
         #expect(try await process.waitForEnd() == .exit(0))
         #expect(try await facts(in: database) == RetailMonth.facts)
-        #expect(folder.lines(of: "quarantine.ndjson") == [])
+        #expect(folder.quarantined() == [])
 
         // The real file has the same events with the same ids.
         let content = try await digest(of: database)
@@ -129,7 +129,7 @@ struct PostgresTests {
         #expect(report.delivered == ["postgres": 99])
         #expect(report.refused == ["postgres": 1])
         #expect(report.undelivered == ["postgres": 0])
-        let kept = folder.lines(of: "quarantine.ndjson")
+        let kept = folder.quarantined()
         #expect(kept.count == 1)
         #expect(kept[0].contains(#""source":"tracker:postgres","stage":"delivery""#))
         #expect(kept[0].contains("few"))
@@ -137,7 +137,7 @@ struct PostgresTests {
         // The way out: the rule is dropped, and the quarantine replayed.
         try await database.run("alter table analytics.item_purchased drop constraint few")
         let retry = try await Sluice.replay(
-            ["quarantine.ndjson", "--postgres", database.url, "--to", "postgres"],
+            ["quarantine", "--postgres", database.url, "--to", "postgres"],
             in: folder,
             plan: Self.plan
         )

@@ -12,10 +12,12 @@ struct ReadmeTests {
         let folder = try TestFolder()
         for command in commands {
             let words = command.split(separator: " ").dropFirst().map(String.init)
-            // Understood, each gets as far as to look for its plan, and ends with 1; wrong usage would be 64.
-            let run = try await Sluice.run(words + ["--events", "nowhere"], in: folder)
+            // Understood, each gets as far as to look for its plan or folder, and ends with 1; wrong usage would be 64.
+            let isTool = words.first == "quarantine"
+            let run = try await Sluice.run(words + [isTool ? "--quarantine" : "--events", "nowhere"], in: folder)
             #expect(run.ending == .exit(1), "\(command)")
-            #expect(run.errors.first?.contains("nowhere:1:1: error: there is no such file") == true, "\(command)")
+            let message = isTool ? "'nowhere' cannot be read" : "nowhere:1:1: error: there is no such file"
+            #expect(run.errors.first?.contains(message) == true, "\(command)")
         }
     }
 

@@ -92,7 +92,7 @@ struct ReplayFilterTests {
         #expect(report.rejectedByCode == ["malformed-json": 1])
         #expect(report.delivered == [:])
         #expect(run.output.count == 1)
-        #expect(!FileManager.default.fileExists(atPath: folder.path("quarantine.ndjson")))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("quarantine")))
     }
 
     @Test("--rate holds events back to so many a second")

@@ -20,7 +20,7 @@ struct ReplayInputTests {
         #expect(report.undelivered == ["console": 0])
         #expect(report.failures == [])
         #expect(report.seconds > 0)
-        #expect(folder.lines(of: "quarantine.ndjson") == [])
+        #expect(folder.quarantined() == [])
     }
 
     @Test("a file gives the same ids each time, plain or gzip, wherever it stands; under another name it gives others")

@@ -121,7 +121,7 @@ struct ReplayJournalTests {
         let run = try await Sluice.replay("journal://journal", in: folder)
         #expect(run.ending == .exit(2))
         #expect(try run.report().rejectedByCode == ["unknown-event": 1])
-        #expect(folder.lines(of: "quarantine.ndjson").first?.contains(#""source":"journal://journal""#) == true)
+        #expect(folder.quarantined().first?.contains(#""source":"journal://journal""#) == true)
     }
 
     @Test("what is no journal is an error, and no folder is wrong usage")

@@ -33,8 +33,8 @@ struct ReplayRejectionTests {
         let eventText: String?
     }
 
-    private func kept(in folder: TestFolder, _ name: String = "quarantine.ndjson") throws -> [Kept] {
-        try folder.lines(of: name).map { try JSONDecoder().decode(Kept.self, from: Data($0.utf8)) }
+    private func kept(in folder: TestFolder, _ name: String = "quarantine") throws -> [Kept] {
+        try folder.quarantined(name).map { try JSONDecoder().decode(Kept.self, from: Data($0.utf8)) }
     }
 
     private func folder() throws -> TestFolder {
@@ -48,7 +48,11 @@ struct ReplayRejectionTests {
     func lost() async throws {
         let folder = try TestFolder()
         try folder.write("{}\n{}\n", to: "bad.ndjson")
-        let run = try await Sluice.replay("bad.ndjson", "--quarantine", "/dev/full", in: folder)
+        let run = try await Sluice.replay(
+            "bad.ndjson",
+            in: folder,
+            environment: ["SLUICE_QUARANTINE_CAPACITY_IN_BYTES": "9"]
+        )
         #expect(run.ending == .exit(1))
         #expect(try run.report().rejected == 2)
         #expect(try run.report().failures == ["2 rejected events could not be kept in the quarantine"])
@@ -80,8 +84,6 @@ struct ReplayRejectionTests {
         )
         #expect(kept.map(\.event?.name) == [nil, "Sold", "Lost", "Sold"])
         #expect(kept[0].eventText == "{broken")
-        let mode = try FileManager.default.attributesOfItem(atPath: folder.path("quarantine.ndjson"))[.posixPermissions]
-        #expect(mode as? Int == 0o600)
     }
 
     @Test("without --json the table lists the codes")
@@ -93,42 +95,43 @@ struct ReplayRejectionTests {
         #expect(rows.prefix(4) == ["read 5", "accepted 1", "rejected 4", "malformed-json 1"])
     }
 
-    @Test("once the plan is fixed, replaying the quarantine file sends what is right now, and leaves the file alone")
+    @Test("once the plan is fixed, replaying the quarantine sends on what is right now, once, and keeps the rest")
     func fixed() async throws {
         let folder = try folder()
         _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
         let colour = "<key>colour</key><dict><key>type</key><string>string</string><key>required</key><false/></dict>"
         try folder.write(Plans.shop(minimumQuantity: 0, additionally: colour), to: "plan/shop.plist")
-        let before = folder.lines(of: "quarantine.ndjson")
-        // The file that is read is also the one that what is rejected again would go to.
-        let run = try await Sluice.replay("quarantine.ndjson", in: folder, plan: "plan")
+        let before = folder.quarantined()
+        let export = try await Sluice.run("quarantine", "export", in: folder)
+        #expect(export.output == before)
+        try folder.write(export.output.joined(separator: "\n"), to: "exported.ndjson")
+        let dry = try await Sluice.replay("quarantine", "--dry-run", in: folder, plan: "plan")
+        #expect(try dry.report().accepted == 1)
+        let run = try await Sluice.replay("quarantine", in: folder, plan: "plan")
         #expect(run.ending == .exit(2))
         #expect(run.output.count == 1)
         #expect(run.output[0].hasSuffix(#""payload":{"quantity":0}}"#))
         #expect(
             try run.report().rejectedByCode == ["malformed-json": 1, "unknown-event": 1, "missing-required": 1]
         )
-        #expect(folder.lines(of: "quarantine.ndjson") == before)
-        let again = try await Sluice.replay("quarantine.ndjson", in: folder, plan: "plan")
-        #expect(ids(of: again.output) == ids(of: run.output))
-        let other = try await Sluice.replay(
-            "quarantine.ndjson",
-            "--quarantine",
-            "second.ndjson",
-            in: folder,
-            plan: "plan"
-        )
-        #expect(other.ending == .exit(2))
-        let names = try kept(in: folder, "second.ndjson").map(\.event?.name)
-        #expect(names == [nil, "Lost", "Sold"])
+        #expect(folder.quarantined() == before)
+        let again = try await Sluice.replay("quarantine", in: folder, plan: "plan")
+        #expect(again.output == [])
+        #expect(try again.report().rejected == 3)
+        // What was exported knows nothing of that, and what is rejected of it again is kept where it came from.
+        let exported = try await Sluice.replay("exported.ndjson", in: folder, plan: "plan")
+        #expect(exported.output.count == 1)
+        #expect(folder.quarantined() == before)
     }
 
-    @Test("the last line of a quarantine file counts also when its newline is missing, and a torn one is a rejection")
+    @Test(
+        "the last line of an exported quarantine counts also when its newline is missing, and a torn one is a rejection"
+    )
     func lastLine() async throws {
         let folder = try folder()
         _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
         try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
-        let line = folder.lines(of: "quarantine.ndjson")[1]
+        let line = folder.quarantined()[1]
         try folder.write(line, to: "whole.ndjson")
         let whole = try await Sluice.replay("whole.ndjson", in: folder, plan: "plan")
         #expect(whole.ending == .exit(0))

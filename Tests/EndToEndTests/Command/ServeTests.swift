@@ -42,12 +42,16 @@ struct ServeTests {
         let gzip = try await server.post(file: folder.path("one.gz"), "-H", "Content-Encoding: gzip")
         #expect(gzip.status == 200)
         try await server.process.output?.waitForLines(5)
-        #expect(folder.lines(of: "quarantine.ndjson").count == 3)
+        #expect(folder.quarantined().count == 3)
     }
 
     @Test("rejected events that the quarantine could not keep are counted at the end")
     func lostRejections() async throws {
-        let server = try await ServingSluice.start("--quarantine", "/dev/full", in: try folder(), plan: "plan")
+        let server = try await ServingSluice.start(
+            in: try folder(),
+            plan: "plan",
+            environment: ["SLUICE_QUARANTINE_CAPACITY_IN_BYTES": "9"]
+        )
         #expect(try await server.post("[\(Self.bad),\(Self.bad)]").status == 422)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))

@@ -58,7 +58,10 @@ struct UsageTests {
                 "serve --kafka localhost:1", ["SLUICE_KAFKA_PROPERTIES": "debug=topic,msg;linger"],
                 "kafka.properties: expected name=value, and entry 2 is not"
             ),
-            ("replay --quarantine nowhere/q.ndjson", [:], "'nowhere/q.ndjson' cannot be opened for writing: No such"),
+            (
+                "replay --quarantine /dev/null/q", [:],
+                "'/dev/null/q' cannot be opened for writing. The journal's files cannot"
+            ),
             ("serve --config missing.json", [:], "missing.json: No such file or directory"),
             ("serve --config .", [:], ".: "),
             ("serve --config list.json", [:], "list.json: expected a JSON object"),

@@ -4,6 +4,7 @@ import EventSchema
 import Foundation
 import HTTPIngest
 import Logging
+import PipelineTestKit
 import ServiceLifecycle
 import Synchronization
 
@@ -19,7 +20,7 @@ struct TestServer: Sendable {
 
     let address: HTTPIngestServer.Address
     let pipeline: Pipeline
-    let quarantineFile: URL
+    let quarantineFolder: URL
     /// The canonical lines that the tracker got.
     let delivered: CollectingTracker
     private let services: ServiceGroup
@@ -52,7 +53,7 @@ struct TestServer: Sendable {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let catalog = EventCatalog(plan: Self.plan)
         delivered = CollectingTracker()
-        quarantineFile = folder.appending(path: "rejected.ndjson")
+        quarantineFolder = folder.appending(path: "rejected")
         pipeline = Pipeline(
             catalog: catalog,
             trackers: [delivered],
@@ -60,7 +61,7 @@ struct TestServer: Sendable {
                 queue: .init(capacityInEvents: setup.queueCapacityInEvents),
                 delivery: .init(linger: .zero)
             ),
-            quarantine: try Quarantine(path: quarantineFile.path, logger: logger),
+            quarantine: try Quarantine(folder: quarantineFolder.path, logger: logger),
             logger: logger
         )
         let http = HTTPIngestServer(
@@ -87,8 +88,8 @@ struct TestServer: Sendable {
     }
 
     /// What the quarantine holds.
-    func quarantined() throws -> String {
-        String(decoding: try Data(contentsOf: quarantineFile), as: UTF8.self)
+    func quarantined() throws -> [String] {
+        try QuarantineContents.lines(in: quarantineFolder.path)
     }
 
     private static let plan = TrackingPlan(events: [

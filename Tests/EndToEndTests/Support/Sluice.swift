@@ -1,4 +1,5 @@
 import Foundation
+import PipelineTestKit
 
 /// What a run of the program to its end left.
 struct Finished {
@@ -117,6 +118,11 @@ final class TestFolder: Sendable {
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try data.write(to: file)
         return file.path
+    }
+
+    /// The lines of the quarantine; none where there is none.
+    func quarantined(_ name: String = "quarantine") -> [String] {
+        (try? QuarantineContents.lines(in: path(name))) ?? []
     }
 
     /// The lines of a file; none where there is no file.

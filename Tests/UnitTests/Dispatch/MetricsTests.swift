@@ -108,10 +108,11 @@ struct MetricsTests {
     func rejected() async throws {
         let checked = try EventValidator.sample().check("[1,2,3]")
         try await withMetricsFactory(metrics) {
-            // Room for the lines of two.
-            try await withQuarantineFile(capacityInBytes: 500) { quarantine, lines in
+            // Room for the first two.
+            try await withQuarantine(capacityInBytes: 500) { quarantine, lines in
                 let harness = PipelineHarness([], quarantine: quarantine)
-                harness.pipeline.quarantine(checked.rejections, source: "http")
+                harness.pipeline.quarantine(Array(checked.rejections.prefix(2)), source: "http")
+                harness.pipeline.quarantine(Array(checked.rejections.suffix(1)), source: "http")
                 let kept = try lines()
                 #expect(kept.count == 2)
             }

@@ -70,7 +70,7 @@ struct PipelineDeliveryTests {
     @Test("refused events go to the quarantine with their reason, and the rest of the delivery goes on")
     func refusal() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.refuse([1, 1, 7, 0])])
-        try await withQuarantineFile { quarantine, lines in
+        try await withQuarantine { quarantine, lines in
             let harness = PipelineHarness([tracker], quarantine: quarantine)
             try await harness.run { pipeline, _ in
                 pipeline.accept("A", 0..<3)

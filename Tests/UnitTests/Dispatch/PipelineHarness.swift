@@ -36,7 +36,8 @@ struct PipelineHarness: Sendable {
         journal files: SimulatedFileSystem,
         _ journal: JournalConfiguration = .small(),
         queue: Pipeline.Queue,
-        start: JournalStart = .end
+        start: JournalStart = .end,
+        quarantine: Quarantine? = nil
     ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         pipeline = try Pipeline(
@@ -48,7 +49,7 @@ struct PipelineHarness: Sendable {
                 delivery: .init(maximumEvents: 7, linger: .zero),
                 journalStart: start
             ),
-            quarantine: .discarding(logger: logger),
+            quarantine: quarantine ?? .discarding(logger: logger),
             logger: logger,
             clock: clock,
             jitter: { 1 }

@@ -2,12 +2,15 @@ import EventModel
 import EventPipeline
 import EventSchema
 import Foundation
+import Journal
 import Logging
 import PipelineTestKit
 import Testing
 
 @Suite("The quarantine")
 struct QuarantineTests {
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
     private func rejection(_ original: String, _ code: VerdictCode = .wrongType) -> Rejection {
         rejection(Array(original.utf8), code)
     }
@@ -28,12 +31,12 @@ struct QuarantineTests {
         + #"[{"code":"wrong-type","path":"$.payload.price","expected":"a number","found":"a string","#
         + #""plan":"events/retail.plist:12:5"}]},"#
 
-    @Test("a rejected event is one line with its verdict and the original, newlines between tokens turned to spaces")
+    @Test("a rejected event is one line with its verdict and the original, byte for byte")
     func line() async throws {
-        try await withQuarantineFile { quarantine, lines in
-            quarantine.keep([rejection("{\n  \"name\": \"A\\n\"\r\n}"), rejection("[]")], source: "http")
+        try await withQuarantine { quarantine, lines in
+            quarantine.keep([rejection("{  \"name\": \"A\\n\"\t}"), rejection("[]")], source: "http", planVersion: nil)
             let found = try lines()
-            #expect(found == [head + #""event":{   "name": "A\n"  }}"#, head + #""event":[]}"#])
+            #expect(found == [head + #""event":{  "name": "A\n"\#t}}"#, head + #""event":[]}"#])
             #expect(quarantine.statistics == QuarantineStatistics(kept: 2, lost: 0))
         }
     }
@@ -43,8 +46,8 @@ struct QuarantineTests {
         arguments: [VerdictCode.malformedJSON, .tooLarge, .tooDeep]
     )
     func text(code: VerdictCode) async throws {
-        try await withQuarantineFile { quarantine, lines in
-            quarantine.keep([rejection("{\"a\":\"\n\u{1}\u{2028}é", code)], source: "http")
+        try await withQuarantine { quarantine, lines in
+            quarantine.keep([rejection("{\"a\":\"\n\u{1}\u{2028}é", code)], source: "http", planVersion: nil)
             let line = try #require(try lines().first)
             #expect(line.hasSuffix(",\"eventText\":\"{\\\"a\\\":\\\"\\n\\u0001\u{2028}é\"}"))
             _ = try JSONSerialization.jsonObject(with: Data(line.utf8))
@@ -53,9 +56,9 @@ struct QuarantineTests {
 
     @Test("an original that is not UTF-8 is kept as Base64", arguments: 1...6)
     func base64(count: Int) async throws {
-        try await withQuarantineFile { quarantine, lines in
+        try await withQuarantine { quarantine, lines in
             let original = [0xFF] + (1..<count).map { UInt8($0 * 37) }
-            quarantine.keep([rejection(original, .malformedJSON)], source: "http")
+            quarantine.keep([rejection(original, .malformedJSON)], source: "http", planVersion: nil)
             let line = try #require(try lines().first)
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             let text = try #require(object?["eventBase64"] as? String)
@@ -63,62 +66,125 @@ struct QuarantineTests {
         }
     }
 
-    @Test("the file is readable by its owner only, and kept when it is opened again")
-    func file() async throws {
-        try await withQuarantineFile(containing: "{\"old\":1}\n") { quarantine, lines in
-            quarantine.keep([rejection("[]")], source: "http")
-            let found = try lines()
-            #expect(found == [#"{"old":1}"#, head + #""event":[]}"#])
+    @Test(
+        "an original with line breaks is kept as text, and comes back byte for byte",
+        arguments: ["\n", "\r\n", "\r"]
+    )
+    func lineBreaks(lineBreak: String) async throws {
+        try await withQuarantine { quarantine, lines in
+            let original = #"{"name": "A","# + lineBreak + #" "id": "é\n"}"#
+            quarantine.keep([rejection(original)], source: "http", planVersion: nil)
+            let line = try #require(try lines().first)
+            #expect(line.contains(#""eventText":"#))
+            #expect(Quarantine.original(ofLine: Array(line.utf8)) == Array(original.utf8))
         }
-        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path()
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        _ = try Quarantine(path: path, logger: Logger(label: "test"))
-        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("a line that a crash left torn spoils no other")
-    func tornLine() async throws {
-        try await withQuarantineFile(containing: "{\"torn") { quarantine, lines in
-            quarantine.keep([rejection("[1]"), rejection("[2]")], source: "http")
-            let found = try lines()
-            #expect(found == ["{\"torn", head + #""event":[1]}"#, head + #""event":[2]}"#])
+    @Test("a line says the plan's version and the event's name, where there are such")
+    func planVersion() async throws {
+        try await withQuarantine { quarantine, lines in
+            let violation = Violation(code: .wrongType, path: "$", expected: "a", found: "b")
+            let named = Rejection(
+                index: 0,
+                id: nil,
+                name: "Sold \"out\"",
+                violations: [violation],
+                original: [0x7B, 0x7D]
+            )
+            quarantine.keep([named], source: "http", planVersion: "2.1")
+            let line = try #require(try lines().first)
+            #expect(line.contains(#""stage":"check","planVersion":"2.1","name":"Sold \"out\"","errors":["#))
         }
+    }
+
+    @Test("what is kept is readable by its owner only, and there again when it is opened again")
+    func reopening() throws {
+        let folder = TemporaryFolder()
+        do {
+            let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
+            quarantine.keep([rejection("[1]")], source: "http", planVersion: nil)
+        }
+        let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
+        quarantine.keep([rejection("[2]")], source: "http", planVersion: nil)
+        let lines = try QuarantineContents.lines(in: folder.path)
+        #expect(lines.map { String($0.suffix(4)) } == ["[1]}", "[2]}"])
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + file)[.posixPermissions]
+            #expect(mode as? Int == (file == "0" ? 0o700 : 0o600))
+        }
+    }
+
+    @Test("two at once have a part of the folder each, and neither spoils the other's")
+    func sharing() throws {
+        let folder = TemporaryFolder()
+        let first = try Quarantine(folder: folder.path, logger: Self.silent)
+        let second = try Quarantine(folder: folder.path, logger: Self.silent)
+        for number in 0..<10 {
+            first.keep([rejection("[\(number)]")], source: "first", planVersion: nil)
+            second.keep([rejection("[\(number)]")], source: "second", planVersion: nil)
+        }
+        let lines = try QuarantineContents.lines(in: folder.path)
+        #expect(lines.count == 20)
+        #expect(lines.prefix(10).allSatisfy { $0.contains(#""source":"first""#) })
+        #expect(lines.suffix(10).allSatisfy { $0.contains(#""source":"second""#) })
+    }
+
+    @Test("an end that a crash left torn spoils nothing before it, and nothing that comes after")
+    func tornEnd() throws {
+        let folder = TemporaryFolder()
+        do {
+            let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
+            quarantine.keep([rejection("[1]")], source: "http", planVersion: nil)
+            // As it is while the process lives, with half a frame behind.
+            let segment = try #require(
+                FileManager.default.contentsOfDirectory(atPath: folder.path + "/0").first { $0.hasSuffix(".segment") }
+            )
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/0/" + segment))
+            try FileManager.default.createDirectory(atPath: folder.path + "/1", withIntermediateDirectories: true)
+            try (bytes + bytes.prefix(70)).write(to: URL(fileURLWithPath: folder.path + "/1/" + segment))
+        }
+        try FileManager.default.removeItem(atPath: folder.path + "/0")
+        try FileManager.default.moveItem(atPath: folder.path + "/1", toPath: folder.path + "/0")
+        let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
+        quarantine.keep([rejection("[2]")], source: "http", planVersion: nil)
+        let lines = try QuarantineContents.lines(in: folder.path)
+        #expect(lines.map { String($0.suffix(4)) } == ["[1]}", "[2]}"])
     }
 
     @Test("beyond its limit the quarantine keeps nothing more, but counts")
     func limit() async throws {
-        let lineLength = head.utf8.count + #""event":[]}"#.utf8.count + 1
-        try await withQuarantineFile(capacityInBytes: 2 * lineLength) { quarantine, lines in
-            for _ in 0..<5 { quarantine.keep([rejection("[]")], source: "http") }
+        try await withQuarantine(capacityInBytes: 700) { quarantine, lines in
+            for _ in 0..<5 { quarantine.keep([rejection("[]")], source: "http", planVersion: nil) }
             let found = try lines()
             #expect(found.count == 2)
             #expect(quarantine.statistics == QuarantineStatistics(kept: 2, lost: 3))
         }
     }
 
-    @Test("an error of the disk is counted, not thrown")
-    func diskError() throws {
-        let quarantine = try Quarantine(
-            path: "/dev/full",
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
-        quarantine.keep([rejection("[]")], source: "http")
-        #expect(quarantine.statistics == QuarantineStatistics(kept: 0, lost: 1))
+    @Test("what a tracker refused and cannot be kept is an error, and not counted as lost")
+    func refusalNotKept() async throws {
+        let batch = EventBatch.scripted(catalog: .scripted(["A": ["alpha"]]), events: [ScriptedEvent("A", number: 7)])
+        try await withQuarantine(capacityInBytes: 1) { quarantine, _ in
+            let error = #expect(throws: JournalError.self) {
+                try quarantine.keep([(TrackedEvent(batch: batch, index: 0), "no")], refusedBy: "alpha")
+            }
+            #expect(error?.code == .full)
+            #expect(quarantine.statistics == QuarantineStatistics())
+        }
     }
 
-    @Test("a file that cannot be made is an error that names it")
+    @Test("a folder that cannot be made is an error that names it")
     func unwritable() {
         let error = #expect(throws: QuarantineError.self) {
-            try Quarantine(path: "/nowhere/quarantine.ndjson", logger: Logger(label: "test"))
+            try Quarantine(folder: "/dev/null/quarantine", logger: Self.silent)
         }
-        #expect(error?.description.contains("'/nowhere/quarantine.ndjson'") == true)
+        #expect(error?.description.contains("'/dev/null/quarantine'") == true)
     }
 
-    @Test("a quarantine without a file counts")
+    @Test("a quarantine that discards counts")
     func discarding() {
-        let quarantine = Quarantine.discarding(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        quarantine.keep([rejection("[]")], source: "http")
+        let quarantine = Quarantine.discarding(logger: Self.silent)
+        quarantine.keep([rejection("[]")], source: "http", planVersion: nil)
         #expect(quarantine.statistics == QuarantineStatistics(kept: 0, lost: 1))
     }
 
@@ -126,9 +192,9 @@ struct QuarantineTests {
     func refusal() async throws {
         let catalog = EventCatalog.scripted(["A": ["alpha"]])
         let batch = EventBatch.scripted(catalog: catalog, events: [ScriptedEvent("A", number: 7)])
-        try await withQuarantineFile { quarantine, lines in
+        try await withQuarantine { quarantine, lines in
             let event = TrackedEvent(batch: batch, index: 0)
-            quarantine.keep([(event, "value \"too\" long\n")], refusedBy: "alpha")
+            try quarantine.keep([(event, "value \"too\" long\n")], refusedBy: "alpha")
             let line = try #require(try lines().first)
             #expect(line.contains(#""errors":[{"code":"refused","path":"$","expected":"#))
             #expect(line.contains(#""found":"value \"too\" long\n"}]}"#))
@@ -138,10 +204,10 @@ struct QuarantineTests {
 
     @Test("lines from many threads are whole")
     func concurrency() async throws {
-        try await withQuarantineFile { quarantine, lines in
+        try await withQuarantine { quarantine, lines in
             await withTaskGroup { group in
                 for number in 0..<200 {
-                    group.addTask { quarantine.keep([rejection("[\(number)]")], source: "http") }
+                    group.addTask { quarantine.keep([rejection("[\(number)]")], source: "http", planVersion: nil) }
                 }
             }
             let expected = Set((0..<200).map { head + #""event":[\#($0)]}"# })

@@ -23,7 +23,8 @@ struct OversizedNumberTests {
     func quarantined() throws {
         let text = #"{"name":"Open","payload":{"a":12345678901234567890123}}"#
         let rejection = try #require(try validator.check(text).rejections.first)
-        let line = QuarantineLine.line(for: rejection, source: "http", at: Timestamp(microseconds: 0))
+        var line: [UInt8] = []
+        QuarantineLine.append(rejection, source: "http", planVersion: nil, at: Timestamp(microseconds: 0), to: &line)
         #expect(Quarantine.original(ofLine: line).map { String(decoding: $0, as: UTF8.self) } == text)
     }
 

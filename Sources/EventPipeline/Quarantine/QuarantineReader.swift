@@ -1,0 +1,58 @@
+package import Journal
+
+/// Reads what a quarantine keeps, part by part, while others write it.
+package struct QuarantineReader: ~Copyable {
+    /// Some events that were kept together.
+    package struct Entries: Sendable {
+        package let part: Int
+        /// The number of the first in its part; the others follow.
+        package let firstSequence: UInt64
+        /// The lines, with their newlines.
+        package let lines: [UInt8]
+    }
+
+    private let folder: QuarantineFolder
+    private let since: Int64?
+    private var parts: ArraySlice<Int>
+    private var walk: JournalWalk?
+    private var part = 0
+    /// What is damaged or missing, a sentence each, so far.
+    package private(set) var findings: [String] = []
+
+    /// Begins with the first part; what was kept before `since`, in microseconds since 1970, may be left out.
+    ///
+    /// - Throws: `unreadable` where there is no such folder.
+    package init(_ folder: QuarantineFolder, since: Int64? = nil) throws(JournalError) {
+        self.folder = folder
+        self.since = since
+        parts = try folder.parts()[...]
+    }
+
+    /// The next entries; `nil` after the last.
+    ///
+    /// - Throws: Where a file cannot be read.
+    package mutating func next() throws(JournalError) -> Entries? {
+        do throws(FileError) {
+            while true {
+                switch try walk?.next() ?? .end {
+                case .frame(let header, let lines, _):
+                    return Entries(part: part, firstSequence: header.firstSequence, lines: Array(lines))
+                case .damage(let damage): note("\(damage)")
+                // Numbers that were never given, or what a running process writes now.
+                case .gap, .unfinished, .retired, .passed: break
+                case .end:
+                    guard let next = parts.popFirst() else { return nil }
+                    part = next
+                    let files = try PosixFileSystem(existing: folder.folder(ofPart: next), isReadOnly: true)
+                    walk = try JournalWalk(files, selecting: since.map { FrameSelection(times: $0 ... .max) })
+                }
+            }
+        } catch {
+            throw JournalError(.unreadable, "The quarantine '\(folder.path)' cannot be read: \(error).")
+        }
+    }
+
+    private mutating func note(_ finding: String) {
+        findings.append("\(folder.folder(ofPart: part)): \(finding)")
+    }
+}

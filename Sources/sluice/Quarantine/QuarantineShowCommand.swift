@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+import Journal
+import SystemPackage
+
+/// `sluice quarantine show`: one rejected event, whole.
+struct QuarantineShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show one rejected event: the verdict, and the event byte for byte as it was sent."
+    )
+
+    @Argument(help: ArgumentHelp("As `sluice quarantine list` prints it.", valueName: "id"))
+    var id: String
+
+    @OptionGroup var location: QuarantineLocation
+
+    @Flag(help: "Print the event's bytes only.")
+    var original = false
+
+    func run() async throws {
+        var found: QuarantineRecord?
+        try QuarantineCommand.forEach(in: try await location.folder(), QuarantineFilter()) { record in
+            if record.id == id { found = record }
+        }
+        guard let found else {
+            Terminal.printError("error: There is no '\(id)' in the quarantine.")
+            throw ExitCode(1)
+        }
+        var output = found.original
+        if !original {
+            output = Array("\(try JournalCommand.json(found.verdict))\n\n".utf8) + output + Array("\n".utf8)
+        }
+        _ = try FileDescriptor.standardOutput.writeAll(output)
+    }
+}
