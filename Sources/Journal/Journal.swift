@@ -83,35 +83,9 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Removes the oldest segments that nobody needs, past their time or beyond what may be kept, one after the other.
-    ///
-    /// Only events before `sequence` are removed, and the last segment stays. With `makesRoom` segments are removed before
-    /// their time, too. Returns those that were removed; `now` is in microseconds since 1970.
-    package func retire(
-        before sequence: UInt64,
-        now: Int64,
-        makesRoom: Bool = false
-    ) throws(JournalError) -> [Segment] {
-        var retired: [Segment] = []
-        while let oldest = state.withLock({ $0.segments.count > 1 ? $0.segments.first : nil }),
-            oldest.nextSequence <= sequence, makesRoom || isOver(oldest, now: now)
-        {
-            do throws(FileError) {
-                try files.remove(oldest.name.text)
-            } catch {
-                throw JournalError(.unwritable, error)
-            }
-            state.withLock { _ = $0.segments.removeFirst() }
-            retired.append(oldest)
-        }
-        return retired
-    }
-
-    private func isOver(_ segment: Segment, now: Int64) -> Bool {
-        // One without a frame is as old as any.
-        guard segment.committedAt > .min else { return true }
-        let age = Duration.microseconds(now.subtractingReportingOverflow(segment.committedAt).partialValue)
-        return age >= configuration.retentionAge || position.byteCount > configuration.retentionBytes
+    /// Notes that a segment's file was removed.
+    func removed(_ segment: Segment) {
+        state.withLock { state in state.segments.removeAll { $0.name == segment.name } }
     }
 
     /// The trackers that have a cursor, by their names in lower case, and where it stands.

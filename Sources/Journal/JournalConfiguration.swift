@@ -22,9 +22,19 @@ public struct JournalConfiguration: Sendable, Hashable {
     public var minimumFreeBytes: Int
 
     /// How long segments are kept that every tracker has got through, for replays; 7 days unless told.
+    ///
+    /// It is the segment's last event that must be so old. A segment to which events come slowly is ended when its first
+    /// event is, so that no event is kept twice as long.
     public var retentionAge: Duration
     /// How many bytes all segments together may have before such segments are removed earlier; 2 GiB unless told.
+    ///
+    /// Where it is more, it counts as one segment less than `maximumBytes`.
     public var retentionBytes: Int
+    /// Whether a segment past this age, or beyond this size, is removed though a tracker still needs it; false unless
+    /// told.
+    ///
+    /// What the tracker loses is counted and logged.
+    public var retentionDropsUndelivered: Bool
 
     /// Takes the defaults, or what is stated instead.
     public init(
@@ -33,7 +43,8 @@ public struct JournalConfiguration: Sendable, Hashable {
         maximumBytes: Int = 10 << 30,
         minimumFreeBytes: Int = 256 << 20,
         retentionAge: Duration = .seconds(7 * 86_400),
-        retentionBytes: Int = 2 << 30
+        retentionBytes: Int = 2 << 30,
+        retentionDropsUndelivered: Bool = false
     ) {
         self.durability = durability
         // A full journal must have segments to remove.
@@ -42,6 +53,7 @@ public struct JournalConfiguration: Sendable, Hashable {
         self.minimumFreeBytes = minimumFreeBytes
         self.retentionAge = retentionAge
         self.retentionBytes = retentionBytes
+        self.retentionDropsUndelivered = retentionDropsUndelivered
     }
 }
 

@@ -55,6 +55,14 @@ extension DispatchState {
         trackers[queue].journalNotRead(retry: configuration.retry, now: now, jitter: jitter)
     }
 
+    /// From which number on a tracker reads the journal; `nil` where everything it needs is in memory.
+    func spilledSequence(of queue: Int) -> UInt64? { trackers[queue].queue.spilledFrom }
+
+    /// Events that a tracker had not read were removed from the journal.
+    mutating func lost(_ events: Int, of queue: Int) {
+        trackers[queue].lost(events)
+    }
+
     /// The number of the oldest event that a tracker, or another cursor, still needs.
     func neededSequence(besides other: UInt64) -> UInt64 {
         trackers.indices.reduce(min(other, published ?? 0)) { min($0, settledSequence(of: $1)) }

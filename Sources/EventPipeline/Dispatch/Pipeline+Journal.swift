@@ -1,3 +1,4 @@
+public import EventModel
 public import Journal
 public import Logging
 
@@ -6,7 +7,7 @@ extension Pipeline {
     ///
     /// What a tracker did not get before the last end comes first; a tracker that is new to the journal begins where
     /// `configuration.journalStart` says.
-    /// The journal belongs to one pipeline.
+    /// The journal belongs to one pipeline. `now` tells the time by which its segments age.
     ///
     /// - Throws: Where the journal's cursors cannot be opened.
     public convenience init(
@@ -17,20 +18,26 @@ extension Pipeline {
         quarantine: Quarantine,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock(),
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(JournalError) {
         let journaling = try Journaling(
             journal,
             catalog: catalog,
             trackerNames: trackers.map(\.name),
             delivery: configuration.delivery,
-            start: configuration.journalStart
+            start: configuration.journalStart,
+            now: now
         )
         for (tracker, sequence) in journaling.begun {
             logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
         }
         for tracker in journaling.abandoned.trackers {
             logger.warning("The journal keeps events for '\(tracker)', which is not configured, until it is forgotten.")
+        }
+        let first = journal.position.firstSequence
+        for (tracker, cursor) in zip(trackers, journaling.cursors) where cursor < first {
+            logger.warning("The journal has nothing before event \(first); '\(tracker.name)' had got up to \(cursor).")
         }
         for finding in journal.recovery.sentences {
             logger.warning("The journal was not as it should be: \(finding)")
@@ -84,7 +91,8 @@ extension Pipeline {
         }
     }
 
-    /// Syncs the journal from time to time where its durability says so, and tries it again while it cannot be written.
+    /// Syncs the journal from time to time where its durability says so, removes what is over, also where no events come,
+    /// and tries the journal again while it cannot be written.
     ///
     /// Nobody may send any more to a service that is not ready, so its journal must find out by itself.
     func maintainJournal(_ journaling: Journaling) async {
@@ -92,6 +100,7 @@ extension Pipeline {
         if case .interval(let length) = journaling.journal.configuration.durability {
             pause = max(length, .milliseconds(1))
         }
+        var nextRetention = clock.now() + .seconds(1)
         while (try? await clock.sleepUntil(clock.now() + pause)) != nil {
             let (wasWritable, needed) = decide { state, _ in
                 (state.isJournalWritable, state.neededSequence(besides: journaling.abandoned.sequence))
@@ -99,6 +108,10 @@ extension Pipeline {
             do throws(JournalError) {
                 if wasWritable {
                     try await journaling.committer.syncIfTimed()
+                    if clock.now() >= nextRetention {
+                        nextRetention = clock.now() + .seconds(1)
+                        await retireSegments(of: journaling)
+                    }
                 } else {
                     try await journaling.committer.probe(needed: needed)
                     decide { state, _ in state.isJournalWritable = true }

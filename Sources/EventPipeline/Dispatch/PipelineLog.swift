@@ -75,10 +75,25 @@ struct PipelineLog: Sendable {
             break
         case .success(let segments):
             let names = segments.map(\.name.text).joined(separator: ", ")
-            logger.info("Segments of the journal that every tracker has were removed: \(names)")
+            logger.info("Segments of the journal were removed: \(names)")
         case .failure(let error):
             logger.error("Segments of the journal could not be removed.", metadata: [Self.error: "\(error)"])
         }
+    }
+
+    func lost(_ events: Int, tracker: String) {
+        logger.error(
+            "Events that the tracker had not got are removed from the journal, as its retention says.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func lost(of unconfigured: [String]) {
+        let names = unconfigured.joined(separator: ", ")
+        logger.error(
+            "Events are removed from the journal, as its retention says, that trackers had not got which are not configured.",
+            metadata: ["trackers": "\(names)"]
+        )
     }
 
     func cursorNotMoved(_ tracker: String, _ error: JournalError) {

@@ -45,7 +45,7 @@ struct PipelineMetrics: Sendable {
 /// | `sluice_tracker_events_settled_total` | delivered, refused and dropped; `enqueued - settled` is the queue's depth |
 /// | `sluice_tracker_events_delivered_total` | events delivered |
 /// | `sluice_tracker_events_refused_total` | events the destination will never take |
-/// | `sluice_tracker_events_dropped_total` | events a full queue dropped |
+/// | `sluice_tracker_events_dropped_total` | events a full queue dropped, or the journal's retention removed |
 /// | `sluice_tracker_events_retried_total` | events tried again, once for each further try |
 /// | `sluice_tracker_deliveries_total` | calls of `deliver` |
 /// | `sluice_tracker_delivery_duration_seconds` | how long each call took |
@@ -92,7 +92,7 @@ struct TrackerMetrics: Sendable {
         retried.increment(by: count)
     }
 
-    /// Counts events that a full queue dropped.
+    /// Counts events that a full queue dropped, or that were removed from the journal before the tracker had them.
     func dropped(_ count: Int) {
         dropped.increment(by: count)
         settled.increment(by: count)

@@ -29,7 +29,7 @@ public struct TrackerStatistics: Sendable, Hashable {
     public var delivered = 0
     /// Events that it refused for good; they are in the quarantine.
     public var refused = 0
-    /// Events that its full queue dropped, as its policy says.
+    /// Events that its full queue dropped, as its policy says, and those that the journal lost or its retention removed.
     public var dropped = 0
     /// Events that were tried again, counted once for each further try.
     public var retried = 0

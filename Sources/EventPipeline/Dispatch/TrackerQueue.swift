@@ -20,6 +20,8 @@ package struct TrackerQueue: Sendable {
     package private(set) var spilledFrom: UInt64?
     /// How many events those are, as far as they came while the pipeline ran.
     package private(set) var spilledEvents = 0
+    /// How many of those are not in the journal any more; their positions are passed with the next reading.
+    private var lostEvents = 0
     /// When the oldest event that is not being delivered arrived, or before.
     private var oldestArrival: Duration = .zero
     /// Events before this position do not linger.
@@ -78,6 +80,8 @@ package struct TrackerQueue: Sendable {
     ///
     /// With the last of them slices come in directly again.
     mutating func unspill(events: Int, to sequence: UInt64, isLast: Bool) -> (unforeseen: Int, missing: Int) {
+        let events = events + lostEvents
+        lostEvents = 0
         let unforeseen = max(0, events - spilledEvents)
         tail += unforeseen
         spilledEvents -= events - unforeseen
@@ -89,6 +93,13 @@ package struct TrackerQueue: Sendable {
         spilledEvents = 0
         spilledFrom = nil
         return (unforeseen, missing)
+    }
+
+    /// Notes that events which were left to the journal were removed from it; returns how many nobody knew of.
+    mutating func lose(_ events: Int) -> Int {
+        let foreseen = min(events, spilledEvents - lostEvents)
+        lostEvents += foreseen
+        return events - foreseen
     }
 
     /// Whether there would be room if everything that is not being delivered were forgotten.

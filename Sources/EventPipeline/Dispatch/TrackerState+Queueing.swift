@@ -86,6 +86,12 @@ extension TrackerState {
         return true
     }
 
+    /// Events that were left to the journal were removed from it.
+    mutating func lost(_ events: Int) {
+        statistics.enqueued += queue.lose(events)
+        statistics.dropped += events
+    }
+
     /// The journal could not be read, and is tried again after a pause, which is returned.
     mutating func journalNotRead(retry: RetryPolicy, now: Duration, jitter: Double) -> Duration {
         pause(before: .reading, retry: retry, now: now, jitter: jitter)

@@ -30,9 +30,12 @@ actor JournalCommitter {
 
     /// The most bytes of events in one commit, if not a single batch has more.
     private static let maximumBytes = 4 << 20
+    /// How old a segment's first event is at least when the segment is ended for its age: each one is a file.
+    private static let minimumSegmentAge = Duration.seconds(60)
 
     private let thread: BlockingThread
     private let journal: Journal
+    private let now: @Sendable () -> Timestamp
     /// How many segments there were when segments were last looked at for removal.
     private var lastSegments = 0
     private var writer: JournalWriter?
@@ -40,8 +43,10 @@ actor JournalCommitter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    init(_ journal: Journal, thread: BlockingThread) {
+    /// Commits on `thread`; `now` tells the time.
+    init(_ journal: Journal, thread: BlockingThread, now: @escaping @Sendable () -> Timestamp) {
         self.thread = thread
+        self.now = now
         self.journal = journal
         writer = JournalWriter(journal)
     }
@@ -72,24 +77,36 @@ actor JournalCommitter {
             while let requests = takeRequests() {
                 let commit = commit(requests)
                 done(commit)
-                retire(after: commit, needed, retired)
-                // Lets a sync that is due come in between.
-                if case .interval = journal.configuration.durability { await Task.yield() }
+                let hasNewSegment = retire(after: commit, needed, retired)
+                // Lets a sync that is due, and what retention takes, come in between.
+                if hasNewSegment || isTimed { await Task.yield() }
             }
             guard await waitForRequests() else { break }
         }
-        try? writer.take()?.close(now: Timestamp.now().microseconds)
+        try? writer.take()?.close(now: now().microseconds)
     }
 
     /// Tries whether the journal can be written, after it could not; makes room before, of what nobody needs.
     func probe(needed: UInt64) throws(JournalError) {
-        _ = try journal.retire(before: needed, now: Timestamp.now().microseconds, makesRoom: true)
-        _ = try writer?.commit([], now: Timestamp.now().microseconds)
+        _ = try journal.retire(before: needed, now: now().microseconds, makesRoom: true)
+        _ = try writer?.commit([], now: now().microseconds)
+    }
+
+    /// Removes segments that are over and nobody needs; the last one, too, once it is old enough.
+    func retire(needed: UInt64) throws(JournalError) -> [Segment] {
+        let now = now().microseconds
+        let age = max(journal.configuration.retentionAge, Self.minimumSegmentAge)
+        try writer?.renewSegment(after: age, now: now)
+        return try journal.retire(before: needed, now: now)
+    }
+
+    private var isTimed: Bool {
+        if case .interval = journal.configuration.durability { true } else { false }
     }
 
     /// Makes what was committed survive a loss of power, where the durability leaves that to a timer.
     func syncIfTimed() throws(JournalError) {
-        if case .interval = journal.configuration.durability { try writer?.sync() }
+        if isTimed { try writer?.sync() }
     }
 
     /// Ends `run` once everything handed over before is committed.
@@ -101,29 +118,31 @@ actor JournalCommitter {
         parked?.resume()
     }
 
-    /// Removes segments that are over, each time another one was begun, and when there is no room.
+    /// Removes segments that are over, each time another one was begun, and when there is no room; returns whether it
+    /// looked.
     private func retire(
         after commit: Commit,
         _ needed: () -> UInt64,
         _ retired: (Result<[Segment], JournalError>) -> Void
-    ) {
+    ) -> Bool {
         let segments = journal.position.segments.count
-        guard segments != lastSegments || commit.isRefused else { return }
+        guard segments != lastSegments || commit.isRefused else { return false }
         var outcome = Result<[Segment], JournalError>.success([])
         do throws(JournalError) {
-            let now = Timestamp.now().microseconds
+            let now = self.now().microseconds
             outcome = .success(try journal.retire(before: needed(), now: now, makesRoom: commit.isRefused))
         } catch {
             outcome = .failure(error)
         }
         lastSegments = journal.position.segments.count
         retired(outcome)
+        return true
     }
 
     private func commit(_ requests: [Request]) -> Commit {
         var outcome = Result<UInt64, JournalError>.failure(JournalError(.closed, "The journal is closed."))
         do throws(JournalError) {
-            let now = Timestamp.now().microseconds
+            let now = self.now().microseconds
             if let first = try writer?.commit(requests.map(\.batch.batch), now: now) { outcome = .success(first) }
         } catch {
             outcome = .failure(error)

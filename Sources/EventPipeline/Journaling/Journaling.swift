@@ -5,6 +5,8 @@ import Journal
 final class Journaling: Sendable {
     let journal: Journal
     let committer: JournalCommitter
+    /// Tells the time that commits are marked with, and by which segments age.
+    let now: @Sendable () -> Timestamp
     /// One for each tracker, in the order of the queues.
     let backlogs: [TrackerBacklog]
     /// How far each tracker had got when the journal was opened.
@@ -23,9 +25,11 @@ final class Journaling: Sendable {
         catalog: EventCatalog,
         trackerNames: [String],
         delivery: Pipeline.DeliveryLimits,
-        start: JournalStart
+        start: JournalStart,
+        now: @escaping @Sendable () -> Timestamp
     ) throws(JournalError) {
         self.journal = journal
+        self.now = now
         let (writing, reading): (BlockingThread, BlockingThread)
         do throws(TrackerError) {
             writing = try BlockingThread()
@@ -33,7 +37,7 @@ final class Journaling: Sendable {
         } catch {
             throw JournalError(.unwritable, error.message)
         }
-        committer = JournalCommitter(journal, thread: writing)
+        committer = JournalCommitter(journal, thread: writing, now: now)
         var backlogs: [TrackerBacklog] = []
         var cursors: [UInt64] = []
         var begun: [(tracker: String, sequence: UInt64)] = []

@@ -32,6 +32,8 @@ actor TrackerBacklog {
     private var reader: JournalReader?
     /// Slices that were read, and not handed out.
     private var waiting: Deque<EventSlice> = []
+    /// What comes before this number was given up, where it was not read.
+    private var givenUpBefore: UInt64 = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -55,9 +57,10 @@ actor TrackerBacklog {
 
     /// The next events from `sequence` on, as many as one delivery takes, and none from `end` on.
     func read(from sequence: UInt64, to end: UInt64) throws(JournalError) -> Part {
-        if reader == nil || waiting.isEmpty && reader?.nextSequence != sequence {
+        let start = max(sequence, givenUpBefore)
+        if reader == nil || waiting.isEmpty && reader?.nextSequence != start {
             waiting = []
-            reader = journal.reader(from: sequence)
+            reader = journal.reader(from: start)
         }
         var part = Part(nextSequence: sequence)
         while !fill(&part), let position = reader?.nextSequence, position < end {
@@ -70,6 +73,39 @@ actor TrackerBacklog {
         let next = waiting.isEmpty ? reader?.nextSequence : part.slices.last?.sequences.upperBound
         part.nextSequence = max(sequence, next ?? sequence)
         return part
+    }
+
+    /// Gives up what comes before `limit` and was not read, because it is going to be removed; returns how many events for
+    /// the tracker that are.
+    ///
+    /// `sequence` is the number from which the tracker reads on.
+    func giveUp(before limit: UInt64, from sequence: UInt64) -> Int {
+        let next = max(sequence, givenUpBefore, reader?.nextSequence ?? 0)
+        guard next < limit else { return 0 }
+        givenUpBefore = limit
+        if reader != nil { reader = journal.reader(from: limit) }
+        return count(from: next, to: limit)
+    }
+
+    /// How many events for the tracker can be read in a range of numbers.
+    private func count(from start: UInt64, to end: UInt64) -> Int {
+        var counting = journal.reader(from: start)
+        var count = 0
+        while counting.nextSequence < end, let step = try? counting.next() {
+            switch step {
+            case .frame(let header, _) where header.firstSequence >= end: return count
+            case .frame(let header, let lines):
+                let skipped = start > header.firstSequence ? Int(clamping: start - header.firstSequence) : 0
+                guard let checked = try? validator.check(Self.dropping(skipped, linesOf: lines), as: .lines) else {
+                    break
+                }
+                count += checked.rejections.count(where: concerns)
+                count += checked.batch.flatMap { EventSlice($0, for: mask) }?.count ?? 0
+            case .damage: continue
+            case .caughtUp: return count
+            }
+        }
+        return count
     }
 
     /// Notes that everything before `sequence` is settled; where `syncs` says so, for good.

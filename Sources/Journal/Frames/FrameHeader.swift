@@ -9,7 +9,7 @@
 /// | 8 | 8 | the sequence number of the first event; at the end of a segment that of the event to follow |
 /// | 16 | 4 | how many events |
 /// | 20 | 4 | how many bytes of lines follow |
-/// | 24 | 8 | when it was committed, in microseconds since 1970 |
+/// | 24 | 8 | when it was committed, in microseconds since 1970; at the end of a segment when the last commit before was |
 /// | 32 | 8 | the earliest time of its events, likewise; of the whole segment at its end |
 /// | 40 | 8 | the latest |
 /// | 48 | 4 | CRC-32C of the lines |

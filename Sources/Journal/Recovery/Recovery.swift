@@ -93,6 +93,7 @@ package struct Recovery {
         report.damages += damages
         if !isSynced { segment.nextSequence &+= Self.jump }
         isSynced = true
+        segment.reserveName()
         segment.append(try SegmentWriter.writeEnd(of: segment, to: file, isSynced: true, now: now))
         add(segment)
     }

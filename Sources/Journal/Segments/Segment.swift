@@ -22,6 +22,14 @@ package struct Segment: Sendable, Hashable {
         committedAt = .min
     }
 
+    /// Whether it holds no event.
+    var isEmpty: Bool { nextSequence == name.firstSequence }
+
+    /// Leaves out a number where it holds no event, so that the segment that follows gets another name.
+    mutating func reserveName() {
+        if isEmpty { nextSequence &+= 1 }
+    }
+
     /// Notes a frame that is or was appended to it.
     mutating func append(_ header: FrameHeader) {
         byteCount += header.frameBytes

@@ -46,11 +46,30 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
+    /// Ends the last segment where its first commit was made so long ago, and begins the next, which may stay empty: what
+    /// retention takes are segments before the last.
+    ///
+    /// - Throws: `unwritable`; then the next commit goes on as it can.
+    package mutating func renewSegment(after age: Duration, now: Int64) throws(JournalError) {
+        guard let last = journal.position.segments.last, !last.isEmpty else { return }
+        let begun = current?.begunAt ?? last.committedAt
+        guard Duration.microseconds(now.subtractingReportingOverflow(begun).partialValue) >= age else { return }
+        do throws(FileError) {
+            try endSegment(now: now)
+            if current == nil {
+                current = try SegmentWriter(journal.files, firstSequence: journal.position.nextSequence)
+            }
+            if let segment = current?.segment { journal.committed(segment) }
+        } catch {
+            throw JournalError(.unwritable, error)
+        }
+    }
+
     /// Ends the last segment, so that the next opening finds everything as it should be.
     package consuming func close(now: Int64) throws(JournalError) {
         guard let segment = current?.segment else { return }
         do throws(FileError) {
-            guard segment.byteCount > 0 else {
+            guard segment.byteCount > 0 || journal.position.segments.last?.name == segment.name else {
                 // Its name is that of the segment to come.
                 try journal.files.remove(segment.name.text)
                 return try journal.files.syncFolder()
@@ -91,16 +110,21 @@ package struct JournalWriter: ~Copyable {
     /// Ends the segment at hand where the commit would make it too large, and begins the next; returns the number that
     /// the commit gets.
     private mutating func makeRoom(for bytes: Int, now: Int64) throws(FileError) -> UInt64 {
-        let isSynced = journal.configuration.durability != .none
         if let segment = current?.segment {
             let end = segment.byteCount + bytes + FrameHeader.byteCount
             if segment.byteCount == 0 || end <= journal.configuration.segmentBytes { return segment.nextSequence }
-            try current?.end(isSynced: isSynced, now: now)
-            if let segment = current?.segment { journal.committed(segment) }
-            current = nil
+            try endSegment(now: now)
         }
         let first = journal.position.nextSequence
         current = try SegmentWriter(journal.files, firstSequence: first)
         return first
+    }
+
+    /// Ends the segment at hand, if it has frames.
+    private mutating func endSegment(now: Int64) throws(FileError) {
+        guard let segment = current?.segment, segment.byteCount > 0 else { return }
+        try current?.end(isSynced: journal.configuration.durability != .none, now: now)
+        if let ended = current?.segment { journal.committed(ended) }
+        current = nil
     }
 }

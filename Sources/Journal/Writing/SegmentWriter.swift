@@ -3,6 +3,8 @@ struct SegmentWriter {
     private let file: any JournalFile
     /// What the segment holds so far.
     private(set) var segment: Segment
+    /// When its first frame was committed, in microseconds since 1970; `nil` where it has none.
+    private(set) var begunAt: Int64?
 
     /// Makes the segment's file.
     ///
@@ -25,6 +27,7 @@ struct SegmentWriter {
             throw error
         }
         segment.append(frame.header)
+        begunAt = begunAt ?? frame.header.committedAt
     }
 
     /// Makes everything appended so far survive a crash.
@@ -34,8 +37,10 @@ struct SegmentWriter {
 
     /// Ends the segment: nothing is appended to it any more; where it throws, it has not ended.
     mutating func end(isSynced: Bool, now: Int64) throws(FileError) {
-        let header = try Self.writeEnd(of: segment, to: file, isSynced: isSynced, now: now)
-        segment.append(header)
+        var ended = segment
+        ended.reserveName()
+        ended.append(try Self.writeEnd(of: ended, to: file, isSynced: isSynced, now: now))
+        segment = ended
     }
 
     /// Writes the frame that ends a segment.
@@ -45,7 +50,9 @@ struct SegmentWriter {
         isSynced: Bool,
         now: Int64
     ) throws(FileError) -> FrameHeader {
-        var header = FrameHeader(firstSequence: segment.nextSequence, committedAt: max(now, segment.committedAt))
+        // The time of the last commit, so that a segment does not become younger by its end.
+        let committedAt = segment.committedAt > .min ? segment.committedAt : now
+        var header = FrameHeader(firstSequence: segment.nextSequence, committedAt: committedAt)
         header.kind = .end
         header.isSynced = isSynced
         header.earliest = segment.earliest

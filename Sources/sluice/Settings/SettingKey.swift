@@ -18,6 +18,9 @@ enum SettingKey: String, CaseIterable {
     case journalDurability = "journal.durability"
     case journalIntervalMilliseconds = "journal.intervalMilliseconds"
     case journalBytes = "journal.maximumBytes"
+    case journalRetentionAge = "journal.retention.ageHours"
+    case journalRetentionBytes = "journal.retention.bytes"
+    case journalDropUndelivered = "journal.retention.dropUndelivered"
     case deliveryEvents = "delivery.maximumEvents"
     case deliveryLinger = "delivery.lingerMilliseconds"
     case shutdownSeconds = "shutdown.timeoutSeconds"
@@ -54,7 +57,8 @@ enum SettingKey: String, CaseIterable {
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
         case .journalFolder: "--journal"
-        case .journalDurability, .journalIntervalMilliseconds, .journalBytes, .kafkaSource, .queueEvents, .queueBytes,
+        case .journalDurability, .journalIntervalMilliseconds, .journalBytes, .journalRetentionAge,
+            .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents, .queueBytes,
             .queuePolicy, .deliveryEvents, .deliveryLinger, .shutdownSeconds,
             .quarantineBytes:
             nil
@@ -81,6 +85,9 @@ enum SettingKey: String, CaseIterable {
         case .journalDurability: "fsync"
         case .journalIntervalMilliseconds: "1000"
         case .journalBytes: "10737418240"
+        case .journalRetentionAge: "168"
+        case .journalRetentionBytes: "2147483648"
+        case .journalDropUndelivered: "false"
         case .deliveryEvents: "10000"
         case .deliveryLinger: "100"
         case .shutdownSeconds: "30"
@@ -113,6 +120,10 @@ enum SettingKey: String, CaseIterable {
         case .journalDurability: "When events are acknowledged: fsync (on disk), interval or none."
         case .journalIntervalMilliseconds: "How often the journal is synced where the durability is interval."
         case .journalBytes: "The most bytes of the journal; beyond that nothing is taken."
+        case .journalRetentionAge: "How many hours segments are kept for replays that every tracker has got through."
+        case .journalRetentionBytes: "The most bytes of the journal before such segments are removed earlier."
+        case .journalDropUndelivered:
+            "Whether segments beyond these limits are removed though a tracker still needs them: it loses the events."
         case .deliveryEvents: "The most events in one delivery."
         case .deliveryLinger: "How long events wait for company, in milliseconds."
         case .shutdownSeconds: "How long queues are drained at the end."

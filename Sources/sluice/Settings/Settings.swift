@@ -129,15 +129,19 @@ struct Settings {
     private static func journal(_ reader: SettingsReader) -> JournalSettings? {
         let durability: Durability = reader.choice(.journalDurability) ?? .fsync
         let interval = reader.duration(.journalIntervalMilliseconds, in: { .milliseconds($0) }) ?? .seconds(1)
-        let bytes = reader.count(.journalBytes)
+        var configuration = JournalConfiguration(maximumBytes: reader.count(.journalBytes) ?? 10 << 30)
+        if let age = reader.duration(.journalRetentionAge, in: { .seconds($0 * 3600) }) {
+            configuration.retentionAge = age
+        }
+        if let bytes = reader.count(.journalRetentionBytes) { configuration.retentionBytes = bytes }
+        configuration.retentionDropsUndelivered = reader.bool(.journalDropUndelivered) ?? false
         guard let folder = reader.string(.journalFolder) else { return nil }
-        let chosen: JournalConfiguration.Durability =
+        configuration.durability =
             switch durability {
             case .fsync: .fsync
             case .interval: .interval(interval)
             case .none: .none
             }
-        let configuration = JournalConfiguration(durability: chosen, maximumBytes: bytes ?? 10 << 30)
         return JournalSettings(folder: folder, configuration: configuration)
     }
 

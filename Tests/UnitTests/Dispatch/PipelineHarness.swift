@@ -37,9 +37,11 @@ struct PipelineHarness: Sendable {
         _ journal: JournalConfiguration = .small(),
         queue: Pipeline.Queue,
         start: JournalStart = .end,
-        quarantine: Quarantine? = nil
+        quarantine: Quarantine? = nil,
+        now: @escaping @Sendable (ManualClock) -> Timestamp = { _ in .now() }
     ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let clock = clock
         pipeline = try Pipeline(
             catalog: Self.catalog,
             trackers: trackers,
@@ -52,7 +54,8 @@ struct PipelineHarness: Sendable {
             quarantine: quarantine ?? .discarding(logger: logger),
             logger: logger,
             clock: clock,
-            jitter: { 1 }
+            jitter: { 1 },
+            now: { now(clock) }
         )
     }
 

@@ -1,0 +1,34 @@
+import EventModel
+import Journal
+
+extension Pipeline {
+    /// Removes the segments of the journal that are over: those that every tracker has got through, and where its
+    /// configuration says so, others, too.
+    func retireSegments(of journaling: Journaling) async {
+        var needed = decide { state, _ in state.neededSequence(besides: journaling.abandoned.sequence) }
+        let journal = journaling.journal
+        if journal.configuration.retentionDropsUndelivered,
+            let limit = journal.overdue(now: journaling.now().microseconds).last?.nextSequence, limit > needed
+        {
+            for queue in trackers.indices { await giveUp(before: limit, of: queue, journaling) }
+            if journaling.abandoned.sequence < limit { log.lost(of: journaling.abandoned.trackers) }
+            needed = limit
+        }
+        do throws(JournalError) {
+            log.retired(.success(try await journaling.committer.retire(needed: needed)))
+        } catch {
+            log.retired(.failure(error))
+        }
+    }
+
+    /// Makes a tracker go on behind what is going to be removed, counting what it loses.
+    private func giveUp(before limit: UInt64, of queue: Int, _ journaling: Journaling) async {
+        // What is in memory does not need the journal.
+        guard let next = decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
+        let lost = await journaling.backlogs[queue].giveUp(before: limit, from: next)
+        guard lost > 0 else { return }
+        decide { state, _ in state.lost(lost, of: queue) }
+        metrics[queue].dropped(lost)
+        log.lost(lost, tracker: trackers[queue].name)
+    }
+}
