@@ -32,6 +32,10 @@ actor TrackerBacklog {
     private var reader: JournalReader?
     /// Slices that were read, and not handed out.
     private var waiting: Deque<EventSlice> = []
+    /// From which number on reading failed the last time, and how often in a row.
+    private var failure: (start: UInt64, count: Int) = (0, 0)
+    /// So often a segment is tried that cannot be read: with the pauses between them, for minutes.
+    private static let maximumFailures = 10
     /// What comes before this number was given up, where it was not read.
     private var givenUpBefore: UInt64 = 0
 
@@ -148,7 +152,13 @@ actor TrackerBacklog {
             guard let next = try reader?.next() else { return false }
             step = next
         } catch {
-            throw beginAnew("The journal cannot be read: \(error).")
+            failure = (sequence, failure.start == sequence ? failure.count + 1 : 1)
+            guard failure.count >= Self.maximumFailures,
+                let damage = reader?.passSegment(.unreadable(error.errorNumber))
+            else { throw beginAnew("The journal cannot be read: \(error).") }
+            failure.count = 0
+            part.damages.append(damage)
+            return true
         }
         switch step {
         case .frame(let header, _) where header.firstSequence >= end:

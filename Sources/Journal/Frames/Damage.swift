@@ -8,6 +8,10 @@ package struct Damage: Sendable, Hashable {
         case header(FrameHeader.Flaw)
         /// The header is good, the lines are not those that were written.
         case lines(FrameHeader)
+        /// There is no such file any more.
+        case missing
+        /// The system does not read them; its error's number.
+        case unreadable(Int32)
     }
 
     /// The segment's file.
@@ -38,6 +42,8 @@ extension Damage: CustomStringConvertible {
         case .header(.unknownKind(let kind)): "its kind \(kind) is unknown"
         case .lines(let header):
             "the checksum of events \(header.firstSequence) to \(header.nextSequence &- 1) is wrong"
+        case .missing: "the file is gone"
+        case .unreadable(let number): "they cannot be read: \(PosixErrors.message(number))"
         }
     }
 }

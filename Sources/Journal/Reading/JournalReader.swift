@@ -14,6 +14,8 @@ package struct JournalReader: ~Copyable {
     private let position: @Sendable () -> JournalPosition
     private var frames: FrameReader?
     private var segment: SegmentName?
+    /// The segment that was opened last, or that could not be.
+    private var opened: Segment?
     /// Where in the segment the bytes ended when they were last looked at.
     private var readableBytes = 0
 
@@ -36,7 +38,13 @@ package struct JournalReader: ~Copyable {
     /// - Throws: Where a file cannot be read.
     package mutating func next() throws(FileError) -> Step {
         while true {
-            guard try openFrames() else { return .caughtUp }
+            do throws(FileError) {
+                guard try openFrames() else { return .caughtUp }
+            } catch {
+                guard error.isMissing else { throw error }
+                guard let opened, position().segments.contains(where: { $0.name == opened.name }) else { continue }
+                if let damage = passSegment(.missing) { return .damage(damage) }
+            }
             switch try frames?.next() ?? .end {
             case .frame(let header, let lines):
                 if header.kind == .end {
@@ -53,6 +61,17 @@ package struct JournalReader: ~Copyable {
                 frames = nil
             }
         }
+    }
+
+    /// Passes over what is left of a segment that cannot be read; returns what that is, `nil` where none was opened.
+    package mutating func passSegment(_ flaw: Damage.Flaw) -> Damage? {
+        guard let opened else { return nil }
+        let start = frames?.offset ?? (opened.name == segment ? readableBytes : 0)
+        frames = nil
+        segment = opened.name
+        readableBytes = opened.byteCount
+        nextSequence = max(nextSequence, opened.nextSequence)
+        return Damage(segment: opened.name.text, offset: start, byteCount: opened.byteCount - start, flaw: flaw)
     }
 
     /// Makes sure that there are frames to be read; false where everything committed was.
@@ -77,10 +96,19 @@ package struct JournalReader: ~Copyable {
     }
 
     private mutating func open(_ segment: Segment, from offset: Int) throws(FileError) -> Bool {
+        opened = segment
         let file = try files.open(segment.name.text, creates: false)
         self.segment = segment.name
         readableBytes = segment.byteCount
-        frames = FrameReader(file, name: segment.name.text, from: offset, to: segment.byteCount)
+        // Where it begins in the middle, what comes before need not be read.
+        let isBegun = segment.name.firstSequence < nextSequence
+        frames = FrameReader(
+            file,
+            name: segment.name.text,
+            from: offset,
+            to: segment.byteCount,
+            selecting: isBegun && offset == 0 ? FrameSelection(firstSequence: nextSequence) : nil
+        )
         return true
     }
 }

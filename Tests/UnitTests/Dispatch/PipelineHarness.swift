@@ -69,6 +69,23 @@ struct PipelineHarness: Sendable {
         }
     }
 
+    /// Runs the pipeline while `body` runs and its clock with it, then shuts it down and waits for its end.
+    func runWithTime(_ body: (Pipeline) async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await pipeline.run() }
+            group.addTask {
+                while !Task.isCancelled {
+                    clock.advance(by: .milliseconds(100))
+                    await Task.yield()
+                }
+            }
+            try await body(pipeline)
+            pipeline.shutdown()
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
     static func batch(_ name: String, _ numbers: Range<Int>) -> EventBatch {
         .scripted(catalog: catalog, events: numbers.map { ScriptedEvent(name, number: $0) })
     }

@@ -239,22 +239,3 @@ struct PipelineJournalTests {
         #expect(Set(acknowledged).subtracting(delivered).isEmpty, "seed \(seed)")
     }
 }
-
-extension PipelineHarness {
-    /// Runs the pipeline while `body` runs and its clock with it, then shuts it down and waits for its end.
-    fileprivate func runWithTime(_ body: (Pipeline) async throws -> Void) async throws {
-        try await withThrowingTaskGroup { group in
-            group.addTask { try await pipeline.run() }
-            group.addTask {
-                while !Task.isCancelled {
-                    clock.advance(by: .milliseconds(100))
-                    await Task.yield()
-                }
-            }
-            try await body(pipeline)
-            pipeline.shutdown()
-            try await group.next()
-            group.cancelAll()
-        }
-    }
-}

@@ -29,6 +29,8 @@ final class SimulatedFileSystem: FileSystem {
         /// How many of 1,000 readings fail.
         var readFailures = 0
         var free = Int.max
+        /// Files of which no reading succeeds.
+        var unreadable: Set<String> = []
         /// How many bytes were read of each file.
         var bytesRead: [String: Int] = [:]
     }
@@ -189,7 +191,9 @@ final class SimulatedFileSystem: FileSystem {
 
         func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
             let size = buffer.count
-            let fails = system.withState { Int.random(in: 0..<1000, using: &$0.random) < $0.readFailures }
+            let fails = system.withState { [name] state in
+                state.unreadable.contains(name) || Int.random(in: 0..<1000, using: &state.random) < state.readFailures
+            }
             if fails { throw FileError("read", name, 5) }
             let bytes = system.withState { [index] in Array($0.contents[index].current.dropFirst(offset).prefix(size)) }
             buffer.copyBytes(from: bytes)
