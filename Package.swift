@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "PostgresTracker",
             dependencies: [
-                "CLibPQ", "EventModel", "EventPipeline", "EventSchema",
+                "CLibPQ", "EventModel", "EventPipeline", "EventSchema", "Journal",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -112,7 +112,7 @@ let package = Package(
         ),
         .target(
             name: "PipelineTestKit",
-            dependencies: ["EventModel", "EventPipeline", "EventSchema"]
+            dependencies: ["EventModel", "EventPipeline", "EventSchema", "Journal"]
         ),
         .executableTarget(
             name: "sluice",
@@ -142,7 +142,8 @@ let package = Package(
         .testTarget(
             name: "TrackerTests",
             dependencies: [
-                "CLibRDKafka", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema", "KafkaTracker",
+                "CLibRDKafka", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema", "Journal",
+                "KafkaTracker",
                 "PipelineTestKit", "PostgresTracker", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]

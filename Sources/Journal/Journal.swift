@@ -6,6 +6,8 @@ import Synchronization
 /// may be left out after a crash. The folder holds segments, each the frames of many commits, the trackers' cursors, and
 /// what recovery had to cut off. Everything here blocks: it is for a thread that may.
 public final class Journal: Sendable {
+    /// Which journal it is, however often it is opened.
+    public let id: JournalID
     /// How it is written.
     public let configuration: JournalConfiguration
     /// What was found when it was opened.
@@ -41,9 +43,11 @@ public final class Journal: Sendable {
         self.files = files
         self.lock = lock
         self.configuration = configuration
+        let identity = try Self.identity(files)
+        id = identity.id
         do throws(FileError) {
             let recovery = try Recovery(files, now: now)
-            self.recovery = recovery.report
+            self.recovery = recovery.report.noting(lostIdentity: identity.isLost)
             newer = recovery.newerFormat
             state = Mutex(JournalPosition(segments: recovery.segments, nextSequence: recovery.nextSequence))
         } catch {
@@ -55,6 +59,22 @@ public final class Journal: Sendable {
         // Where segments were lost, numbers that trackers have got through are not given again.
         let furthest = try cursors().values.max() ?? 0
         state.withLock { $0.nextSequence = max($0.nextSequence, furthest) }
+    }
+
+    /// The journal's identity; a journal gets one where it has none, or none that can be read.
+    private static func identity(_ files: any FileSystem) throws(JournalError) -> (id: JournalID, isLost: Bool) {
+        let isLost: Bool
+        do throws(FileError) {
+            if let id = try IdentityFile.read(files) { return (id, false) }
+            isLost = try files.names().contains(IdentityFile.name)
+        } catch {
+            throw JournalError(.unreadable, error)
+        }
+        do throws(FileError) {
+            return (try IdentityFile.make(files), isLost)
+        } catch {
+            throw JournalError(.unwritable, error)
+        }
     }
 
     /// How far it is written.

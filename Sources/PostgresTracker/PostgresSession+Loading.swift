@@ -7,6 +7,14 @@ extension PostgresSession {
     /// Loads a delivery and says what became of it.
     func load(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
         if delivery.count == 0 { return .delivered }
+        do throws(PostgresFailure) {
+            if try isLoaded(delivery, interrupt) {
+                isInDoubt = false
+                return .delivered
+            }
+        } catch {
+            return .retry(TrackerError(error))
+        }
         let rows = DeliveryRows(delivery, &targets)
         sender.reset()
         do {
@@ -65,10 +73,29 @@ extension PostgresSession {
         _ interrupt: Interrupt,
         _ body: (DeliveryLoader) throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
-        try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
-            connection,
-            limit throws(PostgresFailure) in
-            try body(DeliveryLoader(connection: connection, rows: rows, sender: sender, limit: limit))
+        let checkpoint = rows.checkpoint.map(checkpoints.statements)
+        do throws(PostgresFailure) {
+            let value = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                try body(
+                    DeliveryLoader(
+                        connection: connection,
+                        rows: rows,
+                        checkpoint: checkpoint,
+                        sender: sender,
+                        limit: limit
+                    )
+                )
+            }
+            isInDoubt = false
+            return value
+        } catch {
+            switch PostgresErrorClass(error) {
+            case .refused, .duplicate: isInDoubt = false
+            default: isInDoubt = checkpoint != nil
+            }
+            throw error
         }
     }
 

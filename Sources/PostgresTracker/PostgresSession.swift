@@ -8,6 +8,9 @@ actor PostgresSession {
     var memory = DuplicateMemory()
     var targets: LoadTargets
     let sender = RowSender()
+    nonisolated let checkpoints: CheckpointTable
+    /// Whether the last transaction with a checkpoint ended without an answer, so that it may be committed.
+    var isInDoubt = false
 
     private nonisolated let thread: BlockingThread
     private var connection: PostgresConnection?
@@ -19,6 +22,7 @@ actor PostgresSession {
         thread = try BlockingThread()
         self.configuration = configuration
         targets = LoadTargets(schema: configuration.schema)
+        checkpoints = CheckpointTable(configuration)
     }
 
     /// Runs `body` with a connection; after a failure the connection is made fit for the next call, or let go.

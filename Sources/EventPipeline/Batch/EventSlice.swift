@@ -14,6 +14,9 @@ public struct EventSlice: Sendable {
     ///
     /// Empty without a journal.
     package internal(set) var sequences: Range<UInt64> = 0..<0
+    /// For each event of the batch its place in the commit that `sequences` counts from; `nil` where the batch is as it
+    /// was committed.
+    var committedPlaces: [UInt32]?
 
     /// How many events it holds.
     public var count: Int { range.count }
@@ -78,6 +81,7 @@ public struct EventSlice: Sendable {
             indexes: indexes,
             range: range.lowerBound + subrange.lowerBound..<range.lowerBound + subrange.upperBound
         )
+        slice.committedPlaces = committedPlaces
         slice.sequences = sequences.lowerBound..<nextSequence(after: subrange.upperBound)
         return slice
     }
@@ -85,8 +89,13 @@ public struct EventSlice: Sendable {
     /// The number before which everything is settled with the slice's first events.
     private func nextSequence(after position: Int) -> UInt64 {
         if position == count { return sequences.upperBound }
-        // Where the batch is not as it was committed, nobody knows which number an event of it has.
-        guard position > 0, sequences.count == batch.count else { return sequences.lowerBound }
-        return sequences.lowerBound + UInt64(batchIndex(at: position - 1)) + 1
+        guard position > 0, !sequences.isEmpty else { return sequences.lowerBound }
+        let index = batchIndex(at: position - 1)
+        return sequences.lowerBound + UInt64(committedPlaces.map { Int($0[index]) } ?? index) + 1
     }
+}
+
+extension [EventSlice] {
+    /// The journal's number before which everything is settled with these, which follow each other; 0 without a journal.
+    var nextSequence: UInt64 { last?.sequences.upperBound ?? 0 }
 }

@@ -38,6 +38,12 @@ extension DispatchState {
         if committing == 0, phase != .open { actions.wakes = QueueSet(first: trackers.count) }
     }
 
+    /// A tracker that keeps its own place in the journal has said where it is; nothing was delivered to it so far.
+    mutating func resume(_ queue: Int, from sequence: UInt64) {
+        trackers[queue].settledSequence = sequence
+        trackers[queue].queue.spill(from: sequence)
+    }
+
     /// Events came out of the journal; returns whether there is something to deliver, and how far the tracker has got.
     mutating func journalRead(
         _ part: TrackerBacklog.Part,

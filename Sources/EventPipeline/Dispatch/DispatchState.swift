@@ -75,12 +75,14 @@ package struct DispatchState: Sendable {
 
     /// Makes one empty queue for each name.
     ///
-    /// `cursors` says, with a journal, how far each tracker has got in it, and `published` how far it goes.
+    /// `cursors` says, with a journal, how far each tracker has got in it, and `published` how far it goes. The trackers of
+    /// `checkpointing` may know better when they have started: until then their events stay in the journal.
     package init(
         trackerNames: [String],
         configuration: Pipeline.Configuration,
         cursors: [UInt64] = [],
-        published: UInt64? = nil
+        published: UInt64? = nil,
+        checkpointing: QueueSet = []
     ) {
         self.configuration = configuration
         self.published = published
@@ -94,7 +96,7 @@ package struct DispatchState: Sendable {
         self.waitQueues = waitQueues
         for (queue, cursor) in cursors.enumerated() {
             trackers[queue].settledSequence = cursor
-            if cursor < published ?? 0 { trackers[queue].queue.spill(from: cursor) }
+            if cursor < published ?? 0 || checkpointing.contains(queue) { trackers[queue].queue.spill(from: cursor) }
         }
     }
 

@@ -7,6 +7,8 @@ extension EventSlice {
         guard byteCount > 0, byteCount * 2 < batch.byteCount else { return self }
         let storage = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 1)
         var entries: [EventBatch.Entry] = []
+        var places: [UInt32] = []
+        places.reserveCapacity(count)
         entries.reserveCapacity(count)
         var end = 0
         for position in 0..<count {
@@ -16,6 +18,7 @@ extension EventSlice {
             end += line.count + 1
             storage.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: end - 1, as: UInt8.self)
             let entry = batch.entries[index]
+            places.append(UInt32(truncatingIfNeeded: index))
             entries.append(
                 EventBatch.Entry(
                     id: entry.id,
@@ -26,6 +29,8 @@ extension EventSlice {
             )
         }
         let bytes = UnsafeRawBufferPointer(start: storage, count: end)
-        return EventSlice(EventBatch(catalog: batch.catalog, entries: entries, adopting: bytes))
+        var slice = EventSlice(EventBatch(catalog: batch.catalog, entries: entries, adopting: bytes))
+        slice.committedPlaces = places
+        return slice
     }
 }

@@ -134,9 +134,20 @@ extension Pipeline {
     }
 
     /// Notes how far a tracker has got; where that fails it gets some events again after a restart.
-    func moveCursor(of queue: Int, to sequence: UInt64, syncs: Bool = false) async {
+    func moveCursor(of queue: Int, to sequence: UInt64, checkpoint: UInt64? = nil, syncs: Bool = false) async {
+        await loggingCursor(of: queue) { backlog throws(JournalError) in
+            try await backlog.moveCursor(to: sequence, checkpoint: checkpoint, syncs: syncs)
+        }
+    }
+
+    /// Does something with a tracker's cursor, and logs where that fails.
+    func loggingCursor(
+        of queue: Int,
+        _ body: (TrackerBacklog) async throws(JournalError) -> Void
+    ) async {
+        guard let backlog = journaling?.backlogs[queue] else { return }
         do throws(JournalError) {
-            try await journaling?.backlogs[queue].moveCursor(to: sequence, syncs: syncs)
+            try await body(backlog)
         } catch {
             log.cursorNotMoved(trackers[queue].name, error)
         }

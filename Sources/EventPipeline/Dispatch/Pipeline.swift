@@ -102,13 +102,18 @@ public final class Pipeline: Service {
         rejects = quarantine
         router = Router(catalog: catalog, trackerNames: names)
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
+        var checkpointing: QueueSet = []
+        for (queue, tracker) in trackers.enumerated() where journaling != nil && tracker is any CheckpointingTracker {
+            checkpointing.insert(queue)
+        }
         shared = Mutex(
             Shared(
                 state: DispatchState(
                     trackerNames: names,
                     configuration: configuration,
                     cursors: journaling?.cursors ?? [],
-                    published: journaling?.journal.position.nextSequence
+                    published: journaling?.end,
+                    checkpointing: checkpointing
                 ),
                 parkedWorkers: Array(repeating: nil, count: names.count)
             )

@@ -103,6 +103,32 @@ struct PipelineLog: Sendable {
         )
     }
 
+    func resumes(_ tracker: String, _ resumption: Resumption) {
+        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "sequence": "\(resumption.sequence)"]
+        switch resumption.finding {
+        case .agrees:
+            break
+        case .ahead:
+            logger.info("The tracker has got further than its cursor says; it goes on from there.", metadata: metadata)
+        case .behind:
+            logger.warning(
+                "The tracker has not got as far as its cursor says, as after a restore; it goes back there.",
+                metadata: metadata
+            )
+        case .beyondJournal:
+            logger.error(
+                "The tracker has got further than the journal goes, which must be an older copy; its cursor counts.",
+                metadata: metadata
+            )
+        }
+        if let missing = resumption.missing {
+            logger.error(
+                "The journal does not reach back to where the tracker is; it does not get what stood between.",
+                metadata: [Self.tracker: "\(tracker)", "from": "\(missing.lowerBound)", "to": "\(missing.upperBound)"]
+            )
+        }
+    }
+
     func journalNotRead(_ error: JournalError, tracker: String, pause: Duration) {
         logger.error(
             "The journal could not be read for the tracker, and is tried again.",

@@ -15,6 +15,9 @@ package struct Settlement: Sendable {
     /// How many positions made no sense.
     package let invalidPositions: Int
 
+    /// Whether all of it was delivered.
+    package var isDelivered: Bool { refusals.isEmpty && retry == nil }
+
     /// Checks an outcome against its delivery.
     package init(of delivery: Delivery, outcome: DeliveryOutcome) {
         guard !outcome.refusals.isEmpty || outcome.retry != nil else {
@@ -60,7 +63,9 @@ package struct Settlement: Sendable {
             positions = check.outside == outsideBefore ? wanted.sorted() : unsettled
         }
         if positions.isEmpty { return nil }
-        return positions.count == delivery.count ? delivery : delivery.selecting(positions)
+        if positions.count == delivery.count { return delivery }
+        // All others are delivered, or in the quarantine when these are tried again.
+        return Delivery(delivery.selecting(positions).slices, checkpoint: delivery.checkpoint)
     }
 }
 

@@ -203,9 +203,13 @@ extension TrackerState {
         let position = queue.head
         let slices = queue.take()
         let bytes = slices.reduce(0) { $0 + $1.byteCount }
-        let next = slices.last?.sequences.upperBound ?? 0
         phase = .delivering(
-            InFlight(position: position, events: queue.head - position, bytes: bytes, nextSequence: next)
+            InFlight(
+                position: position,
+                events: queue.head - position,
+                bytes: bytes,
+                nextSequence: slices.nextSequence
+            )
         )
         return .deliver(slices)
     }

@@ -15,7 +15,7 @@ struct TrackerWorker: Sendable {
                 case .start:
                     await start()
                 case .deliver(let slices):
-                    await deliver(Delivery(slices))
+                    await deliver(delivery(of: slices, to: slices.nextSequence))
                 case .deliverAgain(let delivery):
                     pipeline.metrics[queue].retried(delivery.count)
                     await deliver(delivery)
@@ -45,21 +45,44 @@ struct TrackerWorker: Sendable {
 
     private func start() async {
         var failure: TrackerError?
+        var resumption: Resumption?
         do throws(TrackerError) {
             try await tracker.start(for: pipeline.catalog)
+            resumption = try await resume()
         } catch {
             failure = error
         }
         let now = pipeline.clock.now()
         let jitter = failure == nil ? 0 : pipeline.jitter()
         let report = pipeline.decide { state, actions in
-            state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions)
+            if let resumption { state.resume(queue, from: resumption.sequence) }
+            return state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions)
         }
         if let failure {
             pipeline.log.startFailed(tracker.name, failure, pause: report.pause, failures: report.failures)
         } else {
             pipeline.log.started(tracker.name)
         }
+    }
+
+    /// Asks a tracker that keeps its own place in the journal where it is; its cursor goes there.
+    private func resume() async throws(TrackerError) -> Resumption? {
+        guard let journaling = pipeline.journaling, let tracker = tracker as? any CheckpointingTracker else {
+            return nil
+        }
+        let answer = try await tracker.checkpoint(ofJournal: journaling.journal.id)
+        let resumption = await journaling.backlogs[queue].resumption(from: answer, end: journaling.end)
+        guard resumption.finding != .agrees else { return resumption }
+        pipeline.log.resumes(tracker.name, resumption)
+        await pipeline.loggingCursor(of: queue) { backlog throws(JournalError) in try await backlog.resume(resumption) }
+        return resumption
+    }
+
+    private func delivery(of slices: [EventSlice], to sequence: UInt64) -> Delivery {
+        Delivery(
+            slices,
+            checkpoint: pipeline.journaling.map { Checkpoint(journal: $0.journal.id, nextSequence: sequence) }
+        )
     }
 
     private func deliver(_ delivery: Delivery) async {
@@ -79,7 +102,10 @@ struct TrackerWorker: Sendable {
             state.settle(settlement, of: queue, now: now, jitter: jitter, actions: &actions)
         }
         logReport(report, settlement)
-        if report.pause == nil { await moveCursor(to: report.settledSequence) }
+        guard report.pause == nil else { return }
+        // As it has promised, the tracker stored it then.
+        let isStored = settlement.isDelivered && tracker is any CheckpointingTracker
+        await moveCursor(to: report.settledSequence, checkpoint: isStored ? delivery.checkpoint?.nextSequence : nil)
     }
 
     /// Reads what did not fit into the queue, or is left from before, and delivers it.
@@ -98,7 +124,7 @@ struct TrackerWorker: Sendable {
                 state.journalRead(part, of: queue, actions: &actions)
             }
             await moveCursor(to: settled)
-            if delivers { await deliver(Delivery(part.slices)) }
+            if delivers { await deliver(self.delivery(of: part.slices, to: part.nextSequence)) }
         } catch {
             let now = pipeline.clock.now()
             let jitter = pipeline.jitter()
@@ -107,8 +133,8 @@ struct TrackerWorker: Sendable {
         }
     }
 
-    private func moveCursor(to sequence: UInt64) async {
-        if pipeline.journaling != nil { await pipeline.moveCursor(of: queue, to: sequence) }
+    private func moveCursor(to sequence: UInt64, checkpoint: UInt64? = nil) async {
+        await pipeline.moveCursor(of: queue, to: sequence, checkpoint: checkpoint)
     }
 
     private func logReport(_ report: DispatchState.Report, _ settlement: Settlement) {

@@ -11,6 +11,8 @@ final class Journaling: Sendable {
     let backlogs: [TrackerBacklog]
     /// How far each tracker had got when the journal was opened.
     let cursors: [UInt64]
+    /// Where the journal ended when it was opened.
+    let end: UInt64
     /// The trackers that have a cursor and are not configured, and where the hindmost stands: they hold segments back.
     let abandoned: (trackers: [String], sequence: UInt64)
 
@@ -30,6 +32,7 @@ final class Journaling: Sendable {
     ) throws(JournalError) {
         self.journal = journal
         self.now = now
+        end = journal.position.nextSequence
         let (writing, reading): (BlockingThread, BlockingThread)
         do throws(TrackerError) {
             writing = try BlockingThread()

@@ -112,13 +112,33 @@ actor TrackerBacklog {
         return count
     }
 
+    /// Where a tracker begins that keeps its own place; `end` is where the journal ended when it was opened.
+    func resumption(from checkpoint: UInt64?, end: UInt64) -> Resumption {
+        let reach = min(journal.position.firstSequence, end)...end
+        return Resumption(from: checkpoint, cursor: cursor.sequence ?? end, known: cursor.checkpoint, journal: reach)
+    }
+
+    /// Puts the cursor to where the tracker begins, be it ahead or back.
+    func resume(_ resumption: Resumption) throws(JournalError) {
+        try putCursor(to: resumption.sequence, checkpoint: resumption.checkpoint, syncs: true)
+    }
+
     /// Notes that everything before `sequence` is settled; where `syncs` says so, for good.
     ///
-    /// A cursor that a loss of power sets back makes its tracker get events again, which it was promised may happen.
-    func moveCursor(to sequence: UInt64, syncs: Bool) throws(JournalError) {
+    /// `checkpoint` is what the tracker stored itself; `nil` where it stored nothing now. A cursor that a loss of power
+    /// sets back makes its tracker get events again, which it was promised may happen.
+    func moveCursor(to sequence: UInt64, checkpoint: UInt64? = nil, syncs: Bool) throws(JournalError) {
         guard syncs || cursor.sequence.map({ $0 < sequence }) ?? true else { return }
+        try putCursor(
+            to: max(sequence, cursor.sequence ?? 0),
+            checkpoint: checkpoint ?? cursor.checkpoint,
+            syncs: syncs
+        )
+    }
+
+    private func putCursor(to sequence: UInt64, checkpoint: UInt64?, syncs: Bool) throws(JournalError) {
         do throws(FileError) {
-            try cursor.move(to: max(sequence, cursor.sequence ?? 0), syncs: syncs)
+            try cursor.move(to: sequence, checkpoint: checkpoint, syncs: syncs)
         } catch {
             throw JournalError(.unwritable, "The cursor cannot be moved: \(error).")
         }
@@ -171,6 +191,7 @@ actor TrackerBacklog {
             part.rejections += checked.rejections.filter(concerns)
             if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
                 slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
+                slice.committedPlaces = Self.places(of: batch, besides: checked.rejections)
                 waiting.append(slice)
             }
             return true
@@ -202,6 +223,13 @@ actor TrackerBacklog {
             let index = catalog.definitions.firstIndex(where: { $0.name == name })
         else { return true }
         return catalog.trackerMasks[index] & mask != 0
+    }
+
+    /// Where the accepted events stood among all; `nil` where all were accepted.
+    private static func places(of batch: EventBatch, besides rejections: [Rejection]) -> [UInt32]? {
+        if rejections.isEmpty { return nil }
+        let rejected = Set(rejections.map(\.index))
+        return (0..<batch.count + rejections.count).filter { !rejected.contains($0) }.map(UInt32.init)
     }
 
     private static func dropping(_ count: Int, linesOf lines: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -11,15 +11,18 @@ public struct Delivery: Sendable {
     public let count: Int
     /// How many bytes their lines take, newlines included.
     public let byteCount: Int
+    /// How far the tracker has got once all of it is delivered; `nil` without a journal.
+    public let checkpoint: Checkpoint?
 
     /// Puts slices together.
-    public init(_ slices: [EventSlice]) {
+    public init(_ slices: [EventSlice], checkpoint: Checkpoint? = nil) {
         self.slices = slices
+        self.checkpoint = checkpoint
         count = slices.reduce(0) { $0 + $1.count }
         byteCount = slices.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// Only the events at the given positions, ascending.
+    /// Only the events at the given positions, ascending; without the checkpoint, which is that of the whole.
     public func selecting(_ positions: some Sequence<Int>) -> Delivery {
         var selected: [EventSlice] = []
         var sliceIndex = 0

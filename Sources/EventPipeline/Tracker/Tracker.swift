@@ -6,7 +6,8 @@
 /// - **Order.** `start` returns before the first `deliver`, and the last `deliver` returns before `stop`. `deliver` is
 ///   called for one delivery at a time, and deliveries come in the order in which their events were accepted.
 /// - **Repetition.** A delivery may come again, whole or in part, after an outcome with a retry and after a restart.
-///   Ids stay the same. A tracker whose destination can tell by the id should make the repetition harmless.
+///   Ids stay the same. A tracker whose destination can tell by the id should make the repetition harmless; one whose
+///   destination has transactions can keep it from happening, as a `CheckpointingTracker`.
 /// - **Failure.** An outage is a `retry`; an event that the destination will never take is a `refusal`. A tracker does
 ///   not retry on its own for longer than a delivery's time limit, and never drops an event in silence.
 /// - **Cancellation.** When the task is cancelled, `deliver` returns soon (within a second) with a `retry` for what is

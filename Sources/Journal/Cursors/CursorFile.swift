@@ -14,6 +14,11 @@ package struct CursorFile {
     private var syncedGeneration: UInt64 = 0
     /// The number of the first event that the tracker still needs; `nil` where it never got any.
     package private(set) var sequence: UInt64?
+    /// The last checkpoint that the tracker is known to have stored itself; `nil` where it never stored one.
+    ///
+    /// What the tracker says at its start is compared with it: the cursor may be ahead of it, by events that were none of
+    /// the tracker's, or refused.
+    package private(set) var checkpoint: UInt64?
 
     /// Opens a tracker's cursor, or makes it.
     package init(_ files: any FileSystem, tracker: String) throws(FileError) {
@@ -44,7 +49,7 @@ package struct CursorFile {
     }
 
     /// Moves the cursor; where `syncs` says so, it survives a loss of power from here on.
-    package mutating func move(to sequence: UInt64, syncs: Bool) throws(FileError) {
+    package mutating func move(to sequence: UInt64, checkpoint: UInt64? = nil, syncs: Bool) throws(FileError) {
         let next = generation &+ 1
         if next &- syncedGeneration >= UInt64(Self.slotCount) { try sync() }
         let offset = Int(next % UInt64(Self.slotCount)) * Self.slotBytes
@@ -53,12 +58,17 @@ package struct CursorFile {
             bytes.storeBytes(of: Self.magic.littleEndian, as: UInt32.self)
             bytes.storeBytes(of: next.littleEndian, toByteOffset: 8, as: UInt64.self)
             bytes.storeBytes(of: sequence.littleEndian, toByteOffset: 16, as: UInt64.self)
+            // In the two gaps of the slot, so that files from before checkpoints are read as having none.
+            let (high, low) = (UInt32((checkpoint ?? 0) >> 32), UInt32(truncatingIfNeeded: checkpoint ?? 0))
+            bytes.storeBytes(of: high.littleEndian, toByteOffset: 4, as: UInt32.self)
+            bytes.storeBytes(of: low.littleEndian, toByteOffset: 24, as: UInt32.self)
             let checksum = Checksum.of(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<28]))
             bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
             try file.write(UnsafeRawBufferPointer(bytes), at: offset)
         }
         generation = next
         self.sequence = sequence
+        self.checkpoint = checkpoint
         if syncs { try sync() }
     }
 
@@ -78,5 +88,10 @@ package struct CursorFile {
         else { return }
         generation = found
         sequence = UInt64(littleEndian: slot.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        let high = UInt32(littleEndian: slot.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+        let low = UInt32(littleEndian: slot.loadUnaligned(fromByteOffset: 24, as: UInt32.self))
+        let stored = UInt64(high) << 32 | UInt64(low)
+        // No event comes before the first one, so nobody stores a checkpoint of 0.
+        checkpoint = stored > 0 ? stored : nil
     }
 }

@@ -32,6 +32,8 @@ package struct Inspection: Sendable {
     /// Segments retire one now and then, so that a second look is enough.
     private static let maximumTries = 100
 
+    /// Which journal it is; `nil` where it was not opened since journals have identities.
+    package let id: JournalID?
     /// The segments, in order.
     package private(set) var segments: [FoundSegment] = []
     /// The cursors, by their trackers' names.
@@ -43,6 +45,7 @@ package struct Inspection: Sendable {
     ///
     /// - Throws: Where one of them cannot be read. A file that is removed meanwhile is left out.
     package init(_ files: any FileSystem) throws(FileError) {
+        id = try Self.unlessMissing { () throws(FileError) in try IdentityFile.read(files) } ?? nil
         let names = try files.names().sorted()
         // Before the segments, so that no cursor is ahead of what is found in them.
         for name in names {

@@ -32,11 +32,21 @@ package struct RecoveryReport: Sendable, Hashable {
     /// What is missing.
     package internal(set) var gaps: [Gap] = []
 
+    /// Whether the file of the journal's identity could not be read, so that it has another identity now.
+    package private(set) var lostIdentity = false
+
     /// Whether everything was as it should be, a cut end aside.
     package var isIntact: Bool { damages.isEmpty && gaps.isEmpty }
 
     /// One sentence for each finding.
     package var sentences: [String] {
         cuts.map(\.description) + damages.map(\.description) + gaps.map(\.description)
+            + (lostIdentity ? ["\(IdentityFile.name) could not be read; the journal has another identity now"] : [])
+    }
+
+    func noting(lostIdentity: Bool) -> RecoveryReport {
+        var report = self
+        report.lostIdentity = lostIdentity
+        return report
     }
 }

@@ -20,7 +20,7 @@ extension DeliveryLoader {
         for group in rows.groups {
             try isolate(in: group, until: deadline, &isolation)
         }
-        try commit()
+        try commit(leavesOut: !isolation.refused.isEmpty || !isolation.unsettled.isEmpty)
         isolation.unsettled.sort()
         return isolation
     }

@@ -2,6 +2,8 @@
 struct DeliveryLoader {
     let connection: PostgresConnection
     let rows: DeliveryRows
+    /// How the delivery's checkpoint is stored; `nil` where it has none.
+    let checkpoint: CheckpointTable.Statements?
     let sender: RowSender
     let limit: WaitLimit
 
@@ -63,10 +65,14 @@ struct DeliveryLoader {
     }
 
     func begin() throws(PostgresFailure) {
-        try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", limit)
+        let lock = checkpoint.map { "; " + $0.lock } ?? ""
+        try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + lock, limit)
     }
 
-    func commit() throws(PostgresFailure) {
-        try connection.execute("COMMIT", limit)
+    /// Commits, and with it the checkpoint, unless a row of the delivery is left out.
+    func commit(leavesOut: Bool = false) throws(PostgresFailure) {
+        let isWhole = !leavesOut && sender.defects.isEmpty
+        let store = isWhole ? checkpoint.map { $0.store + "; " } ?? "" : ""
+        try connection.execute(store + "COMMIT", limit)
     }
 }

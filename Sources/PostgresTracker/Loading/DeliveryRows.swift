@@ -17,11 +17,14 @@ struct DeliveryRows {
 
     /// In the order of the tables' names, so that two loaders wait for each other's keys in the same order.
     private(set) var groups: [Group] = []
+    /// What is to be stored with the rows; `nil` for nothing.
+    let checkpoint: Checkpoint?
     private let slices: [EventSlice]
     private var places: [Place] = []
 
     init(_ delivery: Delivery, _ targets: inout LoadTargets) {
         slices = delivery.slices
+        checkpoint = delivery.checkpoint
         places.reserveCapacity(delivery.count)
         var catalog: EventCatalog?
         var definitions: [LoadTarget] = []

@@ -7,7 +7,8 @@ struct ForgetCommand: ParsableCommand {
         commandName: "forget",
         abstract: "Remove a tracker's cursor from a journal, so that the tracker holds nothing back.",
         discussion: """
-            Needs the journal for itself, and asks. Where a tracker of this name is configured again, it is a new one.
+            Needs the journal for itself, and asks. Where a tracker of this name is configured again, it is a new one; \
+            PostgreSQL, which keeps its place itself, goes on from there.
             """
     )
 

@@ -59,7 +59,8 @@ struct InspectCommand: ParsableCommand {
 
     private static func summary(of inspection: Inspection) -> String {
         let count = inspection.segments.count
-        return "\(count) segment\(count == 1 ? "" : "s"), \(inspection.byteCount) bytes, "
+        let identity = inspection.id.map { "journal \($0)\n" } ?? ""
+        return identity + "\(count) segment\(count == 1 ? "" : "s"), \(inspection.byteCount) bytes, "
             + "first event \(inspection.firstSequence), next event \(inspection.nextSequence)"
     }
 }
@@ -99,6 +100,8 @@ private struct InspectionReport: Encodable {
         var bytes: Int
     }
 
+    /// Absent where the journal was not opened since journals have identities.
+    var journal: String?
     var segments: [SegmentReport]
     var bytes: Int
     var firstSequence: UInt64
@@ -107,6 +110,7 @@ private struct InspectionReport: Encodable {
     var cuts: [CutReport]
 
     init(_ inspection: Inspection) {
+        journal = inspection.id?.description
         segments = inspection.segments.map { found in
             SegmentReport(
                 file: found.segment.name.text,

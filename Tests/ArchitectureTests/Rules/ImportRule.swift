@@ -18,14 +18,14 @@ enum ImportRule {
         "ConsoleTracker": ["EventModel", "EventPipeline", "EventSchema", "JSONTape"],
         "PostgresTracker": [
             "CLibPQ", "Crypto", "EventModel", "EventPipeline", "EventSchema", "Foundation", "FoundationEssentials",
-            "JSONTape", "Logging",
+            "JSONTape", "Journal", "Logging",
         ],
         "KafkaTracker": ["CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "Logging"],
         "HTTPIngest": [
             "EventModel", "EventPipeline", "EventSchema", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
             "ServiceLifecycle",
         ],
-        "PipelineTestKit": ["EventModel", "EventPipeline", "EventSchema", "Testing"],
+        "PipelineTestKit": ["EventModel", "EventPipeline", "EventSchema", "Journal", "Testing"],
         "sluice": [
             "ArgumentParser", "Configuration", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema",
             "Foundation", "FoundationEssentials", "HTTPIngest", "Journal", "KafkaTracker", "Logging", "PostgresTracker",

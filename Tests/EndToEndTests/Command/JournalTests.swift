@@ -39,6 +39,7 @@ struct JournalTests {
         let time = "2010-12-01T08:26:00.000000Z"
         #expect(rows.contains("\(segment) 0 4 328 \(time) \(time) ended"))
         #expect(rows.contains("00000000000000000011.segment 11 12 59 \(time) \(time) open"))
+        #expect(rows.contains("journal \(held.id)"))
         #expect(rows.contains("4 segments, 976 bytes, first event 0, next event 12"))
         #expect(rows.contains("my.kafka 5 7"))
         #expect(rows.contains("\(segment).7.cut 3"))
@@ -63,6 +64,7 @@ struct JournalTests {
                 let sequence: UInt64?
                 let lag: UInt64
             }
+            let journal: String
             let segments: [Segment]
             let bytes: Int
             let firstSequence: UInt64
@@ -74,6 +76,8 @@ struct JournalTests {
         let run = try await Sluice.run("journal", "inspect", "journal", "--json", in: folder)
         #expect(run.ending == .exit(0))
         let report = try JSONDecoder().decode(Report.self, from: Data(run.output.joined().utf8))
+        #expect(JournalID(report.journal) != nil)
+        #expect(try "\(report.journal)\n" == String(contentsOfFile: folder.path("journal/identity"), encoding: .utf8))
         #expect(report.segments.map(\.firstSequence) == [0, 4, 8])
         #expect(report.segments.map(\.nextSequence) == [4, 8, 11])
         #expect(report.segments.first?.file == segment)

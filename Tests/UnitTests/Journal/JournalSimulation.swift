@@ -9,6 +9,7 @@ final class JournalSimulation {
     private var random: SeededGenerator
     private var journal: Journal
     private var writer: JournalWriter
+    private let id: JournalID
     private var nextEvent = 0
     /// By number, what was acknowledged and must be there.
     private(set) var acknowledged: [UInt64: String] = [:]
@@ -25,6 +26,7 @@ final class JournalSimulation {
         random = SeededGenerator(seed: seed)
         journal = try Journal(files, configuration: configuration, now: 0)
         writer = JournalWriter(journal)
+        id = journal.id
     }
 
     func run(steps: Int) throws {
@@ -91,6 +93,7 @@ final class JournalSimulation {
     }
 
     private func check() throws {
+        #expect(journal.id == id, "seed \(seed)")
         let found = try JournalContents(journal)
         #expect(found.order == found.order.sorted(), "seed \(seed)")
         #expect(Set(found.order).count == found.order.count, "seed \(seed)")

@@ -1,0 +1,186 @@
+import EventPipeline
+import EventSchema
+import Journal
+import Logging
+import PipelineTestKit
+import PostgresTracker
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL: checkpoints")
+struct PostgresCheckpointTests {
+    private static let plan = [event("Bought", [property("number", .integer)])]
+    private let journal = JournalID()
+
+    private func events(_ numbers: some Sequence<Int>) -> [String] {
+        numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
+    }
+
+    private func fixture(in database: TestDatabase? = nil) async throws -> PostgresFixture {
+        let fixture = try await PostgresFixture(Self.plan, in: database)
+        try await fixture.database.noteInserts(into: "analytics.bought")
+        return fixture
+    }
+
+    private func delivery(
+        _ numbers: Range<Int>,
+        to sequence: UInt64,
+        _ fixture: PostgresFixture,
+        of journal: JournalID? = nil
+    ) throws -> Delivery {
+        let checkpoint = Checkpoint(journal: journal ?? self.journal, nextSequence: sequence)
+        return Delivery([EventSlice(try fixture.batch(events(numbers)))], checkpoint: checkpoint)
+    }
+
+    private func tracker(_ fixture: PostgresFixture, name: String = "postgres") async throws -> PostgresTracker {
+        let configuration = PostgresConfiguration(connection: fixture.database.url, name: name)
+        let tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
+        try await tracker.start(for: fixture.catalog)
+        return tracker
+    }
+
+    @Test("is stored with the rows, whichever way they go in, and told by the next process")
+    func stored() async throws {
+        let fixture = try await fixture()
+        let tracker = fixture.tracker
+        #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
+        #expect(await tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
+        #expect(try await tracker.checkpoint(ofJournal: journal) == 10)
+        // Duplicates lead through staging.
+        #expect(await tracker.deliver(try delivery(5..<20, to: 20, fixture)).isDelivered)
+        #expect(try await tracker.checkpoint(ofJournal: journal) == 20)
+        #expect(await tracker.deliver(try delivery(20..<30, to: 30, fixture)).isDelivered)
+        #expect(try await self.tracker(fixture).checkpoint(ofJournal: journal) == 30)
+        #expect(try await fixture.count("analytics.bought") == 30)
+    }
+
+    @Test("is replaced as it comes, also by a smaller one and up to the largest, and left alone by what has none")
+    func replaced() async throws {
+        let fixture = try await fixture()
+        for (round, sequence) in ([1, .max >> 1, 1 << 40, 7] as [UInt64]).enumerated() {
+            #expect(await fixture.tracker.deliver(try delivery(round..<round + 1, to: sequence, fixture)).isDelivered)
+            #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == sequence)
+        }
+        #expect(await fixture.tracker.deliver(try fixture.delivery(events(10..<20))).isDelivered)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 7)
+    }
+
+    @Test("is kept for each journal, and for each tracker without regard to case")
+    func apart() async throws {
+        let fixture = try await fixture()
+        let other = JournalID()
+        #expect(await fixture.tracker.deliver(try delivery(0..<1, to: 11, fixture)).isDelivered)
+        #expect(await fixture.tracker.deliver(try delivery(1..<2, to: 22, fixture, of: other)).isDelivered)
+        let second = try await tracker(fixture, name: "It's another")
+        #expect(await second.deliver(try delivery(2..<3, to: 33, fixture)).isDelivered)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 11)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: other) == 22)
+        #expect(try await tracker(fixture, name: "IT'S ANOTHER").checkpoint(ofJournal: journal) == 33)
+        #expect(try await tracker(fixture, name: "Postgres").checkpoint(ofJournal: journal) == 11)
+    }
+
+    @Test("is not stored where a row is refused, be it by the server or before, and then with what is delivered next")
+    func refused() async throws {
+        let fixture = try await fixture()
+        try await fixture.database.run("ALTER TABLE analytics.bought ADD CHECK (number <> 4)")
+        #expect(await fixture.tracker.deliver(try delivery(0..<3, to: 3, fixture)).isDelivered)
+        #expect(await fixture.tracker.deliver(try delivery(3..<6, to: 6, fixture)).refusals.map(\.position) == [1])
+        #expect(try await fixture.count("analytics.bought") == 5)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 3)
+        let broken = EventBatch.scripted(
+            catalog: fixture.catalog,
+            events: [
+                ScriptedEvent("Bought", number: 8, payload: #"{"number":8}"#),
+                ScriptedEvent("Bought", number: 9, payload: #"{"number":nonsense}"#),
+            ]
+        )
+        let checkpoint = Checkpoint(journal: journal, nextSequence: 8)
+        let outcome = await fixture.tracker.deliver(Delivery([EventSlice(broken)], checkpoint: checkpoint))
+        #expect(outcome.refusals.map(\.position) == [1])
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 3)
+        #expect(await fixture.tracker.deliver(try delivery(10..<11, to: 9, fixture)).isDelivered)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 9)
+    }
+
+    @Test("is not stored where the rows are not, and they not where it is not")
+    func together() async throws {
+        let fixture = try await fixture()
+        try await fixture.database.run("ALTER TABLE analytics._sluice_checkpoints ADD CHECK (next_sequence <> 13)")
+        #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 12, fixture)).isDelivered)
+        let outcome = await fixture.tracker.deliver(try delivery(10..<20, to: 13, fixture))
+        #expect(outcome.retry != nil && outcome.refusals == [])
+        #expect(try await fixture.count("analytics.bought") == 10)
+        try await fixture.database.run("ALTER TABLE analytics.bought ALTER number TYPE text")
+        #expect(await fixture.tracker.deliver(try delivery(10..<20, to: 14, fixture)).retry != nil)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 12)
+    }
+
+    @Test("a database without the table for it is not prepared, and the error names sluice migrate")
+    func missing() async throws {
+        let fixture = try await fixture()
+        try await fixture.database.run("DROP TABLE analytics._sluice_checkpoints")
+        let error = await #expect(throws: TrackerError.self) {
+            try await fixture.tracker.checkpoint(ofJournal: journal)
+        }
+        #expect(error?.code == .notPrepared)
+        #expect(error?.isRetryable == false)
+        #expect(
+            error?.message == #"The database lacks the table "analytics"."_sluice_checkpoints"; run `sluice migrate`."#
+        )
+        // Without a journal nobody needs it.
+        #expect(await fixture.tracker.deliver(try fixture.delivery(events(0..<10))).isDelivered)
+    }
+
+    @Test("a commit whose answer is lost is found out about, and no row of it is sent again", .timeLimit(.minutes(2)))
+    func inDoubt() async throws {
+        let server = try await PrivatePostgres()
+        let fixture = try await fixture(in: try await server.makeDatabase())
+        #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
+        // A standby that never answers: the server has committed, and does not say so.
+        try await fixture.database.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try await fixture.database.run("SELECT pg_reload_conf()")
+        let delivery = try delivery(10..<20, to: 20, fixture)
+        async let first = fixture.tracker.deliver(delivery)
+        try await waitForSessions(waitingFor: "SyncRep", 1, in: fixture.database)
+        try await fixture.database.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        )
+        #expect(await first.retry != nil)
+        try await fixture.database.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try await fixture.database.run("SELECT pg_reload_conf()")
+        #expect(await fixture.tracker.deliver(delivery).isDelivered)
+        #expect(await fixture.tracker.deliver(try self.delivery(20..<30, to: 30, fixture)).isDelivered)
+        #expect(try await fixture.database.notedInserts() == (0..<30).map(id))
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 30)
+    }
+
+    @Test("the question waits for a transaction that a killed process left, and has its answer")
+    func underWay() async throws {
+        let fixture = try await fixture()
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
+        let delivery = try delivery(0..<10, to: 10, fixture)
+        async let left = fixture.tracker.deliver(delivery)
+        try await waitForSessions(waitingFor: "relation", 1, in: fixture.database)
+        let next = try await tracker(fixture)
+        async let answer = next.checkpoint(ofJournal: journal)
+        try await waitForSessions(waitingFor: "advisory", 1, in: fixture.database)
+        try session.close()
+        #expect(await left.isDelivered)
+        #expect(try await answer == 10)
+    }
+
+    private func waitForSessions(waitingFor event: String, _ count: Int, in database: TestDatabase) async throws {
+        for _ in 0..<200 {
+            let waiting = try await database.run(
+                """
+                SELECT pg_sleep(0.02);
+                SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = 'sluice' AND wait_event = '\(event)'
+                """
+            )
+            if waiting.last == "\(count)" { return }
+        }
+        Issue.record("there never were \(count) sessions that wait for \(event)")
+    }
+}
