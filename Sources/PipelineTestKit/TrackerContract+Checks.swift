@@ -50,7 +50,7 @@ extension TrackerContract {
             let promise = "a delivery in an outage, cancelled, returns in time with a retry and without refusals"
             checks.append(Check(promise: promise) { try await verifyOutage(outage) })
         }
-        return checks
+        return checks + checkpointChecks
     }
 
     private func verifySlices() async throws {

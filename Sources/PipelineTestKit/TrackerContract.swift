@@ -2,7 +2,8 @@ public import EventModel
 public import EventPipeline
 public import EventSchema
 
-/// Holds a tracker to the promises of the `Tracker` protocol, against a real destination.
+/// Holds a tracker to the promises of the `Tracker` protocol, against a real destination; one that is a
+/// `CheckpointingTracker` to those, too.
 ///
 ///     try await TrackerContract(
 ///         makeTracker: { MyTracker(url: server.url) },

@@ -29,8 +29,7 @@ struct CrashTests {
     func outages() async throws {
         let postgres = try await PrivatePostgres()
         let scene = try await CrashScene(postgres)
-        // A server that dies in the middle of a commit does not say whether it was made: then the rows are sent again.
-        try await scene.play(sendsOnce: false) {
+        try await scene.play {
             var server = try await scene.serve()
             for round in 0..<4 {
                 try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)

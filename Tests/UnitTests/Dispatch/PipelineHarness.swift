@@ -36,6 +36,7 @@ struct PipelineHarness: Sendable {
         journal files: SimulatedFileSystem,
         _ journal: JournalConfiguration = .small(),
         queue: Pipeline.Queue,
+        catalog: EventCatalog = Self.catalog,
         start: JournalStart = .end,
         quarantine: Quarantine? = nil,
         now: @escaping @Sendable (ManualClock) -> Timestamp = { _ in .now() }
@@ -43,7 +44,7 @@ struct PipelineHarness: Sendable {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let clock = clock
         pipeline = try Pipeline(
-            catalog: Self.catalog,
+            catalog: catalog,
             trackers: trackers,
             journal: Journal(files, configuration: journal, now: 0),
             configuration: .init(

@@ -1,5 +1,6 @@
 import EventModel
 import EventPipeline
+import Journal
 import PipelineTestKit
 import Synchronization
 import Testing
@@ -50,10 +51,34 @@ struct TrackerContractTests {
         #expect(error?.promises.map(\.promise) == ["a delivery that comes again is delivered again, ids unchanged"])
     }
 
+    @Test(
+        "a tracker that keeps checkpoints is held to that, too",
+        arguments: [
+            (CheckpointingMemoryTracker.Flaw.none, nil),
+            (
+                .forgets,
+                "a checkpoint is stored with what is delivered, and told by a new tracker; instead: it tells none"
+            ),
+            (
+                .keepsTheGreatest,
+                "a checkpoint is replaced as it comes, and left alone by a delivery without one; instead"
+            ),
+            (.clears, "left alone by a delivery without one; instead: it tells none and not 6"),
+            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells 22 and not 11"),
+            (.storesFirst, "after an outage a checkpoint is there only if all its events are; instead: 100 of 100"),
+        ]
+    )
+    func checkpoints(flaw: CheckpointingMemoryTracker.Flaw, text: String?) async throws {
+        let contract = contract { CheckpointingMemoryTracker($0, flaw) }
+        guard let text else { return try await contract.verify() }
+        let error = await #expect(throws: TrackerContract.BrokenPromises.self) { try await contract.verify() }
+        #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
+    }
+
     private func contract(
         deduplicates: Bool = false,
         cancellationLimit: Duration = .seconds(10),
-        _ makeTracker: @escaping @Sendable (MemoryDestination) -> MemoryTracker
+        _ makeTracker: @escaping @Sendable (MemoryDestination) -> any Tracker
     ) -> TrackerContract {
         let destination = MemoryDestination()
         return TrackerContract(
@@ -76,6 +101,7 @@ struct TrackerContractTests {
 /// Where the trackers of these tests deliver to.
 final class MemoryDestination: Sendable {
     let ids = Mutex<[EventID]>([])
+    let checkpoints = Mutex<[JournalID: UInt64]>([:])
     let isUp = Watched(true)
 }
 
@@ -130,6 +156,51 @@ final class MemoryTracker: Tracker {
         case .ignoresSlices: return delivery.slices.flatMap { $0.batch.entries.map(\.id) }
         case .refuses: return Array(ids.dropFirst())
         default: return ids
+        }
+    }
+}
+
+/// A tracker that keeps checkpoints beside its events, and its promises, but for one.
+final class CheckpointingMemoryTracker: CheckpointingTracker {
+    enum Flaw: Sendable {
+        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst
+    }
+
+    let name = "memory"
+    private let destination: MemoryDestination
+    private let events: MemoryTracker
+    private let flaw: Flaw
+
+    init(_ destination: MemoryDestination, _ flaw: Flaw) {
+        self.destination = destination
+        self.flaw = flaw
+        events = MemoryTracker(destination)
+    }
+
+    func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
+        destination.checkpoints.withLock { flaw == .mixesJournals ? $0.values.max() : $0[journal] }
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        if flaw == .storesFirst { store(delivery.checkpoint) }
+        let outcome = await events.deliver(delivery)
+        if outcome.retry == nil, outcome.refusals.isEmpty { store(delivery.checkpoint) }
+        return outcome
+    }
+
+    private func store(_ checkpoint: Checkpoint?) {
+        destination.checkpoints.withLock { stored in
+            guard let checkpoint else {
+                if flaw == .clears { stored = [:] }
+                return
+            }
+            switch flaw {
+            case .forgets: break
+            case .keepsTheGreatest:
+                stored[checkpoint.journal] = max(stored[checkpoint.journal] ?? 0, checkpoint.nextSequence)
+            case .mixesJournals: stored = [checkpoint.journal: checkpoint.nextSequence]
+            case .none, .clears, .storesFirst: stored[checkpoint.journal] = checkpoint.nextSequence
+            }
         }
     }
 }

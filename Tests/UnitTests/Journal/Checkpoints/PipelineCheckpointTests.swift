@@ -131,6 +131,25 @@ struct PipelineCheckpointTests {
         #expect(ledger.state.value.asked == [1, 1 + 21, 1 + 42, 61])
     }
 
+    @Test("a commit of which the plan takes only a part now is counted in the numbers of the whole")
+    func otherPlan() async throws {
+        let (files, ledger) = (SimulatedFileSystem(seed: 9), Ledger())
+        let before = EventCatalog.scripted(["A": ["alpha"], "B": ["alpha"]])
+        let events = (0..<24).map { ScriptedEvent($0 % 3 == 2 ? "B" : "A", number: $0) }
+        let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))
+        let harness = try PipelineHarness([dead], journal: files, queue: Self.queue, catalog: before)
+        try await harness.runWithTime { pipeline in
+            try await pipeline.submit(.scripted(catalog: before, events: events))
+        }
+        let now = EventCatalog.scripted(["A": ["alpha"]])
+        let tracker = LedgerTracker(ledger)
+        try await PipelineHarness([tracker], journal: files, queue: Self.queue, catalog: now).runWithTime { _ in
+            await ledger.waitForNumbers(16)
+        }
+        #expect(ledger.numbers == (0..<24).filter { $0 % 3 != 2 })
+        #expect(ledger.state.value.asked == [10, 20, 24])
+    }
+
     @Test("a question that fails is asked again after another start, before any delivery")
     func failingQuestion() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 8), Ledger())
