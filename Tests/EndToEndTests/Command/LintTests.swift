@@ -93,15 +93,22 @@ struct LintTests {
         }
         #expect(run.output.contains("    --listen, SLUICE_HTTP_LISTEN; default: 127.0.0.1:8080"))
         #expect(run.output.contains("    --postgres, DATABASE_URL; default: none: no such tracker"))
-        var file: [String: [String: Any]] = [:]
+        var file: [String: Any] = [:]
         for (key, line) in zip(keys, run.output.filter { $0.contains("; default: ") }) {
-            let parts = key.split(separator: ".").map(String.init)
-            try #require(parts.count == 2)
-            file[parts[0], default: [:]][parts[1]] = Self.value(of: line.components(separatedBy: "; default: ")[1])
+            let value = Self.value(of: line.components(separatedBy: "; default: ")[1])
+            Self.set(value, at: key.split(separator: ".").map(String.init)[...], of: &file)
         }
         try folder.write(try JSONSerialization.data(withJSONObject: file), to: "all.json")
         let replay = try await Sluice.replay("--dry-run", "--config", "all.json", in: folder)
         #expect(replay.ending == .exit(0))
+    }
+
+    private static func set(_ value: Any, at path: ArraySlice<String>, of object: inout [String: Any]) {
+        guard let key = path.first else { return }
+        guard path.count > 1 else { return object[key] = value }
+        var inner = object[key] as? [String: Any] ?? [:]
+        set(value, at: path.dropFirst(), of: &inner)
+        object[key] = inner
     }
 
     private static func value(of text: String) -> Any {
