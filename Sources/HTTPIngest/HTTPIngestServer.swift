@@ -110,6 +110,9 @@ public final class HTTPIngestServer: Service {
 
     private func listen(on group: MultiThreadedEventLoopGroup) async throws -> Listener {
         let shared = IngestContext(configuration: configuration, pipeline: pipeline)
+        // Made once before there are connections: the runtime of Swift 6.3 can crash when two event loops ask for a
+        // generic type that nobody has asked for before, as they do when senders come back to a server that restarts.
+        _ = Self.makeDecoder(decoderLimits)
         let channel = try await bootstrap(on: group, shared, try await resources(of: group))
             .bind(host: configuration.host, port: configuration.port)
             .get()
@@ -146,11 +149,7 @@ public final class HTTPIngestServer: Service {
         _ shared: IngestContext,
         _ resources: [ObjectIdentifier: NIOLoopBound<LoopResources>]
     ) -> ServerBootstrap {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = configuration.maximumHeaderBytes
-        limits.maxHeaderListSize = configuration.maximumHeaderBytes
-        limits.maxHeaderFieldCount = configuration.maximumHeaderFields
-        let decoderLimits = limits
+        let decoderLimits = decoderLimits
         return ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -181,17 +180,30 @@ public final class HTTPIngestServer: Service {
         guard admission != .drop, let loop = resources[ObjectIdentifier(channel.eventLoop)]?.value else {
             throw ChannelError.ioOnClosedChannel
         }
-        let decoder = ByteToMessageHandler(
-            HTTPRequestDecoder(limitConfiguration: limits),
-            // What it holds back is the beginning of one header, whatever a refused upgrade makes it forget.
-            maximumBufferSize: 1 << 20
-        )
         let handler = ConnectionHandler(
             shared: shared,
             loop: loop,
             admission: admission,
             eventLoop: channel.eventLoop
         )
-        try channel.pipeline.syncOperations.addHandlers([decoder, handler])
+        try channel.pipeline.syncOperations.addHandlers([makeDecoder(limits), handler])
+    }
+
+    private var decoderLimits: NIOHTTPDecoderLimitConfiguration {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = configuration.maximumHeaderBytes
+        limits.maxHeaderListSize = configuration.maximumHeaderBytes
+        limits.maxHeaderFieldCount = configuration.maximumHeaderFields
+        return limits
+    }
+
+    private static func makeDecoder(_ limits: NIOHTTPDecoderLimitConfiguration) -> ByteToMessageHandler<
+        HTTPRequestDecoder
+    > {
+        ByteToMessageHandler(
+            HTTPRequestDecoder(limitConfiguration: limits),
+            // What it holds back is the beginning of one header, whatever a refused upgrade makes it forget.
+            maximumBufferSize: 1 << 20
+        )
     }
 }

@@ -70,7 +70,13 @@ struct CrashScene {
     /// Waits until so many more events are acknowledged.
     func waitForAcknowledged(further count: Int, by server: ServingSluice) async throws {
         let before = load.acknowledged.count
-        await load.waitForAcknowledged(before + count)
+        await withTaskGroup { group in
+            group.addTask { [load] in await load.waitForAcknowledged(before + count) }
+            // A server that ends by itself acknowledges nothing more.
+            group.addTask { _ = try? await server.process.waitForEnd() }
+            await group.next()
+            group.cancelAll()
+        }
         let after = load.acknowledged.count
         guard after < before + count else { return }
         throw stalled("\(after - before) of \(count) further events were acknowledged", server)
@@ -105,6 +111,9 @@ struct CrashScene {
     }
 
     private func stalled(_ what: String, _ server: ServingSluice) -> Stalled {
-        Stalled(description: "\(what); the server said:\n\(server.process.errors.text.suffix(4_000))")
+        let stalled = Stalled(description: "\(what); the server said:\n\(server.process.errors.text)")
+        // An error that is thrown after the time limit is not reported.
+        print(stalled)
+        return stalled
     }
 }
