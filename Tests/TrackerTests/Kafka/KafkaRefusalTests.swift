@@ -29,7 +29,7 @@ import Testing
     func sharedRefusal(error: rd_kafka_resp_err_t) async throws {
         let cluster = try MockKafkaCluster()
         try cluster.makeTopic("events", partitions: 1)
-        try await cluster.withTracker { tracker in
+        try await cluster.withTracker(["max.in.flight": "1"]) { tracker in
             cluster.failProducing([error, error, error])
             let outcome = await tracker.deliver(KafkaEvents.delivery(100))
             #expect(outcome.isDelivered)
