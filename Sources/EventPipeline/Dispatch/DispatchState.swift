@@ -45,6 +45,8 @@ package struct DispatchState: Sendable {
     package internal(set) var published: UInt64?
     /// Whether the journal could be written when it was last tried.
     package internal(set) var isJournalWritable = true
+    /// How fast the hindmost tracker gets through the journal.
+    var drain = DrainRate()
     /// When to say that the journal takes nothing.
     var refusalNotice = SparseNotice()
     /// How many batches were admitted, and are neither committed nor turned down.

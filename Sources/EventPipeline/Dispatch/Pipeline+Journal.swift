@@ -103,7 +103,9 @@ extension Pipeline {
         var nextRetention = clock.now() + .seconds(1)
         while (try? await clock.sleepUntil(clock.now() + pause)) != nil {
             let (wasWritable, needed) = decide { state, _ in
-                (state.isJournalWritable, state.neededSequence(besides: journaling.abandoned.sequence))
+                let needed = state.neededSequence(besides: journaling.abandoned.sequence)
+                state.drain.note(needed, now: clock.now())
+                return (state.isJournalWritable, needed)
             }
             do throws(JournalError) {
                 if wasWritable {

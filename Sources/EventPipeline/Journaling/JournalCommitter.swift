@@ -14,8 +14,10 @@ actor JournalCommitter {
         /// The number of the first event, or why none was committed.
         let outcome: Result<UInt64, JournalError>
 
-        var isRefused: Bool {
-            if case .failure = outcome { true } else { false }
+        /// Whether there was no room for it, or the disk did not write.
+        var lacksRoom: Bool {
+            guard case .failure(let error) = outcome else { return false }
+            return error.code == .full || error.code == .unwritable
         }
     }
 
@@ -126,11 +128,11 @@ actor JournalCommitter {
         _ retired: (Result<[Segment], JournalError>) -> Void
     ) -> Bool {
         let segments = journal.position.segments.count
-        guard segments != lastSegments || commit.isRefused else { return false }
+        guard segments != lastSegments || commit.lacksRoom else { return false }
         var outcome = Result<[Segment], JournalError>.success([])
         do throws(JournalError) {
             let now = self.now().microseconds
-            outcome = .success(try journal.retire(before: needed(), now: now, makesRoom: commit.isRefused))
+            outcome = .success(try journal.retire(before: needed(), now: now, makesRoom: commit.lacksRoom))
         } catch {
             outcome = .failure(error)
         }

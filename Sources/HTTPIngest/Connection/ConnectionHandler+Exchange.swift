@@ -152,8 +152,8 @@ extension ConnectionHandler {
             refuse(shared.queueFull)
         case .failure(.closed):
             refuse(.shuttingDown)
-        case .failure(.notStored):
-            refuse(.notStored)
+        case .failure(.notStored(let error)):
+            refuse(.notStored(retryAfter: shared.pipeline.retryAfter(error)))
         }
     }
 

@@ -92,12 +92,6 @@ extension Failure {
         fields: "retry-after: 1\r\n",
         endsConnection: true
     )
-    static let notStored = Failure(
-        status: "503 Service Unavailable",
-        code: "not-stored",
-        message: "The journal does not take events at this time. Nothing was taken.",
-        fields: "retry-after: 5\r\n"
-    )
     static let noMemory = Failure(
         status: "503 Service Unavailable",
         code: "no-memory",
@@ -129,13 +123,29 @@ extension Failure {
         )
     }
 
-    /// A queue stayed full for `seconds`, which is also when it makes sense to try again.
-    static func queueFull(retryAfterSeconds seconds: Int64) -> Failure {
+    /// The journal is full, or its disk does not write.
+    static func notStored(retryAfter: Duration) -> Failure {
+        Failure(
+            status: "503 Service Unavailable",
+            code: "not-stored",
+            message: "The journal does not take events at this time. Nothing was taken.",
+            fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+        )
+    }
+
+    /// A queue stayed full for so long, which is also when it makes sense to try again.
+    static func queueFull(retryAfter: Duration) -> Failure {
         Failure(
             status: "503 Service Unavailable",
             code: "queue-full",
             message: "A tracker's queue is full. Nothing was taken.",
-            fields: "retry-after: \(seconds)\r\n"
+            fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
         )
+    }
+
+    /// At least one, and rounded up: a sender that comes too early comes for nothing.
+    private static func wholeSeconds(_ duration: Duration) -> Int64 {
+        let parts = duration.components
+        return max(1, parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
     }
 }

@@ -35,7 +35,6 @@ struct IngestContext: Sendable {
         maximumBodyBytes = configuration.maximumBodyBytes
         budget = BodyBudget(limit: configuration.maximumBufferedBytes)
         connections = LiveConnections(limit: configuration.maximumConnections)
-        let wait = configuration.maxWait.components
-        queueFull = .queueFull(retryAfterSeconds: max(1, wait.seconds + (wait.attoseconds > 0 ? 1 : 0)))
+        queueFull = .queueFull(retryAfter: configuration.maxWait)
     }
 }

@@ -162,6 +162,9 @@ struct PipelineJournalTests {
                 }
             }
             #expect(taken > 10)
+            // Its one tracker stands still: nobody can tell when there is room.
+            let full = JournalError(.full, "full")
+            #expect(pipeline.retryAfter(full) == .seconds(30))
             tracker.release()
             await tracker.waitForDelivered(taken)
             await pipeline.flush()
