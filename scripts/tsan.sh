@@ -8,6 +8,7 @@ copy=$PWD/.run/tsan
 suites='UnitTests\.(Pipeline|Quarantine|TrackerContract)|EndToEndTests\.(Answer|Backpressure|Limit|Shutdown)Tests'
 
 mkdir -p "$copy"
+rm -rf "$copy/Sources" "$copy/Tests"
 # With their times, so that a second run builds only what differs.
 git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$copy"
 while IFS= read -r module; do

@@ -8,6 +8,8 @@ package struct DrainRate: Sendable {
 
     /// Notes which event is the oldest that is still needed.
     package mutating func note(_ sequence: UInt64, now: Duration) {
+        // Where it is asked more often than that, the last second says enough.
+        if let last = samples.last, now - last.at < .milliseconds(250) { return }
         samples.append((now, sequence))
         samples.removeAll { $0.at < now - Self.window }
     }

@@ -118,7 +118,10 @@ struct TrackerWorker: Sendable {
                 try pipeline.quarantineForGood(part.rejections, source: "journal")
             } catch {
                 await backlog.forgetWhatWasRead()
-                throw error
+                throw JournalError(
+                    error.code,
+                    "The quarantine does not keep what is no event any more. \(error.message)"
+                )
             }
             let (delivers, settled) = pipeline.decide { state, actions in
                 state.journalRead(part, of: queue, actions: &actions)

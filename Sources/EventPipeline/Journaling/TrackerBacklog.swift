@@ -14,12 +14,20 @@ actor TrackerBacklog {
         /// The number up to which nothing is left to be read.
         var nextSequence: UInt64
         /// Those that do not follow the plan any more.
-        var rejections: [Rejection] = []
+        private(set) var rejections: [Rejection] = []
+        /// About how many bytes of memory these take.
+        private(set) var rejectedBytes = 0
         /// What could not be read.
         var damages: [Damage] = []
 
         /// How many events there are for the tracker.
         var count: Int { slices.reduce(0) { $0 + $1.count } }
+
+        /// Adds what does not follow the plan any more.
+        mutating func add(_ rejected: [Rejection]) {
+            rejections += rejected
+            rejectedBytes += rejected.reduce(0) { $0 + $1.approximateBytes }
+        }
     }
 
     private let thread: BlockingThread
@@ -67,7 +75,10 @@ actor TrackerBacklog {
             reader = journal.reader(from: start)
         }
         var part = Part(nextSequence: sequence)
-        while !fill(&part), let position = reader?.nextSequence, position < end {
+        // What is rejected fills a part as well: after a change of the plan that may be all there is.
+        while !fill(&part), part.rejectedBytes < delivery.maximumBytes, let position = reader?.nextSequence,
+            position < end
+        {
             guard try readFrame(from: sequence, to: end, into: &part) else {
                 // What is missing before the end is not there any more.
                 part.nextSequence = end
@@ -172,6 +183,8 @@ actor TrackerBacklog {
             guard let next = try reader?.next() else { return false }
             step = next
         } catch {
+            // Without a descriptor or memory it can be read later; only what the disk has lost is given up.
+            guard error.isOfMedium else { throw beginAnew("The journal cannot be read: \(error).") }
             failure = (sequence, failure.start == sequence ? failure.count + 1 : 1)
             guard failure.count >= Self.maximumFailures,
                 let damage = reader?.passSegment(.unreadable(error.errorNumber))
@@ -188,7 +201,7 @@ actor TrackerBacklog {
         case .frame(let header, let lines):
             let skipped = sequence > header.firstSequence ? Int(clamping: sequence - header.firstSequence) : 0
             let checked = try check(Self.dropping(skipped, linesOf: lines))
-            part.rejections += checked.rejections.filter(concerns)
+            part.add(checked.rejections.filter(concerns))
             if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
                 slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
                 slice.committedPlaces = Self.places(of: batch, besides: checked.rejections)

@@ -5,6 +5,8 @@ package struct QuarantineReader: ~Copyable {
     /// Some events that were kept together.
     package struct Entries: Sendable {
         package let part: Int
+        /// The part's own identity, which no other part ever has.
+        package let partID: String
         /// The number of the first in its part; the others follow.
         package let firstSequence: UInt64
         /// The lines, with their newlines.
@@ -16,6 +18,7 @@ package struct QuarantineReader: ~Copyable {
     private var parts: ArraySlice<Int>
     private var walk: JournalWalk?
     private var part = 0
+    private var partID = ""
     /// What is damaged or missing, a sentence each, so far.
     package private(set) var findings: [String] = []
 
@@ -36,14 +39,16 @@ package struct QuarantineReader: ~Copyable {
             while true {
                 switch try walk?.next() ?? .end {
                 case .frame(let header, let lines, _):
-                    return Entries(part: part, firstSequence: header.firstSequence, lines: Array(lines))
+                    return Entries(part: part, partID: partID, firstSequence: header.firstSequence, lines: Array(lines))
                 case .damage(let damage): note("\(damage)")
-                // Numbers that were never given, or what a running process writes now.
-                case .gap, .unfinished, .retired, .passed: break
+                case .gap(let gap): note("\(gap)")
+                // What a running process writes now, or is not wanted.
+                case .unfinished, .retired, .passed: break
                 case .end:
                     guard let next = parts.popFirst() else { return nil }
                     part = next
                     let files = try PosixFileSystem(existing: folder.folder(ofPart: next), isReadOnly: true)
+                    partID = try JournalID(of: files)?.description ?? "\(next)"
                     walk = try JournalWalk(files, selecting: since.map { FrameSelection(times: $0 ... .max) })
                 }
             }

@@ -58,6 +58,9 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether there is no such file.
     package var isMissing: Bool { errorNumber == PosixErrors.noEntry }
 
+    /// Whether the disk has lost what was asked for, and not the process the means to ask.
+    package var isOfMedium: Bool { PosixErrors.ofMedium.contains(errorNumber) }
+
     /// As `write 00000000000000000000.segment: No space left on device`.
     package var description: String { "\(operation) \(name): \(PosixErrors.message(errorNumber))" }
 }

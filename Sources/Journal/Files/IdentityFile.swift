@@ -1,3 +1,11 @@
+extension JournalID {
+    /// The identity of the journal with these files; `nil` where it has none yet.
+    package init?(of files: any FileSystem) throws(FileError) {
+        guard let id = try IdentityFile.read(files) else { return nil }
+        self = id
+    }
+}
+
 /// The file that keeps a journal's identity: its UUID in text, and a newline.
 ///
 /// It is written beside and renamed, before the journal's first frame: so a crash leaves it whole or not there.

@@ -154,6 +154,7 @@ enum PosixErrors {
     static let noEntry = ENOENT
     static let notFolder = ENOTDIR
     static let input = EIO
+    static let ofMedium: Set<Int32> = [EIO, EBADMSG, ENXIO]
 
     static func message(_ number: Int32) -> String {
         strerror(number).map { String(cString: $0) } ?? "error \(number)"

@@ -32,7 +32,7 @@ struct QuarantineListCommand: AsyncParsableCommand {
         var latest = LatestRows(limit: limit)
         defer { latest.print(asJSON: json) }
         try QuarantineCommand.forEach(in: folder, filter) { record in
-            latest.add(QuarantineRow(record, isSent: sent.contains(record.id)), at: record.at.microseconds)
+            latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
         }
     }
 }

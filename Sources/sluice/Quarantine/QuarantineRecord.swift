@@ -26,24 +26,32 @@ struct QuarantineRecord {
     /// A quote inside a string is escaped, so these bytes stand only where the verdict ends.
     private static let end = Data(#"]},"event"#.utf8)
 
-    /// The part of the quarantine and the number there, as `0-17`; it stays the same.
+    /// The part of the quarantine and the number there, as `0-17`.
     let id: String
+    /// The identity of that part, which no other ever has, and the number.
+    let partID: String
+    let sequence: UInt64
     let verdict: Verdict
     let at: Timestamp
     let line: ArraySlice<UInt8>
 
     /// Reads a line; `nil` where it is none of a quarantine.
-    init?(id: String, line: ArraySlice<UInt8>) {
+    init?(part: Int, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
         guard line.starts(with: Self.start), let end = Data(line).range(of: Self.end) else { return nil }
         let bytes = Data(line)[Self.start.count..<end.lowerBound + 2]
         guard let verdict = try? JSONDecoder().decode(Verdict.self, from: bytes), let at = Timestamp(verdict.at) else {
             return nil
         }
-        self.id = id
+        id = "\(part)-\(sequence)"
+        self.partID = partID
+        self.sequence = sequence
         self.line = line
         self.verdict = verdict
         self.at = at
     }
+
+    /// What tells it from every record of every quarantine.
+    var key: String { "\(partID)/\(sequence)" }
 
     /// The event as it was sent.
     var original: [UInt8] { Quarantine.original(ofLine: line) ?? [] }

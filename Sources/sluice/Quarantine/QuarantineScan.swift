@@ -8,6 +8,7 @@ struct QuarantineScan: ~Copyable {
     private var reader: QuarantineReader
     private var lines: ArraySlice<UInt8> = []
     private var part = 0
+    private var partID = ""
     private var sequence: UInt64 = 0
     /// How many bytes were read.
     private(set) var bytesRead = 0
@@ -25,7 +26,7 @@ struct QuarantineScan: ~Copyable {
     mutating func next() throws(JournalError) -> QuarantineRecord? {
         while true {
             while let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
-                let record = QuarantineRecord(id: "\(part)-\(sequence)", line: lines[..<end])
+                let record = QuarantineRecord(part: part, partID: partID, sequence: sequence, line: lines[..<end])
                 lines = lines[(end + 1)...]
                 sequence += 1
                 if let record, filter.matches(record) { return record }
@@ -33,6 +34,7 @@ struct QuarantineScan: ~Copyable {
             guard let entries = try reader.next() else { return nil }
             lines = entries.lines[...]
             part = entries.part
+            partID = entries.partID
             sequence = entries.firstSequence
             bytesRead += entries.lines.count
         }

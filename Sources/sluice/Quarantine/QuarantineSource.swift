@@ -14,7 +14,7 @@ final class QuarantineSource {
 
     /// One record, checked.
     struct Checked {
-        let id: String
+        let record: QuarantineRecord
         let body: CheckedBody
     }
 
@@ -22,7 +22,7 @@ final class QuarantineSource {
     private let sent: Set<String>
     private let stop: Interrupt
     private var scan: QuarantineScan
-    private var validators: [String?: EventValidator] = [:]
+    private var validators: [String: EventValidator] = [:]
 
     /// Opens the quarantine in a folder.
     ///
@@ -49,25 +49,29 @@ final class QuarantineSource {
     /// The next record that was not sent on yet; `nil` after the last.
     func next() throws -> Checked? {
         while !stop.isRaised, let record = try scan.next() {
-            if sent.contains(record.id) { continue }
-            let validator = validator(for: record.tracker)
-            let number = record.id.split(separator: "-").last.flatMap { Int($0) } ?? 0
-            validator.goOn(atLine: number + 1)
+            if sent.contains(record.key) { continue }
+            let validator = validator(for: record)
+            validator.goOn(atLine: Int(clamping: record.sequence))
             // On one line: a line break in JSON stands between tokens, and elsewhere makes it none anyway.
             let line = record.original.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
-            return Checked(id: record.id, body: try line.withUnsafeBytes { try validator.check($0, as: .lines) })
+            return Checked(record: record, body: try line.withUnsafeBytes { try validator.check($0, as: .lines) })
         }
         return nil
     }
 
-    private func validator(for tracker: String?) -> EventValidator {
-        if let validator = validators[tracker] { return validator }
-        let validator = EventValidator(
-            catalog: tracker.map { catalog.restricted(to: $0) } ?? catalog,
-            identity: .derived(source: Self.name),
-            acceptsReceivedAt: true
-        )
-        validators[tracker] = validator
+    /// One for each part, whose identity goes into the ids, and for each tracker that refused something.
+    private func validator(for record: QuarantineRecord) -> EventValidator {
+        let kind = record.tracker.map { "tracker:\($0)" } ?? record.partID
+        if let validator = validators[kind] { return validator }
+        let validator: EventValidator
+        if let tracker = record.tracker {
+            // A canonical line may be longer than the event was when it was sent.
+            validator = EventValidator(rereading: catalog.restricted(to: tracker))
+        } else {
+            let identity = EventIdentity.derived(source: "quarantine:\(record.partID)")
+            validator = EventValidator(catalog: catalog, identity: identity, acceptsReceivedAt: true)
+        }
+        validators[kind] = validator
         return validator
     }
 }

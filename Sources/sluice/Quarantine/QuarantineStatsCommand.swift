@@ -21,7 +21,7 @@ struct QuarantineStatsCommand: AsyncParsableCommand {
         var counts = QuarantineCounts()
         defer { print(json ? (try? JournalCommand.json(counts)) ?? "{}" : counts.table) }
         try QuarantineCommand.forEach(in: folder, try selection.filter()) { record in
-            counts.add(record, isSent: sent.contains(record.id))
+            counts.add(record, isSent: sent.contains(record.key))
         }
     }
 }

@@ -4,7 +4,7 @@ import Journal
 
 /// Which records of a quarantine were sent on, so that none is sent on twice: a journal of their ids beside the parts.
 struct SentRecords: ~Copyable {
-    /// The ids.
+    /// Their keys.
     private(set) var ids: Set<String> = []
     private var writer: JournalWriter?
 
@@ -16,7 +16,9 @@ struct SentRecords: ~Copyable {
     init(ofQuarantine folder: String, changes: Bool) throws(JournalError) {
         let folder = Self.folder(in: folder)
         let now = Timestamp.now().microseconds
-        writer = changes ? JournalWriter(try Journal(folder: folder, now: now)) : nil
+        writer =
+            changes
+            ? JournalWriter(try Journal(folder: folder, configuration: .init(minimumFreeBytes: 0), now: now)) : nil
         try read(folder)
     }
 
@@ -34,20 +36,24 @@ struct SentRecords: ~Copyable {
 
     private mutating func read(_ folder: String) throws(JournalError) {
         guard let files = try? PosixFileSystem(existing: folder, isReadOnly: true) else { return }
+        var flaw: String?
         do throws(FileError) {
             var walk = try JournalWalk(files)
-            while true {
+            reading: while true {
                 switch try walk.next() {
                 case .frame(_, let lines, _):
-                    for id in lines.split(separator: UInt8(ascii: "\n")) {
-                        ids.insert(String(decoding: id, as: UTF8.self))
+                    for key in lines.split(separator: UInt8(ascii: "\n")) {
+                        ids.insert(String(decoding: key, as: UTF8.self))
                     }
-                case .end: return
-                default: break
+                case .damage(let damage): flaw = "\(damage)"
+                case .gap(let gap): flaw = "\(gap)"
+                case .unfinished, .retired, .passed: break
+                case .end: break reading
                 }
             }
         } catch {
-            throw JournalError(.unreadable, "What was sent on cannot be read: \(error).")
+            flaw = "\(error)"
         }
+        if let flaw { throw JournalError(.unreadable, "What was sent on cannot be told from '\(folder)': \(flaw).") }
     }
 }

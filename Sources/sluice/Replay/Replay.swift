@@ -15,6 +15,9 @@ struct Replay {
     /// Whether nothing is delivered or kept.
     let isDryRun: Bool
     let rejects: Quarantine
+    /// The names of the trackers that are delivered to, and of all that are configured, in lower case.
+    let trackers: Set<String>
+    let configuredTrackers: Set<String>
     let logger: Logger
 
     /// Reads to the end, delivers, and stops the pipeline; SIGINT and SIGTERM end the reading early.

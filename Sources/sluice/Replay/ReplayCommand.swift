@@ -19,7 +19,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
             `quarantine` is the configured quarantine: what passes now is sent on, once; what still does not stays there. \
             Of it, --since and --until choose by the time when an event was put there. An event that a tracker refused is \
-            sent to that tracker only.
+            sent to that tracker only; with --to, only what needs no other of the configured trackers is sent on.
 
             At the end comes a report: on standard output, or, where the console tracker prints events there, on standard \
             error.
@@ -75,6 +75,9 @@ struct ReplayCommand: AsyncParsableCommand {
                 "journal:// is to be followed by the journal's folder, as in journal:///var/lib/journal."
             )
         }
+        if paths.count(where: { $0 == QuarantineSource.name }) > 1 {
+            throw ValidationError("The quarantine can be read once only.")
+        }
         if paths.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input can be read once only.") }
     }
 
@@ -97,6 +100,8 @@ struct ReplayCommand: AsyncParsableCommand {
             quarantine: QuarantineChoice(folder: settings.quarantineFolder, filter: try quarantineFilter()),
             isDryRun: dryRun,
             rejects: quarantine,
+            trackers: names(dryRun ? try wiring.trackers(only: to) : trackers),
+            configuredTrackers: names(try wiring.trackers()),
             logger: wiring.logger
         )
         let report = try await replay.run(showsProgress: Terminal.isInteractive && !json)
@@ -126,6 +131,8 @@ struct ReplayCommand: AsyncParsableCommand {
             until: try Timestamp(option: "--until", until)
         )
     }
+
+    private func names(_ trackers: [any Tracker]) -> Set<String> { Set(trackers.map { $0.name.lowercased() }) }
 
     private var readsOnlyQuarantine: Bool { paths.allSatisfy { $0 == QuarantineSource.name } }
 }

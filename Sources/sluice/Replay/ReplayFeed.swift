@@ -1,4 +1,5 @@
 import EventPipeline
+import EventSchema
 import Foundation
 import Journal
 import ServiceLifecycle
@@ -61,7 +62,7 @@ actor ReplayFeed: Service {
     private func send(_ part: ReplayReader.Part) async {
         let filter = part.record == nil ? replay.filter : ReplayFilter()
         let rejections = part.checked.rejections.filter { !filter.leavesOut($0) }
-        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }
+        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }.flatMap { isForUs(part, $0) ? $0 : nil }
         report.read += part.checked.count
         report.skipped += part.checked.count - rejections.count - (selected?.count ?? 0)
         report.rejected += rejections.count
@@ -73,17 +74,30 @@ actor ReplayFeed: Service {
         do {
             try await replay.pipeline.submit(selected)
             report.accepted += selected.count
-            if let record = part.record { accepted.append(record) }
+            if let record = part.record { accepted.append(record.key) }
         } catch {
             report.failures.append("\(part.path): \(selected.count) events were read, but not taken any more")
         }
     }
 
+    /// Whether a record can be sent to every tracker that it is meant for and that is configured: once sent on, it is not
+    /// sent again.
+    private func isForUs(_ part: ReplayReader.Part, _ batch: EventBatch) -> Bool {
+        guard let record = part.record else { return true }
+        let named =
+            record.tracker.map { [$0] }
+            ?? batch.entries.flatMap { entry in
+                batch.catalog.definitions[Int(entry.definitionIndex)].trackers
+            }
+        let wanted = Set(named.map { $0.lowercased() }).intersection(replay.configuredTrackers)
+        return !wanted.isEmpty && wanted.isSubset(of: replay.trackers)
+    }
+
     /// Waits until all is delivered, and notes which records of the quarantine need not be sent on again.
     private func noteSent() async {
         await replay.pipeline.flush()
-        let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 }
-        guard isDelivered, !accepted.isEmpty, sent != nil else { return }
+        let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.dropped == 0 }
+        guard isDelivered, replay.rejects.statistics.lost == 0, !accepted.isEmpty, sent != nil else { return }
         do throws(JournalError) {
             try sent?.add(accepted)
         } catch {

@@ -11,7 +11,15 @@ actor ReplayReader {
         /// Whether it comes from a quarantine, where it is kept already.
         var isQuarantined = false
         /// The record of the configured quarantine that this is; `nil` where it is none.
-        var record: String?
+        var record: Record?
+    }
+
+    /// A record of the quarantine.
+    struct Record: Sendable {
+        /// What tells it from every other.
+        let key: String
+        /// The tracker that refused it; `nil` where it did not follow the plan.
+        let tracker: String?
     }
 
     private let thread: BlockingThread
@@ -116,7 +124,8 @@ actor ReplayReader {
         guard let records else { return nil }
         do {
             if let next = try records.next() {
-                return Part(path: QuarantineSource.name, checked: next.body, isQuarantined: true, record: next.id)
+                let record = Record(key: next.record.key, tracker: next.record.tracker)
+                return Part(path: QuarantineSource.name, checked: next.body, isQuarantined: true, record: record)
             }
         } catch {
             failures.append("\(quarantine.folder): \(error)")

@@ -134,6 +134,11 @@ struct PostgresTests {
         #expect(kept[0].contains(#""source":"tracker:postgres","stage":"delivery""#))
         #expect(kept[0].contains("few"))
 
+        // Without the tracker that refused it there is nobody to send it on to, and it stays.
+        let elsewhere = try await Sluice.replay("quarantine", in: folder, plan: Self.plan)
+        #expect(elsewhere.ending == .exit(0))
+        #expect(try elsewhere.report().skipped == 1)
+
         // The way out: the rule is dropped, and the quarantine replayed.
         try await database.run("alter table analytics.item_purchased drop constraint few")
         let retry = try await Sluice.replay(
