@@ -137,8 +137,7 @@ struct PostgresCheckpointTests {
         let fixture = try await fixture(in: try await server.makeDatabase())
         #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
         // A standby that never answers: the server has committed, and does not say so.
-        try await fixture.database.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try await fixture.database.run("SELECT pg_reload_conf()")
+        try await setStandby("nobody", in: fixture.database)
         let delivery = try delivery(10..<20, to: 20, fixture)
         async let first = fixture.tracker.deliver(delivery)
         try await waitForSessions(waitingFor: "SyncRep", 1, in: fixture.database)
@@ -146,8 +145,7 @@ struct PostgresCheckpointTests {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         )
         #expect(await first.retry != nil)
-        try await fixture.database.run("ALTER SYSTEM RESET synchronous_standby_names")
-        try await fixture.database.run("SELECT pg_reload_conf()")
+        try await setStandby("", in: fixture.database)
         #expect(await fixture.tracker.deliver(delivery).isDelivered)
         #expect(await fixture.tracker.deliver(try self.delivery(20..<30, to: 30, fixture)).isDelivered)
         #expect(try await fixture.database.notedInserts() == (0..<30).map(id))
@@ -168,6 +166,18 @@ struct PostgresCheckpointTests {
         try session.close()
         #expect(await left.isDelivered)
         #expect(try await answer == 10)
+    }
+
+    /// Makes commits wait for a standby of this name, or for none; returns when that holds.
+    private func setStandby(_ name: String, in database: TestDatabase) async throws {
+        try await database.run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+        try await database.run("SELECT pg_reload_conf()")
+        // A new session has what the postmaster has, which by then has told the checkpointer, too; and that puts the
+        // setting into force before it makes a checkpoint that is asked for.
+        while try await database.run("SHOW synchronous_standby_names") != (name.isEmpty ? [] : [name]) {
+            try Task.checkCancellation()
+        }
+        try await database.run("CHECKPOINT")
     }
 
     private func waitForSessions(waitingFor event: String, _ count: Int, in database: TestDatabase) async throws {
