@@ -75,6 +75,11 @@ public final class ScriptedTracker: Tracker {
     /// The events it delivered, in order, as often as it did.
     public var delivered: [EventID] { state.value.delivered }
 
+    /// Waits until it was stopped.
+    public func waitForStop() async {
+        await state.wait { $0.calls.contains(.stop) }
+    }
+
     /// Waits until it has delivered so many events.
     public func waitForDelivered(_ count: Int) async {
         await state.wait { $0.delivered.count >= count }

@@ -59,6 +59,8 @@ struct PipelineShutdownTests {
             await deaf.waitForDeliveries(1)
             await healthy.waitForDelivered(1)
             pipeline.shutdown()
+            // It has no deadline to meet as far as this test goes.
+            await healthy.waitForStop()
             await clock.waitForSleeper(for: .seconds(30))
             clock.advance(by: .seconds(30))
             await clock.waitForSleeper(for: .seconds(5))
