@@ -77,7 +77,7 @@ public final class ScriptedTracker: Tracker {
 
     /// Waits until it was stopped.
     public func waitForStop() async {
-        await state.wait { $0.calls.contains(.stop) }
+        await waitForCalls(1) { $0 == .stop }
     }
 
     /// Waits until it has delivered so many events.
