@@ -6,6 +6,10 @@
 
 struct csimdjson_parser {
     simdjson::dom::parser parser;
+    // The lines that were indexed, and where the next backslash in them is.
+    const uint8_t *lines = nullptr;
+    size_t length = 0;
+    size_t next_escape = 0;
 };
 
 static csimdjson_error classify(simdjson::error_code error) {
@@ -62,4 +66,76 @@ csimdjson_error csimdjson_parse(
     document->structural_count = parser->parser.implementation->n_structural_indexes;
     document->has_escapes = std::memchr(text, '\\', length) != nullptr;
     return CSIMDJSON_OK;
+}
+
+static bool reserve(csimdjson_parser *parser, size_t length) {
+    simdjson::dom::parser &dom = parser->parser;
+    if (dom.implementation && dom.capacity() >= length && dom.doc.capacity() >= length) {
+        return true;
+    }
+    if (dom.allocate(length) == simdjson::SUCCESS && dom.doc.allocate(length) == simdjson::SUCCESS) {
+        return true;
+    }
+    dom = simdjson::dom::parser();
+    return false;
+}
+
+static size_t find_escape(const csimdjson_parser *parser, size_t from) {
+    const void *found = std::memchr(parser->lines + from, '\\', parser->length - from);
+    return found ? static_cast<const uint8_t *>(found) - parser->lines : parser->length;
+}
+
+bool csimdjson_index_lines(csimdjson_parser *parser, const uint8_t *text, size_t length) {
+    if (length == 0 || !reserve(parser, length)) {
+        return false;
+    }
+    auto &implementation = *parser->parser.implementation;
+    if (implementation.stage1(text, length, simdjson::stage1_mode::regular) != simdjson::SUCCESS) {
+        return false;
+    }
+    // A document that is not closed must not lead stage 2 past the last of the indexes. simdjson makes sure of that for
+    // a single document by looking at its first and last bracket (its issue 906); the same holds for lines when the
+    // first one begins as the last one ends.
+    const uint32_t *indexes = implementation.structural_indexes.get();
+    if (text[indexes[0]] != '{' || text[indexes[implementation.n_structural_indexes - 1]] != '}') {
+        return false;
+    }
+    parser->lines = text;
+    parser->length = length;
+    parser->next_escape = find_escape(parser, 0);
+    return true;
+}
+
+bool csimdjson_parse_line(csimdjson_parser *parser, size_t start, size_t end, csimdjson_document *document) {
+    auto &implementation = *parser->parser.implementation;
+    const uint32_t *indexes = implementation.structural_indexes.get();
+    const uint32_t count = implementation.n_structural_indexes;
+    uint32_t first = implementation.next_structural_index;
+    // The line before was no document where it did not end there: stage 2 stopped early, or went on into this line.
+    while (first < count && indexes[first] < start) {
+        first++;
+    }
+    while (first > 0 && indexes[first - 1] >= start) {
+        first--;
+    }
+    if (first >= count || indexes[first] >= end) {
+        return false;
+    }
+    implementation.next_structural_index = first;
+    if (implementation.stage2_next(parser->parser.doc) != simdjson::SUCCESS) {
+        return false;
+    }
+    const uint32_t next = implementation.next_structural_index;
+    if (indexes[next - 1] >= end || (next < count && indexes[next] < end)) {
+        return false;
+    }
+    if (parser->next_escape < start) {
+        parser->next_escape = find_escape(parser, start);
+    }
+    document->tape = parser->parser.doc.tape.get();
+    document->strings = parser->parser.doc.string_buf.get();
+    document->structurals = indexes + first;
+    document->structural_count = next - first;
+    document->has_escapes = parser->next_escape < end;
+    return true;
 }

@@ -36,14 +36,16 @@ extension UnsafeBufferPointer<PlainPattern.Step> {
     /// Whether the UTF-8 text, all of it, is such a row.
     @inline(__always)
     package func match(_ text: UnsafeRawBufferPointer) -> Bool {
-        var position = 0
+        guard let start = text.baseAddress else { return allSatisfy { $0.least == 0 } }
+        var position = start
+        let textEnd = start + text.count
         for step in self {
-            let start = position
-            let end = step.most < text.count - start ? start + step.most : text.count
-            while position < end, step.characters.contains(text[position]) { position += 1 }
-            if position - start < step.least { return false }
+            let first = position
+            let end = step.most < textEnd - first ? first + step.most : textEnd
+            while position < end, step.characters.contains(position.load(as: UInt8.self)) { position += 1 }
+            if position - first < step.least { return false }
         }
-        return position == text.count
+        return position == textEnd
     }
 }
 
@@ -54,8 +56,8 @@ package struct ASCIISet: BitwiseCopyable {
 
     @inline(__always)
     func contains(_ byte: UInt8) -> Bool {
-        guard byte < 128 else { return false }
-        return (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
+        let half = byte < 64 ? low : high
+        return byte < 128 && half &>> UInt64(byte) & 1 == 1
     }
 
     mutating func insert(_ range: ClosedRange<UInt8>) {

@@ -17,7 +17,7 @@ public struct TextProblems: OptionSet, Sendable {
 extension ByteBuilder {
     /// Appends a JSON string: quotes, and as few escapes as RFC 8259 allows, in their shortest form.
     ///
-    /// - Parameter text: UTF-8 with at least 8 more readable bytes behind it, as the tape's strings have.
+    /// - Parameter text: UTF-8 with `padding` more readable bytes behind it, as the tape's strings have.
     /// - Returns: What the text holds that some readers cannot take; it was appended all the same.
     @inlinable
     @inline(__always)
@@ -50,17 +50,17 @@ extension ByteBuilder {
 
     /// Appends a JSON string that needs no escape, nor can hold half of a surrogate pair.
     ///
-    /// - Parameter text: UTF-8 with at least 8 more readable bytes behind it, as the tape's strings have.
+    /// - Parameter text: UTF-8 with `padding` more readable bytes behind it, as the tape's strings have.
     @inlinable
     @inline(__always)
     public mutating func appendPlainString(_ text: UnsafeRawBufferPointer) {
         let length = text.count
-        reserve(length + 10)
+        reserve(length &+ 34)
         let output = UnsafeMutableRawPointer(end)
         output.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
         if let source = text.baseAddress { Self.copyPadded(source, length, to: output + 1) }
         output.storeBytes(of: UInt8(ascii: "\""), toByteOffset: length + 1, as: UInt8.self)
-        count += length + 2
+        count &+= length &+ 2
     }
 
     /// Sets the top bit of each byte that is a control character, `"`, `\`, or 0xED, with which surrogates begin.

@@ -42,7 +42,7 @@ public struct ByteBuilder: ~Copyable {
     @inlinable
     @inline(__always)
     public mutating func reserve(_ extra: Int) {
-        if capacity - count < extra { grow(by: extra) }
+        if capacity &- count < extra { grow(by: extra) }
     }
 
     /// Where the next byte goes; `reserve` first, and add what was written to `count`.
@@ -86,26 +86,29 @@ public struct ByteBuilder: ~Copyable {
         count += bytes.count
     }
 
-    /// Appends bytes behind which at least 8 more are readable: short texts go faster in whole words.
+    /// How many bytes behind a padded text must be readable: short texts are copied whole, whatever their length.
+    public static let padding = 32
+
+    /// Appends bytes behind which `padding` more are readable.
     @inlinable
     @inline(__always)
     public mutating func appendPadded(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress else { return }
-        reserve(bytes.count + 8)
+        reserve(bytes.count &+ 32)
         Self.copyPadded(source, bytes.count, to: UnsafeMutableRawPointer(end))
-        count += bytes.count
+        count &+= bytes.count
     }
 
-    /// Copies in words; at least 8 bytes behind both texts are there.
+    /// Copies in blocks of 32 bytes; `padding` bytes behind both texts are there.
     @inlinable
     @inline(__always)
     static func copyPadded(_ source: UnsafeRawPointer, _ count: Int, to target: UnsafeMutableRawPointer) {
         var position = 0
-        while position < count {
-            let word = (source + position).loadUnaligned(as: UInt64.self)
-            target.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
-            position &+= 8
-        }
+        repeat {
+            let block = (source + position).loadUnaligned(as: SIMD32<UInt8>.self)
+            target.storeBytes(of: block, toByteOffset: position, as: SIMD32<UInt8>.self)
+            position &+= 32
+        } while position < count
     }
 
     /// Appends the text of a literal.

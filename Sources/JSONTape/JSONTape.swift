@@ -84,8 +84,8 @@ public struct JSONTape {
     public func end(of index: Int) -> Int {
         switch kind(at: index) {
         case .object, .array: Int(words[index] & 0xFFFF_FFFF)
-        case .signed, .unsigned, .double: index + 2
-        default: index + 1
+        case .signed, .unsigned, .double: index &+ 2
+        default: index &+ 1
         }
     }
 
@@ -93,10 +93,10 @@ public struct JSONTape {
     @inlinable
     @inline(__always)
     public func contents(of index: Int) -> Range<Int> {
-        index + 1..<Int(words[index] & 0xFFFF_FFFF) - 1
+        index &+ 1..<Int(words[index] & 0xFFFF_FFFF) &- 1
     }
 
-    /// The UTF-8 of the string at `index`, without its escapes; at least 8 more bytes behind it are readable.
+    /// The UTF-8 of the string at `index`, without its escapes; `ByteBuilder.padding` more bytes behind it are readable.
     @inlinable
     @inline(__always)
     public func string(at index: Int) -> UnsafeRawBufferPointer {

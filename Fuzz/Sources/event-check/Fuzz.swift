@@ -4,8 +4,8 @@ import EventSchema
 
 /// Checks arbitrary bytes as a document and as lines, and what was accepted once more.
 ///
-/// Beside not crashing, two things must hold: each line of a batch is accepted again as it stands, and comes out of the
-/// second check byte for byte as it went in.
+/// Beside not crashing, three things must hold: each line of a batch is accepted again as it stands, and comes out of the
+/// second check byte for byte as it went in; and each line of a body is judged as it is alone.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -14,6 +14,7 @@ public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let checked = try? validator.check(bytes, as: format), let batch = checked.batch else { continue }
         checkAgain(batch)
     }
+    checkAlone(bytes)
     return 0
 }
 
@@ -34,4 +35,21 @@ private func checkAgain(_ batch: EventBatch) {
     }
     precondition(checked.rejections.isEmpty, "accepted, and then not: \(checked.rejections)")
     precondition(again.lines.elementsEqual(batch.lines), "the canonical form is not its own canonical form")
+}
+
+private func checkAlone(_ bytes: UnsafeRawBufferPointer) {
+    let validator = EventValidator(catalog: catalog, now: { arrival })
+    // A byte order mark is skipped before the first line only, and each line alone is a first one.
+    guard !bytes.contains(0xEF), let together = try? validator.check(bytes, as: .lines) else { return }
+    var (accepted, rejected) = (0, 0)
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        guard let checked = try? validator.check(UnsafeRawBufferPointer(rebasing: line), as: .lines) else { continue }
+        accepted += checked.batch?.count ?? 0
+        for rejection in checked.rejections {
+            precondition(rejected < together.rejections.count, "a line is rejected alone, and taken with others")
+            precondition(rejection.violations == together.rejections[rejected].violations, "another verdict alone")
+            rejected += 1
+        }
+    }
+    precondition(accepted == together.batch?.count ?? 0, "a line is taken alone, and rejected with others")
 }

@@ -6,6 +6,10 @@ import JSONTape
 struct BodyCheck: ~Copyable {
     /// Above this an array is not parsed as one document: the parser's memory grows tenfold with its text.
     private static let maximumDocumentBytes = 256 << 10
+    /// So many bytes of lines are parsed together.
+    private static let maximumPieceBytes = 64 << 10
+    /// After so many lines that are no documents, those that follow are parsed each alone.
+    private static let maximumFailures = 8
 
     private let catalog: EventCatalog
     private let now: () -> Timestamp
@@ -13,6 +17,7 @@ struct BodyCheck: ~Copyable {
     private let maximumRejections: Int
     private let maximumEventBytes: Int
     private var parser = JSONParser()
+    private var lineParser = JSONLineParser()
     private var input = PaddedInput()
     private var ids = EventIDGenerator()
     private var check: EventCheck
@@ -68,18 +73,45 @@ struct BodyCheck: ~Copyable {
 
     // MARK: Bodies
 
-    /// Checks each line where it stands.
+    /// Checks lines piece by piece, so that the parser's memory stays small.
     private mutating func checkLines(of text: UnsafeRawBufferPointer, into collector: inout BatchCollector) throws {
+        var rest = text
+        while !rest.isEmpty, hasRoom(collector) {
+            let lines = UnsafeRawBufferPointer(rebasing: rest[..<Self.endOfLines(rest)])
+            // The lines that follow are readable, as the parser wants it; only near the end there are too few.
+            let isPadded = rest.count - lines.count >= JSONParser.padding
+            try checkPiece(isPadded ? lines : input.fill(lines), into: &collector)
+            rest = UnsafeRawBufferPointer(rebasing: rest[lines.count...])
+        }
+    }
+
+    /// Where the last of the lines ends that make a piece, its newline counted in.
+    private static func endOfLines(_ text: UnsafeRawBufferPointer) -> Int {
+        guard text.count > maximumPieceBytes else { return text.count }
+        let newline = UInt8(ascii: "\n")
+        if let last = text[..<maximumPieceBytes].lastIndex(of: newline) { return last + 1 }
+        let rest = UnsafeRawBufferPointer(rebasing: text[maximumPieceBytes...])
+        return rest.firstIndex(ofByte: newline).map { maximumPieceBytes + $0 + 1 } ?? text.count
+    }
+
+    private mutating func checkPiece(_ text: UnsafeRawBufferPointer, into collector: inout BatchCollector) throws {
+        // One line may be longer than a piece, and than an event.
+        var isIndexed = text.count <= Self.maximumPieceBytes && lineParser.index(text)
+        var failures = 0
         var position = 0
         while position < text.count, hasRoom(collector) {
             let rest = UnsafeRawBufferPointer(rebasing: text[position...])
             let end = position + (rest.firstIndex(ofByte: UInt8(ascii: "\n")) ?? rest.count)
             let line = UnsafeRawBufferPointer(rebasing: text[position..<end])
             linesRead += 1
-            if line.contains(where: { !JSONElements.isSpace($0) }) {
-                // The lines that follow are readable, as the parser wants it; only near the end there are too few.
-                let isPadded = text.count - end >= JSONParser.padding
-                try checkAlone(isPadded ? line : input.fill(line), line: linesRead, into: &collector)
+            if isIndexed, let tape = lineParser.parse(position..<end) {
+                check.begin(tape)
+                checkEvent(at: tape.root, text: line, line: linesRead, into: &collector)
+            } else if line.contains(where: { !JSONElements.isSpace($0) }) {
+                try checkAlone(line, line: linesRead, into: &collector)
+                // The parser may walk through all that follows a bracket that is left open, and again from the next one.
+                failures += 1
+                if failures == Self.maximumFailures { isIndexed = false }
             }
             position = end + 1
         }

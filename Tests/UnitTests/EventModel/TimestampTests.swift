@@ -17,6 +17,26 @@ struct TimestampTests {
         }
     }
 
+    @Test("are read alike by a reader that remembers the last date")
+    func reader() {
+        var source = CaseSource(seed: CaseSource.runSeed)
+        var reader = TimestampReader()
+        var texts = ["1970-01-01T00:00:00Z", String(repeating: "\0", count: 10) + "T00:00:00Z"]
+        for _ in 0..<8000 {
+            // One of the last few, with another time of day, or damaged; or a new one.
+            var bytes = Array(source.once(in: 4) ? GeneratedTime.timestamp(&source).utf8 : source.pick(texts).utf8)
+            if source.once(in: 3), bytes.count > 20 {
+                bytes.replaceSubrange(11..<19, with: GeneratedTime.timestamp(&source).utf8.dropFirst(11).prefix(8))
+            }
+            if source.once(in: 8) { bytes = EventMutation.damage(bytes, &source) }
+            guard let text = String(validating: bytes, as: UTF8.self) else { continue }
+            let (time, wanted) = (bytes.withUnsafeBytes { reader.read($0) }, ReferenceTime(text))
+            #expect(time.map { Int($0.microseconds) } == wanted?.microseconds, "\(text), seed \(CaseSource.runSeed)")
+            #expect(time?.description == wanted?.text, "\(text), seed \(CaseSource.runSeed)")
+            if texts.count < 6 { texts.append(text) } else { texts[source.number(0...5)] = text }
+        }
+    }
+
     @Test("are written alike by a writer that remembers the last one")
     func writer() {
         var source = CaseSource(seed: CaseSource.runSeed)

@@ -108,7 +108,7 @@ extension EventCheck {
             report(.invalidTime, at: .field(field), expected: "an RFC 3339 date-time", found: kindName(at: index))
             return nil
         }
-        guard let time = Timestamp(text: tape.string(at: index)) else {
+        guard let time = timeReader.read(tape.string(at: index)) else {
             report(.invalidTime, at: .field(field), expected: "an RFC 3339 date-time", found: "another string")
             return nil
         }

@@ -17,9 +17,11 @@ extension EventCheck {
         let frame = slots.push(object.keys.count)
         let others = fillSlots(ofObjectAt: index, as: object, frame: frame)
 
+        path.push(.index(0))
         for ordinal in 0..<object.keys.count {
-            encodeMember(slots[frame + ordinal], property: object.firstProperty + ordinal, of: object, into: &output)
+            encodeMember(slots[frame + ordinal], ordinal: ordinal, of: object, into: &output)
         }
+        path.pop()
         slots.pop(object.keys.count)
         if others { encodeOthers(ofObjectAt: index, as: object, into: &output) }
         close(objectFrom: start, in: &output)
@@ -37,16 +39,29 @@ extension EventCheck {
         let start = output.count
         var member = contents.lowerBound
         var next = 0
+        path.push(.index(0))
+        defer { path.pop() }
         while member < contents.upperBound {
-            let ordinal = object.keys.ordinal(of: tape.string(at: member), guess: next)
-            guard ordinal >= next, isOptional(next..<ordinal, of: object) else { return false }
-            encodeMember(member + 1, property: object.firstProperty + ordinal, of: object, into: &output)
-            next = ordinal + 1
-            member = tape.end(of: member + 1)
+            let key = tape.string(at: member)
+            if !object.keys.isName(next, key) {
+                next = skip(from: next, to: key, of: object)
+                if next < 0 { return false }
+            }
+            let value = member &+ 1
+            encodeMember(value, ordinal: next, of: object, into: &output)
+            next &+= 1
+            member = tape.end(of: value)
         }
         guard isOptional(next..<object.keys.count, of: object) else { return false }
         close(objectFrom: start, in: &output)
         return true
+    }
+
+    /// The ordinal of `key`, where it comes after `first` and only optional properties stand between; or -1.
+    @inline(never)
+    private mutating func skip(from first: Int, to key: UnsafeRawBufferPointer, of object: CompiledPlan.Object) -> Int {
+        let ordinal = object.keys.ordinal(of: key)
+        return ordinal >= first && isOptional(first..<ordinal, of: object) ? ordinal : -1
     }
 
     @inline(__always)
@@ -107,35 +122,27 @@ extension EventCheck {
         )
     }
 
+    /// Checks and appends the value of one property, 0 where it is absent; the path's last step becomes its key.
     @inline(__always)
     private mutating func encodeMember(
         _ value: Int,
-        property index: Int,
+        ordinal: Int,
         of object: CompiledPlan.Object,
         into output: inout ByteBuilder
     ) {
-        let property = tables.properties + index
+        let property = tables.properties + (object.firstProperty &+ ordinal)
+        path.replaceLast(.key(object.keys.names[ordinal].bytes))
         guard value != 0 else {
-            if property.pointee.isRequired { reportMissing(property, in: object) }
+            if property.pointee.isRequired { reportMissing(property) }
             return
         }
-        path.push(.key(object.keys.names[index - object.firstProperty].bytes))
         output.appendPadded(property.pointee.key.bytes)
         encodeValue(at: value, as: property, into: &output)
-        path.pop()
     }
 
     @inline(never)
-    private mutating func reportMissing(_ property: PropertyRules, in object: CompiledPlan.Object) {
-        guard !isListFull else { return }
-        let definition = plan.definitions[property.pointee.index]
-        report(
-            .missingRequired,
-            at: .key(object.keys.names[property.pointee.index - object.firstProperty].bytes),
-            expected: property.pointee.type.rawValue,
-            found: "nothing",
-            location: definition.location
-        )
+    private mutating func reportMissing(_ property: PropertyRules) {
+        report(.missingRequired, of: property, expected: property.pointee.type.rawValue, found: "nothing")
     }
 
     private mutating func encodeOthers(

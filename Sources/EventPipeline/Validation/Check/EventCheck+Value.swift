@@ -141,7 +141,7 @@ extension EventCheck {
         into output: inout ByteBuilder
     ) {
         guard isString(at: index) else { return reportType(at: index, of: property) }
-        guard let time = Timestamp(text: tape.string(at: index)) else { return reportOtherString(property) }
+        guard let time = timeReader.read(tape.string(at: index)) else { return reportOtherString(property) }
         checkAllowed(property) { $0.contains(time) }
         output.reserve(Timestamp.maximumTextLength + 2)
         output.append(UInt8(ascii: "\""))

@@ -30,6 +30,7 @@ struct EventCheck: ~Copyable {
     var envelope = Envelope()
     /// Which event of the plan came last: the next is often another of it.
     var lastDefinition = 0
+    var timeReader = TimestampReader()
     var times = TimestampWriter()
     var arrivalTimes = TimestampWriter()
 

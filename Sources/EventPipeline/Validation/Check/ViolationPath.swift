@@ -36,7 +36,11 @@ struct ViolationPath: ~Copyable {
     }
 
     @inline(__always)
-    mutating func pop() { count -= 1 }
+    mutating func pop() { count &-= 1 }
+
+    /// Turns from one member of an object to another.
+    @inline(__always)
+    mutating func replaceLast(_ step: Step) { steps[count &- 1] = step }
 
     mutating func reset() { count = 0 }
 

@@ -4,7 +4,7 @@
 /// threads that check events share a plan, and counting its references would make them wait for each other.
 struct ByteTable: BitwiseCopyable {
     struct Name: BitwiseCopyable {
-        /// At least 8 bytes behind it are readable.
+        /// `ByteBuilder.padding` bytes behind it are readable.
         let start: UnsafeRawPointer
         let count: Int
     }
@@ -47,8 +47,18 @@ struct ByteTable: BitwiseCopyable {
     /// The ordinal of `key`, or -1, trying `guess` first: senders mostly keep to the plan's order.
     @inline(__always)
     func ordinal(of key: UnsafeRawBufferPointer, guess: Int) -> Int {
-        if guess < count, let start = key.baseAddress, isName(guess, start, key.count) { return guess }
-        return ordinal(of: key)
+        isName(guess, key) ? guess : search(key)
+    }
+
+    @inline(never)
+    private func search(_ key: UnsafeRawBufferPointer) -> Int { ordinal(of: key) }
+
+    /// Whether `key` is the string with this ordinal, which may be one too many; at least 8 bytes behind the key are
+    /// readable.
+    @inline(__always)
+    func isName(_ ordinal: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+        guard ordinal < count, let start = key.baseAddress else { return false }
+        return isName(ordinal, start, key.count)
     }
 
     @inline(__always)
@@ -60,13 +70,17 @@ struct ByteTable: BitwiseCopyable {
     /// Compares in words; at least 8 bytes behind both are readable.
     @inline(__always)
     static func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
-        var position = 0
-        while position + 8 <= count {
-            if load(left + position) != load(right + position) { return false }
-            position += 8
+        guard count >= 8 else {
+            return (load(left) ^ load(right)) & (1 &<< UInt64(count &* 8) &- 1) == 0
         }
-        let rest = count - position
-        return rest == 0 || (load(left + position) ^ load(right + position)) & (1 << UInt64(rest * 8) - 1) == 0
+        // The last word overlaps the one before it.
+        let last = count &- 8
+        var position = 0
+        while position < last {
+            if load(left + position) != load(right + position) { return false }
+            position &+= 8
+        }
+        return load(left + last) == load(right + last)
     }
 
     /// Mixes the length and the first, middle and last eight bytes: the names are the plan's own, so nobody can
@@ -92,7 +106,7 @@ struct ByteTable: BitwiseCopyable {
 }
 
 extension ByteTable.Name {
-    /// The bytes; 8 more behind them are readable.
+    /// The bytes; `ByteBuilder.padding` more behind them are readable.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 }

@@ -1,3 +1,5 @@
+import JSONTape
+
 /// Memory for a compiled plan's tables: written while the plan is compiled, read ever after, freed all at once.
 final class PlanArena {
     private var blocks: [UnsafeMutableRawPointer] = []
@@ -16,8 +18,8 @@ final class PlanArena {
         return UnsafePointer(memory)
     }
 
-    /// Copies a text, with 8 readable bytes behind it.
+    /// Copies a text, with the readable bytes behind it that a padded text has.
     func allocate(text: [UInt8]) -> UnsafeRawPointer {
-        UnsafeRawPointer(allocate(text + [UInt8](repeating: 0, count: 8)))
+        UnsafeRawPointer(allocate(text + [UInt8](repeating: 0, count: ByteBuilder.padding)))
     }
 }

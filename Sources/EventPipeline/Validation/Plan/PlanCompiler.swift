@@ -134,9 +134,11 @@ final class PlanCompiler {
     }
 
     private func json(_ text: String) -> String {
-        let padded = Array(text.utf8) + [UInt8](repeating: 0, count: 8)
+        let padded = Array(text.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
         var builder = ByteBuilder(capacity: padded.count)
-        padded.withUnsafeBytes { _ = builder.appendString(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
+        padded.withUnsafeBytes {
+            _ = builder.appendString(UnsafeRawBufferPointer(rebasing: $0.dropLast(ByteBuilder.padding)))
+        }
         return String(decoding: builder.bytes, as: UTF8.self)
     }
 

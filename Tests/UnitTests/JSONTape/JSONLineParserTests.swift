@@ -1,0 +1,68 @@
+import JSONTape
+import Testing
+
+@Suite("Lines that are parsed together")
+struct JSONLineParserTests {
+    /// What each line of a text becomes when it is parsed together with the others; `nil` where it is no document.
+    private static func together(_ text: [UInt8], by parser: inout JSONLineParser) -> [String?] {
+        withPadded(text) { text in
+            guard parser.index(text) else { return ranges(of: Array(text)).map { alone(text[$0]) } }
+            return ranges(of: Array(text)).map { line in
+                parser.parse(line).map { tape in
+                    var builder = ByteBuilder(capacity: 0)
+                    builder.appendValue(at: tape.root, of: tape)
+                    return String(decoding: builder.bytes, as: UTF8.self) + (tape.hasEscapes ? " escaped" : "")
+                }
+            }
+        }
+    }
+
+    private static func alone(_ line: some Sequence<UInt8>) -> String? {
+        let bytes = Array(line)
+        return (try? rewritten(bytes)).map { $0 + (bytes.contains(UInt8(ascii: "\\")) ? " escaped" : "") }
+    }
+
+    private static func ranges(of text: [UInt8]) -> [Range<Int>] {
+        var start = 0
+        return text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            defer { start += line.count + 1 }
+            return start..<start + line.count
+        }
+    }
+
+    @Test(
+        "are judged each for itself, whatever its neighbours leave open",
+        arguments: [
+            #"{"a":[{}⏎{}]}⏎{},{}"#, #"{"a":⏎1}⏎{}"#, #"{⏎}"#, #"{}⏎[⏎]⏎{}"#, #"{}⏎{"a":[1,⏎2]}"#, #"{}{}⏎⏎{}"#,
+            #"{"a":"b⏎c"}"#, #"{"a":"b⏎","c":"d"}⏎{}"#, #"{"a":"b\⏎"}⏎{"c":1}"#, #"{}⏎"a"⏎5⏎null⏎{}"#, #"{}⏎5 5⏎{}"#,
+            #"{}⏎{}}⏎{}"#, #"{⏎{⏎{⏎}⏎}⏎}"#, #"{"a":[[[[⏎{}"#, #"{"a":{"b":{"c":1}⏎{"a":1}"#, #"{}⏎{"a":{}"#, #"{}⏎,{}"#,
+            #"{"a":"\u0041"}⏎{"a":"b"}⏎{"a":"\n"}"#, #"{}⏎{"a":1}⏎{"a":1e999}⏎{"a":2}"#, #" ⏎{}"#, #"{},⏎{}"#,
+            "{}⏎\u{1}⏎{}",
+        ]
+    )
+    func neighbours(text: String) {
+        let bytes = Array(text.replacing("⏎", with: "\n").utf8)
+        var parser = JSONLineParser()
+        let alone = Self.ranges(of: bytes).map { Self.alone(bytes[$0]) }
+        #expect(Self.together(bytes, by: &parser) == alone)
+    }
+
+    @Test("are judged as they are alone, whatever they hold")
+    func agreement() {
+        let pieces = [
+            "{", "}", "[", "]", ",", ":", "\"", "\\", "\n", "\n", " ", "1", "-2.5e3", "true", "\"a\"", "\"a\":", "{}",
+            "[]",
+            "{\"a\":1}", "{\"a\":1}\n", "{\"b\":\"\\n\"}\n", "{\"c\":[1,{\"d\":null}]}\n", "é", "\r",
+        ]
+        var source = CaseSource(seed: CaseSource.runSeed)
+        var parser = JSONLineParser()
+        for _ in 0..<20_000 {
+            let count = source.number(0...24)
+            var text = (0..<count).map { _ in source.pick(pieces) }.joined()
+            if source.once(in: 2) { text = "{\"first\":0}\n" + text + "\n{\"last\":9}" }
+            let bytes = Array(text.utf8)
+            let alone = Self.ranges(of: bytes).map { Self.alone(bytes[$0]) }
+            #expect(Self.together(bytes, by: &parser) == alone, "\(text), seed \(CaseSource.runSeed)")
+        }
+    }
+}
