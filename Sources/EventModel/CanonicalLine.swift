@@ -81,12 +81,23 @@ private struct LineScanner {
     @inline(__always)
     mutating func string(after introduction: StaticString) -> Range<Int>? {
         let length = introduction.utf8CodeUnitCount
-        guard bytes.count - position >= length else { return nil }
-        for index in 0..<length where bytes[position + index] != introduction.utf8Start[index] { return nil }
+        guard bytes.count - position >= length, begins(with: introduction.utf8Start, length) else { return nil }
         let start = position + length
         guard let end = endOfString(from: start) else { return nil }
         position = end + 1
         return start..<end
+    }
+
+    /// Whether these bytes come next, 4 to 24 of them: compared in words, the last of which overlaps another.
+    @inline(__always)
+    private func begins(with text: UnsafePointer<UInt8>, _ length: Int) -> Bool {
+        let text = UnsafeRawPointer(text)
+        @inline(__always) func isEqual<Word: FixedWidthInteger>(_ offset: Int, _ word: Word.Type) -> Bool {
+            bytes.loadUnaligned(fromByteOffset: position + offset, as: word)
+                == text.loadUnaligned(fromByteOffset: offset, as: word)
+        }
+        guard length >= 8 else { return isEqual(0, UInt32.self) && isEqual(length - 4, UInt32.self) }
+        return isEqual(0, UInt64.self) && (length <= 16 || isEqual(8, UInt64.self)) && isEqual(length - 8, UInt64.self)
     }
 
     /// Where the quotation mark stands that ends a string.

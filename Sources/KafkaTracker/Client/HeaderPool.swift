@@ -15,19 +15,28 @@ final class HeaderPool {
     private static let timePosition = 4
     private static let headersOfList = 6
 
+    /// A list that is kept, and where in it the two values stand that are overwritten.
+    private struct Slot {
+        let list: OpaquePointer
+        let id: UnsafeMutableRawPointer
+        let time: UnsafeMutableRawPointer
+        let shelf: Int
+    }
+
     private let source: [UInt8]
     private var types: [[UInt8]] = []
-    private var shelves: [[OpaquePointer]] = []
-    private var kept = 0
+    private var slots: [Slot] = []
+    /// The slots whose lists no message has.
+    private var shelves: [[Int32]] = []
 
     init(source: String) {
         self.source = Array(source.utf8)
     }
 
     func close() {
-        for list in shelves.joined() { rd_kafka_headers_destroy(list) }
+        for slot in shelves.joined() { rd_kafka_headers_destroy(slots[Int(slot)].list) }
         shelves = []
-        kept = 0
+        slots = []
     }
 
     /// Forgets all lists, and makes those to come for other events.
@@ -36,60 +45,63 @@ final class HeaderPool {
         self.types = types.map { Array($0.utf8) }
     }
 
-    /// The shelf whose lists fit a record; negative where none would.
+    /// The shelf whose lists fit a record; `nil` where none would.
     @inline(__always)
-    static func shelf(for record: KafkaRecord) -> Int32 {
+    private func shelf(for record: KafkaRecord) -> Int? {
         let lengths = Timestamp.maximumTextLength + 1
-        guard record.line.id.count == EventID.textLength, record.line.time.count < lengths else { return -1 }
-        return Int32(exactly: record.definition * lengths + record.line.time.count) ?? -1
+        guard record.line.id.count == EventID.textLength, record.line.time.count < lengths else { return nil }
+        return record.definition * lengths + record.line.time.count
     }
 
-    /// A list for a record, which goes to librdkafka with the message or comes back by `give`.
+    /// A list for a record, which goes to librdkafka with the message or comes back by `give`; and its slot, negative
+    /// where it is not kept.
     @inline(__always)
-    func take(for record: KafkaRecord, from shelf: Int32) -> OpaquePointer? {
-        let shelf = Int(shelf)
-        guard shelf >= 0, shelf < shelves.count, let list = shelves[shelf].popLast() else { return make(for: record) }
-        kept -= 1
-        write(record.line.rawText(of: record.line.id), over: Self.idPosition, of: list)
-        write(record.line.rawText(of: record.line.time), over: Self.timePosition, of: list)
-        return list
+    func take(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
+        guard let shelf = shelf(for: record), shelf < shelves.count, let number = shelves[shelf].popLast() else {
+            return add(for: record)
+        }
+        let slot = slots[Int(number)]
+        // The bytes are as many as there were, which is what the shelf stands for.
+        record.line.rawText(of: record.line.id).copyBytes(to: slot.id)
+        record.line.rawText(of: record.line.time).copyBytes(to: slot.time)
+        return (slot.list, number)
     }
 
     /// Takes a list back that no message has.
-    func give(back list: OpaquePointer?, to shelf: Int32) {
+    func give(back list: OpaquePointer?, slot: Int32) {
         guard let list else { return }
-        guard shelf >= 0, kept < Self.capacity else {
-            rd_kafka_headers_destroy(list)
-            return
-        }
-        while shelves.count <= Int(shelf) { shelves.append([]) }
-        shelves[Int(shelf)].append(list)
-        kept += 1
+        if slot < 0 { rd_kafka_headers_destroy(list) } else { shelves[slots[Int(slot)].shelf].append(slot) }
     }
 
-    /// Takes the list back from a message whose report is in.
+    /// Takes the list back from a message whose report is in; one that is not kept is destroyed with its message.
     @inline(__always)
-    func takeBack(from message: UnsafePointer<rd_kafka_message_t>, to shelf: Int32) {
-        guard shelf >= 0, kept < Self.capacity else { return }  // then it is destroyed with its message
+    func takeBack(from message: UnsafePointer<rd_kafka_message_t>, slot: Int32) {
+        guard slot >= 0 else { return }
         var list: OpaquePointer?
-        guard
-            rd_kafka_message_detach_headers(UnsafeMutablePointer(mutating: message), &list)
-                == RD_KAFKA_RESP_ERR_NO_ERROR
-        else { return }
-        give(back: list, to: shelf)
+        let code = rd_kafka_message_detach_headers(UnsafeMutablePointer(mutating: message), &list)
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR { give(back: list, slot: slot) }
     }
 
-    /// The bytes are as many as there were, which is what the shelf stands for.
-    @inline(__always)
-    private func write(_ bytes: UnsafeRawBufferPointer, over position: Int, of list: OpaquePointer) {
+    /// Makes a list, and a slot for it where there is room.
+    private func add(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
+        guard let list = make(for: record) else { return (nil, -1) }
+        guard
+            slots.count < Self.capacity, let shelf = shelf(for: record),
+            let id = Self.value(at: Self.idPosition, of: list, length: record.line.id.count),
+            let time = Self.value(at: Self.timePosition, of: list, length: record.line.time.count)
+        else { return (list, -1) }
+        while shelves.count <= shelf { shelves.append([]) }
+        slots.append(Slot(list: list, id: id, time: time, shelf: shelf))
+        return (list, Int32(slots.count - 1))
+    }
+
+    /// Where librdkafka keeps a header's value, if it has this length.
+    private static func value(at position: Int, of list: OpaquePointer, length: Int) -> UnsafeMutableRawPointer? {
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?
         var size = 0
-        guard
-            rd_kafka_header_get_all(list, position, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR,
-            size == bytes.count, let value, let source = bytes.baseAddress
-        else { return }
-        UnsafeMutableRawPointer(mutating: value).copyMemory(from: source, byteCount: size)
+        let code = rd_kafka_header_get_all(list, position, &name, &value, &size)
+        return code == RD_KAFKA_RESP_ERR_NO_ERROR && size == length ? value.map { .init(mutating: $0) } : nil
     }
 
     private func make(for record: KafkaRecord) -> OpaquePointer? {
@@ -109,5 +121,12 @@ final class HeaderPool {
 
     private func add(_ name: String, _ value: StaticString, to list: OpaquePointer) {
         rd_kafka_header_add(list, name, -1, value.utf8Start, value.utf8CodeUnitCount)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    @inline(__always)
+    fileprivate func copyBytes(to target: UnsafeMutableRawPointer) {
+        if let baseAddress { target.copyMemory(from: baseAddress, byteCount: count) }
     }
 }

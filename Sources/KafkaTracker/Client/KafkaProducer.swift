@@ -102,14 +102,13 @@ final class KafkaProducer {
     /// Returns the error that kept it from being taken; then there will be no report.
     @inline(__always)
     func send(_ record: KafkaRecord, to topic: ProducerTopic, position: Int) -> rd_kafka_resp_err_t {
-        let shelf = HeaderPool.shelf(for: record)
-        let list = headers.take(for: record, from: shelf)
-        fields.set(record, topic: topic, headers: list, ReportTicket(position: position, shelf: shelf))
+        let (list, slot) = headers.take(for: record)
+        fields.set(record, topic: topic, headers: list, ReportTicket(position: position, slot: slot))
         let error = record.withKey { fields.produce(with: handle, key: $0) }
         if let error {
             let code = rd_kafka_error_code(error)
             rd_kafka_error_destroy(error)
-            headers.give(back: list, to: shelf)
+            headers.give(back: list, slot: slot)
             return code
         }
         outstanding += 1
@@ -131,7 +130,7 @@ final class KafkaProducer {
                 guard let message = page[index] else { continue }
                 outstanding -= 1
                 let ticket = ReportTicket(opaque: message.pointee._private)
-                headers.takeBack(from: message, to: ticket.shelf)
+                headers.takeBack(from: message, slot: ticket.slot)
                 if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR { body(ticket.position, message.pointee.err) }
             }
         }
