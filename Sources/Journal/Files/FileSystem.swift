@@ -29,14 +29,21 @@ package protocol JournalFile: Sendable {
     /// Reads what stands at `offset` until the buffer is full or the file ends; returns how many bytes that were.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
 
-    /// Writes all the bytes, or throws; then any part of them may have been written.
-    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError)
+    /// Writes all the bytes of all parts, one behind the other, or throws; then any part of them may have been written.
+    func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError)
 
     /// Returns once what was written, and the size, survive a crash.
     func sync() throws(FileError)
 
     /// Cuts the file.
     func truncate(to size: Int) throws(FileError)
+}
+
+extension JournalFile {
+    /// Writes all the bytes, or throws; then any part of them may have been written.
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
+        try write([bytes], at: offset)
+    }
 }
 
 /// What the system said when it did not do what a journal asked.

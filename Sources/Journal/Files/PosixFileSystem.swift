@@ -116,18 +116,41 @@ package final class PosixFile: JournalFile {
         return count
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
-        var count = 0
-        while count < bytes.count {
-            let result = pwrite(
-                descriptor,
-                bytes.baseAddress?.advanced(by: count),
-                bytes.count - count,
-                off_t(offset + count)
-            )
+    package func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError) {
+        var rest = parts.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }[
+            ...
+        ]
+        var offset = offset
+        while let first = rest.first {
+            if first.iov_len == 0 {
+                rest.removeFirst()
+                continue
+            }
+            let result = rest.withUnsafeBufferPointer {
+                pwritev(descriptor, $0.baseAddress, Int32(min($0.count, Self.mostParts)), off_t(offset))
+            }
             if result < 0, errno == EINTR { continue }
             guard result > 0 else { throw FileError("write", name, result == 0 ? ENOSPC : errno) }
-            count += result
+            offset += result
+            Self.drop(result, of: &rest)
+        }
+    }
+
+    /// As many as one call takes (`IOV_MAX`).
+    private static let mostParts = 1024
+
+    /// Leaves out the bytes that were written.
+    private static func drop(_ count: Int, of parts: inout ArraySlice<iovec>) {
+        var count = count
+        while count > 0, let first = parts.first {
+            let taken = min(count, first.iov_len)
+            count -= taken
+            if taken == first.iov_len {
+                parts.removeFirst()
+            } else {
+                parts[parts.startIndex].iov_base = first.iov_base?.advanced(by: taken)
+                parts[parts.startIndex].iov_len -= taken
+            }
         }
     }
 

@@ -3,7 +3,6 @@
 /// A commit that fails has not happened: its numbers go to the next one, and its place in the file.
 package struct JournalWriter: ~Copyable {
     private let journal: Journal
-    private var frame = FrameBuilder()
     private var current: SegmentWriter?
     /// Whether commits are written that are not synced.
     private var isDirty = false
@@ -25,7 +24,7 @@ package struct JournalWriter: ~Copyable {
         do throws(FileError) {
             let first = try makeRoom(for: bytes, now: now)
             let syncs = journal.configuration.durability.syncsEachCommit
-            frame.build(entries, firstSequence: first, isSynced: syncs, now: now)
+            let frame = Frame(entries, firstSequence: first, isSynced: syncs, now: now)
             try current?.append(frame, syncs: syncs)
             if let segment = current?.segment { journal.committed(segment) }
             isDirty = !syncs

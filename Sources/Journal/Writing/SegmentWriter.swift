@@ -17,9 +17,9 @@ struct SegmentWriter {
     }
 
     /// Appends a frame; where it throws, nothing was appended, and the next frame takes its place.
-    mutating func append(_ frame: borrowing FrameBuilder, syncs: Bool) throws(FileError) {
+    mutating func append(_ frame: Frame, syncs: Bool) throws(FileError) {
         do {
-            try file.write(frame.bytes, at: segment.byteCount)
+            try frame.write(to: file, at: segment.byteCount)
             if syncs { try file.sync() }
         } catch {
             // What was written of it is overwritten by the next frame; where there is none, recovery cuts it off.

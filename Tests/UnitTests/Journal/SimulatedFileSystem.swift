@@ -201,8 +201,8 @@ final class SimulatedFileSystem: FileSystem {
             return bytes.count
         }
 
-        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
-            let bytes = Array(bytes)
+        func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError) {
+            let bytes = parts.flatMap { Array($0) }
             let failed = system.withState { [index, system] state in
                 let fails = system.fails(&state)
                 let count = fails ? Int.random(in: 0...bytes.count, using: &state.random) : bytes.count
