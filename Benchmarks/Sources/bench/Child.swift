@@ -53,6 +53,16 @@ final class Child: Sendable {
         throw BenchmarkError("\(process.executableURL?.lastPathComponent ?? "the server") does not listen at \(port)")
     }
 
+    /// The most memory it has had so far, in MB.
+    func peakMemory() throws -> Double {
+        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        guard let kilobytes = line?.split(separator: " ").compactMap({ Double($0) }).first else {
+            throw BenchmarkError("the system does not tell the memory of process \(pid)")
+        }
+        return kilobytes * 1024 / 1_000_000
+    }
+
     /// The first line it prints.
     func firstLine() throws -> String {
         var line = Data()

@@ -25,44 +25,41 @@ struct HTTPRow: Row {
     }
 
     private static let seconds = 4
+    private static let port = 8182
 
     func measure(at site: Site) throws -> Measurement {
         let file = try Material(at: site).uniform(count: 100_000)
-        let journals = "\(site.scratch)/journals"
-        try? FileManager.default.removeItem(atPath: journals)
-        defer { try? FileManager.default.removeItem(atPath: journals) }
-        let other = try startCeiling(at: site, journal: journals + "/unsynced")
-        defer { _ = try? other.stop() }
-        let journal = isDurable ? ["--journal", journals + "/synced"] : []
-        let ours = try Child("\(site.programs)/bench-serve", ["--port", "8182", "--events", site.plan] + journal)
-        defer { _ = try? ours.stop() }
-        try other.waitUntilListening(at: 8181)
-        try ours.waitUntilListening(at: 8182)
-
-        for port in [8181, 8182] {
-            _ = try Load.run(shape(port: port, file: file, seconds: 1), at: site)
-        }
         var loads: [Load] = []
         let rounds = try Rounds.alternate(site.rounds) {
-            try Load.run(shape(port: 8181, file: file), at: site).requestsASecond
+            switch ceiling {
+            case .bareHandler: try round("bench-bare", [String(Self.port)], file, at: site).requestsASecond
+            case .unsynced: try serve(file, journals: true, ["--unsynced"], at: site).requestsASecond
+            }
         } ours: {
-            let load = try Load.run(shape(port: 8182, file: file), at: site)
+            let load = try serve(file, journals: isDurable, at: site)
             loads.append(load)
             return load.requestsASecond
         }
         return Measurement(of: self, unit: "requests/s", rounds, target: target, notes: notes(rounds, loads))
     }
 
-    private func startCeiling(at site: Site, journal: String) throws -> Child {
-        switch ceiling {
-        case .bareHandler:
-            try Child("\(site.programs)/bench-bare", ["8181"])
-        case .unsynced:
-            try Child(
-                "\(site.programs)/bench-serve",
-                ["--port", "8181", "--events", site.plan, "--journal", journal, "--unsynced"]
-            )
-        }
+    private func serve(_ file: String, journals: Bool, _ options: [String] = [], at site: Site) throws -> Load {
+        let journal = "\(site.scratch)/journal"
+        try? FileManager.default.removeItem(atPath: journal)
+        // What the system has not written yet of a journal that is not synced must not be written in the next round.
+        defer { try? FileManager.default.removeItem(atPath: journal) }
+        let arguments =
+            ["--port", String(Self.port), "--events", site.plan] + (journals ? ["--journal", journal] : [])
+        return try round("bench-serve", arguments + options, file, at: site)
+    }
+
+    /// A server of its own, which is warm when it is measured.
+    private func round(_ program: String, _ arguments: [String], _ file: String, at site: Site) throws -> Load {
+        let server = try Child("\(site.programs)/\(program)", arguments)
+        defer { _ = try? server.stop() }
+        try server.waitUntilListening(at: Self.port)
+        _ = try Load.run(shape(file, seconds: 1), at: site)
+        return try Load.run(shape(file, seconds: Self.seconds), at: site)
     }
 
     private func notes(_ rounds: Rounds, _ loads: [Load]) -> [String] {
@@ -76,9 +73,9 @@ struct HTTPRow: Row {
         ]
     }
 
-    private func shape(port: Int, file: String, seconds: Int = Self.seconds) -> Load.Shape {
+    private func shape(_ file: String, seconds: Int) -> Load.Shape {
         Load.Shape(
-            port: port,
+            port: Self.port,
             connections: connections,
             eventsARequest: eventsARequest,
             contentType: contentType,

@@ -54,15 +54,6 @@ struct MemoryRow: Row {
             guard load.requests > 0 else { throw BenchmarkError("the server answers nothing") }
             offered += load.requests * shape.eventsARequest
         }
-        return try peakMemory(of: server)
-    }
-
-    private func peakMemory(of server: Child) throws -> Double {
-        let status = try String(contentsOfFile: "/proc/\(server.pid)/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-        guard let kilobytes = line?.split(separator: " ").compactMap({ Double($0) }).first else {
-            throw BenchmarkError("the system does not tell the server's memory")
-        }
-        return kilobytes * 1024 / 1_000_000
+        return try server.peakMemory()
     }
 }

@@ -18,7 +18,9 @@ let allRows: [any Row] = [
     HTTPRow.batch("durable-batch", target: 0.18, isDurable: true),
     HTTPRow.single("sync-single", target: 0.75, isDurable: true, ceiling: .unsynced),
     HTTPRow.batch("sync-batch", target: 0.75, isDurable: true, ceiling: .unsynced),
+    JournalReadRow(),
     PostgresRow(),
     KafkaRow(),
     MemoryRow(),
+    OutageRow(),
 ]

@@ -1,0 +1,69 @@
+import Foundation
+
+/// A journal read from its beginning to its end, every checksum looked at, against `cat` of its files.
+struct JournalReadRow: Row {
+    let name = "journal-read"
+    let what = "sluice journal cat of a whole journal to /dev/null"
+
+    private static let seconds = 5
+
+    func measure(at site: Site) throws -> Measurement {
+        let folder = "\(site.scratch)/journal-read"
+        try? FileManager.default.removeItem(atPath: folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try write(folder, at: site)
+        let bytes = try segments(of: folder).reduce(0) { $0 + (try size(of: $1)) }
+        let files = try segments(of: folder).map { "'\($0)'" }.joined(separator: " ")
+
+        // Once before, so that all is in memory.
+        _ = try seconds("cat \(files)")
+        let rounds = try Rounds.alternate(site.rounds) {
+            Double(bytes) / 1e6 / (try seconds("cat \(files)"))
+        } ours: {
+            Double(bytes) / 1e6 / (try seconds("\(site.sluice) journal cat '\(folder)'"))
+        }
+        return Measurement(
+            of: self,
+            unit: "MB/s",
+            rounds,
+            target: 0.5,
+            notes: [
+                "ceiling: cat of the segments' files to /dev/null, whole programs measured, the files in memory",
+                "\(bytes / 1_000_000) MB in \(try segments(of: folder).count) segments",
+            ]
+        )
+    }
+
+    /// Fills a journal: a tracker that stalls holds all of it back.
+    private func write(_ folder: String, at site: Site) throws {
+        let server = try Child(
+            "\(site.programs)/bench-serve",
+            ["--port", "8184", "--events", site.plan, "--journal", folder, "--unsynced", "--stall"]
+        )
+        defer { _ = try? server.stop() }
+        try server.waitUntilListening(at: 8184)
+        let shape = Load.Shape(
+            port: 8184,
+            connections: 16,
+            eventsARequest: 100,
+            contentType: "application/x-ndjson",
+            file: try Material(at: site).uniform(count: 100_000),
+            seconds: Self.seconds
+        )
+        _ = try Load.run(shape, at: site)
+    }
+
+    private func segments(of folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.hasSuffix(".segment") }
+            .map { "\(folder)/\($0)" }
+    }
+
+    private func size(of path: String) throws -> Int {
+        try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    }
+
+    private func seconds(_ command: String) throws -> Double {
+        try ContinuousClock().measure { try Child.run("/bin/sh", ["-c", "exec \(command) > /dev/null"]) } / .seconds(1)
+    }
+}
