@@ -39,6 +39,8 @@ say "Making the tables of the plan"
 show "$sluice" migrate --postgres "$postgres_url" --events events
 
 say "Serving, and sending one event over HTTP"
+journal=.run/journal-demo
+rm -rf "$journal"
 serve_start "$address" --postgres "$postgres_url" --no-console --log-level error
 curl -sS "http://$address/v1/events" -H 'Content-Type: application/json' --data-binary @- <<'EOF'
 {"name":"Item Purchased","userId":"demo","payload":{"invoiceNo":"536365","stockCode":"85123A","quantity":1,"unitPrice":2.55,"country":"United Kingdom"}}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Configuration
 import EventModel
 import EventPipeline
 import Foundation
@@ -27,6 +28,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where accepted events are kept until every tracker has them.", valueName: "dir"))
     var journal: String?
 
+    @Flag(
+        name: .customLong("no-journal"),
+        help: "Keep accepted events in memory only: what is there when it is killed is lost."
+    )
+    var hasNoJournal = false
+
     @Option(
         help: ArgumentHelp(
             "Where a tracker begins that is new to the journal: beginning, end, or a time (RFC 3339); others go on.",
@@ -50,14 +57,30 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    func validate() throws {
+        if hasNoJournal, journal != nil { throw ValidationError("--journal and --no-journal exclude each other.") }
+    }
+
+    private var values: [SettingKey: ConfigValue] {
+        var values = options.values
+        if let listen { values[.httpListen] = ConfigValue(.string(listen), isSecret: false) }
+        if let maxWait { values[.httpMaxWaitSeconds] = ConfigValue(.int(maxWait), isSecret: false) }
+        if let journal {
+            values[.journalFolder] = ConfigValue(.string(journal), isSecret: false)
+            values[.journalEnabled] = ConfigValue(.bool(true), isSecret: false)
+        }
+        if hasNoJournal { values[.journalEnabled] = ConfigValue(.bool(false), isSecret: false) }
+        return values
+    }
+
     func run() async throws {
         // A reader of our output that goes away is one tracker's trouble.
         Terminal.ignoresBrokenPipes(true)
         // A file that may not grow is a failed write, and no end of the process.
         signal(SIGXFSZ, SIG_IGN)
-        var settings = try await Settings.load(options, listen: listen, maxWait: maxWait, journal: journal)
+        var settings = try await Settings.load(values, file: options.config, keepsJournal: true)
         if let from {
-            guard settings.journal != nil else { throw ValidationError("--from takes a journal; see --journal.") }
+            guard settings.journal != nil else { throw ValidationError("--from takes a journal; see --no-journal.") }
             settings.pipeline.journalStart = from
         }
         let wiring = try Wiring(settings)

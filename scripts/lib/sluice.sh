@@ -40,12 +40,13 @@ require_free() {
     fi
 }
 
-# serve_start ADDRESS [OPTION…]: starts `sluice serve`, and returns when it is ready for events.
+# serve_start ADDRESS [OPTION…]: starts `sluice serve`, and returns when it is ready for events. Its journal is in the
+# folder $journal.
 serve_start() {
     local address=$1 attempt
     shift
     mkdir -p .run
-    "$sluice" serve --listen "$address" --events events --quarantine .run/quarantine "$@" &
+    "$sluice" serve --listen "$address" --events events --journal "${journal:-.run/journal}" --quarantine .run/quarantine "$@" &
     serve_pid=$!
     for ((attempt = 0; attempt < 300; attempt++)); do
         if curl -fs -o /dev/null "http://$address/readyz"; then

@@ -85,7 +85,7 @@ struct ReplayCommand: AsyncParsableCommand {
         // Like any other command, a replay ends when nobody reads what it prints.
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
-        let settings = try await Settings.load(options)
+        let settings = try await Settings.load(options.values, file: options.config)
         let wiring = try Wiring(settings)
         if !readsOnlyQuarantine { try filter.check(against: wiring.catalog) }
         let trackers = dryRun ? [] : try wiring.trackers(only: to)

@@ -14,6 +14,7 @@ enum SettingKey: String, CaseIterable {
     case queueEvents = "queue.capacityInEvents"
     case queueBytes = "queue.capacityInBytes"
     case queuePolicy = "queue.policy"
+    case journalEnabled = "journal.enabled"
     case journalFolder = "journal.folder"
     case journalDurability = "journal.durability"
     case journalIntervalMilliseconds = "journal.intervalMilliseconds"
@@ -56,6 +57,7 @@ enum SettingKey: String, CaseIterable {
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
+        case .journalEnabled: "--no-journal"
         case .journalFolder: "--journal"
         case .journalDurability, .journalIntervalMilliseconds, .journalBytes, .journalRetentionAge,
             .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents, .queueBytes,
@@ -80,8 +82,9 @@ enum SettingKey: String, CaseIterable {
         case .kafkaProperties: "none"
         case .queueEvents: "100000"
         case .queueBytes: "67108864"
-        case .queuePolicy: "wait"
-        case .journalFolder: "none: events live in memory until they are delivered"
+        case .queuePolicy: "spill"
+        case .journalEnabled: "true"
+        case .journalFolder: "journal"
         case .journalDurability: "fsync"
         case .journalIntervalMilliseconds: "1000"
         case .journalBytes: "10737418240"
@@ -115,7 +118,9 @@ enum SettingKey: String, CaseIterable {
         case .queueEvents: "The most events in a tracker's queue."
         case .queueBytes: "The most bytes in a tracker's queue."
         case .queuePolicy:
-            "What a full queue does: wait, spill (which it does with a journal unless told), dropNewest or dropOldest."
+            "What a full queue does: spill (to the journal; without one: wait), wait, dropNewest or dropOldest."
+        case .journalEnabled:
+            "Whether serve keeps a journal: without one, events live in memory until they are delivered."
         case .journalFolder: "Where accepted events are kept until every tracker has them."
         case .journalDurability: "When events are acknowledged: fsync (on disk), interval or none."
         case .journalIntervalMilliseconds: "How often the journal is synced where the durability is interval."

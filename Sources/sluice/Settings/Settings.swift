@@ -9,6 +9,7 @@ import Logging
 /// What a command runs with, read once at its start.
 struct Settings {
     static let defaultQuarantineFolder = "quarantine"
+    private static let defaultJournalFolder = "journal"
 
     var eventsDirectory: String
     var http: HTTPIngestConfiguration
@@ -46,30 +47,27 @@ struct Settings {
         var properties: [String: String]
     }
 
-    /// Reads the settings.
+    /// Reads the settings; `options` are those of the command line.
     ///
+    /// - Parameter keepsJournal: Whether it is a command that does; for another, what the settings say of a journal is
+    ///   looked at, and does not count.
     /// - Throws: `SettingsError` with everything that is wrong with them.
     static func load(
-        _ options: PipelineOptions,
-        listen: String? = nil,
-        maxWait: Int? = nil,
-        journal: String? = nil
+        _ options: [SettingKey: ConfigValue],
+        file: String?,
+        keepsJournal: Bool = false
     ) async throws -> Settings {
-        var values = options.values
-        if let listen { values[.httpListen] = ConfigValue(.string(listen), isSecret: false) }
-        if let maxWait { values[.httpMaxWaitSeconds] = ConfigValue(.int(maxWait), isSecret: false) }
-        if let journal { values[.journalFolder] = ConfigValue(.string(journal), isSecret: false) }
         let reader = try await SettingsReader(
-            options: values,
+            options: options,
             environment: ProcessInfo.processInfo.environment,
-            file: options.config
+            file: file
         )
-        let settings = Settings(reading: reader)
+        let settings = Settings(reading: reader, keepsJournal: keepsJournal)
         try reader.finish()
         return settings
     }
 
-    private init(reading reader: SettingsReader) {
+    private init(reading reader: SettingsReader, keepsJournal: Bool) {
         eventsDirectory = reader.string(.eventsDirectory) ?? "events"
         http = Self.http(reader)
         consoleFormat = reader.bool(.consoleEnabled) ?? true ? reader.choice(.consoleFormat) ?? .pretty : nil
@@ -77,8 +75,11 @@ struct Settings {
             Postgres(connection: $0, schema: reader.string(.postgresSchema) ?? "analytics")
         }
         kafka = reader.string(.kafkaBrokers).map { Self.kafka(reader, brokers: $0) }
-        pipeline = Self.pipeline(reader)
-        journal = Self.journal(reader)
+        let journal = Self.journal(reader)
+        self.journal = keepsJournal ? journal : nil
+        pipeline = Self.pipeline(reader, hasJournal: journal != nil)
+        // A file of settings may be there for a server, too.
+        if !keepsJournal, pipeline.queue.fullPolicy == .spill { pipeline.queue.fullPolicy = .wait }
         quarantineFolder = reader.string(.quarantineFolder) ?? Self.defaultQuarantineFolder
         quarantineCapacityInBytes = reader.count(.quarantineBytes) ?? Quarantine.defaultCapacityInBytes
         strictTrackers = reader.bool(.strictTrackers) ?? false
@@ -135,26 +136,24 @@ struct Settings {
         }
         if let bytes = reader.count(.journalRetentionBytes) { configuration.retentionBytes = bytes }
         configuration.retentionDropsUndelivered = reader.bool(.journalDropUndelivered) ?? false
-        guard let folder = reader.string(.journalFolder) else { return nil }
         configuration.durability =
             switch durability {
             case .fsync: .fsync
             case .interval: .interval(interval)
             case .none: .none
             }
-        return JournalSettings(folder: folder, configuration: configuration)
+        let folder = reader.string(.journalFolder) ?? defaultJournalFolder
+        let isEnabled = reader.bool(.journalEnabled) ?? true
+        return isEnabled ? JournalSettings(folder: folder, configuration: configuration) : nil
     }
 
-    private static func pipeline(_ reader: SettingsReader) -> Pipeline.Configuration {
+    private static func pipeline(_ reader: SettingsReader, hasJournal: Bool) -> Pipeline.Configuration {
         var pipeline = Pipeline.Configuration()
         if let events = reader.count(.queueEvents) { pipeline.queue.capacityInEvents = events }
         if let bytes = reader.count(.queueBytes) { pipeline.queue.capacityInBytes = bytes }
-        if reader.string(.journalFolder) != nil { pipeline.queue.fullPolicy = .spill }
-        if let policy: FullPolicy = reader.choice(.queuePolicy) {
-            pipeline.queue.fullPolicy = policy
-            if policy == .spill, reader.string(.journalFolder) == nil {
-                reader.note("queue.policy: a queue can spill only with a journal; see journal.folder")
-            }
+        pipeline.queue.fullPolicy = reader.choice(.queuePolicy) ?? (hasJournal ? .spill : .wait)
+        if pipeline.queue.fullPolicy == .spill, !hasJournal {
+            reader.note("queue.policy: a queue can spill only with a journal; see journal.enabled")
         }
         if let events = reader.count(.deliveryEvents) { pipeline.delivery.maximumEvents = events }
         if let linger = reader.duration(.deliveryLinger, in: { .milliseconds($0) }) {

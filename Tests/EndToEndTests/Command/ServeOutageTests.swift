@@ -40,15 +40,16 @@ struct ServeOutageTests {
         #expect(try await server.post(line).status == 200)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
-        let said = "Stopped. 2 events accepted; console: 0 delivered, 2 NOT delivered."
+        let said = "Stopped. 2 events accepted; console: 0 delivered, 2 left in the journal."
         #expect(server.process.errors.lines.last == said)
     }
 
-    @Test("a queue that stays full is 503 with Retry-After, and nothing of the body was taken")
+    @Test("without a journal, a queue that stays full is 503 with Retry-After, and nothing of the body was taken")
     func full() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
         let server = try await ServingSluice.start(
+            "--no-journal",
             "--max-wait",
             "0",
             in: folder,

@@ -93,10 +93,11 @@ struct ServeTests {
         #expect(server.process.errors.lines.last == "Stopped. 5000 events accepted; console: 5000 delivered.")
     }
 
-    @Test("what cannot be delivered in time is counted and said, and the exit is 0 all the same")
+    @Test("without a journal, what cannot be delivered in time is counted and said, and the exit is 0 all the same")
     func undelivered() async throws {
         let folder = try TestFolder()
         let server = try await ServingSluice.start(
+            "--no-journal",
             "--postgres",
             "postgres://127.0.0.1:1/none",
             in: folder,
@@ -121,11 +122,39 @@ struct ServeTests {
         let folder = try folder()
         let first = try await ServingSluice.start(in: folder, plan: "plan")
         let address = String(first.url.dropFirst("http://".count))
-        let run = try await Sluice.run("serve", "--listen", address, "--events", "plan", in: folder)
+        let run = try await Sluice.run(
+            "serve",
+            "--listen",
+            address,
+            "--events",
+            "plan",
+            "--journal",
+            "another",
+            in: folder
+        )
         #expect(run.ending == .exit(1))
         #expect(run.errors.last?.contains("Cannot listen on \(address)") == true)
         #expect(run.errors.last?.contains("Address already in use") == true)
         #expect(try await first.post(Self.good).status == 200)
+    }
+
+    @Test("keeps a journal in its folder unless told, and says who has it")
+    func journalByDefault() async throws {
+        let folder = try folder()
+        let first = try await ServingSluice.start(in: folder, plan: "plan")
+        #expect(try await first.post(Self.good).status == 200)
+        let second = try await Sluice.run("serve", "--listen", "127.0.0.1:0", "--events", "plan", in: folder)
+        #expect(second.ending == .exit(1))
+        #expect(second.errors.last?.hasPrefix("Error: The journal in 'journal' is in use by process ") == true)
+        first.process.send(SIGTERM)
+        #expect(try await first.process.waitForEnd() == .exit(0))
+        let lines = try await Sluice.run("journal", "cat", "journal", in: folder)
+        #expect(lines.output.count == 1)
+
+        let memoryOnly = try self.folder()
+        let third = try await ServingSluice.start("--no-journal", in: memoryOnly, plan: "plan")
+        #expect(try await third.post(Self.good).status == 200)
+        #expect(!FileManager.default.fileExists(atPath: memoryOnly.path("journal")))
     }
 
     @Test("a tracker that nobody configured is a warning that names its events, and with --strict-trackers an error")
@@ -135,7 +164,7 @@ struct ServeTests {
         let sentence = "Nobody configured the tracker 'postgres', which 2 events name: Item Purchased, Item Returned."
         let server = try await ServingSluice.start(in: folder, plan: plan)
         #expect(server.process.errors.lines.contains { $0.contains("warning") && $0.hasSuffix(sentence) })
-        let strict = try await Sluice.run("serve", "--events", plan, "--strict-trackers", in: folder)
+        let strict = try await Sluice.run("serve", "--no-journal", "--events", plan, "--strict-trackers", in: folder)
         #expect(strict.ending == .exit(1))
         #expect(strict.errors.contains("error: \(sentence)"))
         #expect(strict.errors.contains("error: \(sentence.replacing("postgres", with: "kafka"))"))

@@ -21,7 +21,8 @@ struct UsageTests {
             ("replay --events PLAN --to console --no-console", "there are: none."),
             ("serve extra", "Unexpected argument 'extra'"),
             ("serve --journal DIR --from yesterday", "beginning, end or an RFC 3339 time, not 'yesterday'"),
-            ("serve --from beginning --events PLAN", "--from takes a journal"),
+            ("serve --from beginning --no-journal --events PLAN", "--from takes a journal"),
+            ("serve --journal DIR --no-journal", "--journal and --no-journal exclude each other"),
             ("serve --max-wait soon", "'soon' is invalid for '--max-wait"),
             ("lint --bogus", "Unknown option '--bogus'"),
             ("settings extra", "Unexpected argument 'extra'"),
@@ -51,7 +52,10 @@ struct UsageTests {
                 "serve", ["SLUICE_QUEUE_POLICY": "full"],
                 "expected one of wait, spill, dropNewest, dropOldest, found 'full'"
             ),
-            ("serve", ["SLUICE_QUEUE_POLICY": "spill"], "a queue can spill only with a journal"),
+            (
+                "serve", ["SLUICE_QUEUE_POLICY": "spill", "SLUICE_JOURNAL_ENABLED": "false"],
+                "a queue can spill only with a journal"
+            ),
             ("serve", ["SLUICE_LOG_LEVEL": "loud"], "log.level: expected one of trace, debug,"),
             ("serve --kafka localhost:1 --kafka-property linger", [:], "kafka.properties: expected name=value"),
             (
