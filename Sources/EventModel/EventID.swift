@@ -46,23 +46,18 @@ public struct EventID: Sendable, Hashable {
 
     /// Reads the 36-character text form of RFC 9562, in either case; anything else is `nil`.
     public init?(text: UnsafeRawBufferPointer) {
-        guard text.count == Self.textLength else { return nil }
-        var words: (high: UInt64, low: UInt64) = (0, 0)
-        var digits = 0
-        for (index, byte) in text.enumerated() {
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            guard let digit = Self.hexadecimalValue(of: byte) else { return nil }
-            if digits < 16 {
-                words.high = words.high << 4 | digit
-            } else {
-                words.low = words.low << 4 | digit
-            }
-            digits += 1
-        }
-        self.init(high: words.high, low: words.low)
+        let dash = UInt8(ascii: "-")
+        guard
+            text.count == Self.textLength, text[8] == dash, text[13] == dash, text[18] == dash, text[23] == dash
+        else { return nil }
+        func half(_ offset: Int) -> UInt64 { UInt64(text.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+        guard
+            let first = Self.value(ofDigits: text.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
+            let second = Self.value(ofDigits: half(9) | half(14) << 32),
+            let third = Self.value(ofDigits: half(19) | half(24) << 32),
+            let fourth = Self.value(ofDigits: text.loadUnaligned(fromByteOffset: 28, as: UInt64.self))
+        else { return nil }
+        self.init(high: first << 32 | second, low: third << 32 | fourth)
     }
 
     /// Reads the 36-character text form of RFC 9562, in either case; anything else is `nil`.
@@ -72,13 +67,22 @@ public struct EventID: Sendable, Hashable {
         self = id
     }
 
-    private static func hexadecimalValue(of byte: UInt8) -> UInt64? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
-        default: nil
+    /// The 32 bits that eight hexadecimal digits say, the first in the lowest byte: all eight at once in one word.
+    @inline(__always)
+    private static func value(ofDigits text: UInt64) -> UInt64? {
+        // The top bit of each byte that is at least so much; of bytes below 128.
+        @inline(__always) func isAtLeast(_ least: UInt64, _ bytes: UInt64) -> UInt64 {
+            bytes &+ (0x80 &- least) &* 0x0101_0101_0101_0101
         }
+        let tops: UInt64 = 0x8080_8080_8080_8080
+        let lower = text | 0x2020_2020_2020_2020
+        let digits = isAtLeast(0x30, text) & ~isAtLeast(0x3A, text)
+        let letters = isAtLeast(0x61, lower) & ~isAtLeast(0x67, lower) & tops
+        guard text & tops == 0, (digits | letters) & tops == tops else { return nil }
+        var value = text & 0x0F0F_0F0F_0F0F_0F0F &+ (letters >> 7) &* 9
+        value = (value << 4 | value >> 8) & 0x00FF_00FF_00FF_00FF
+        value = (value | value >> 8) & 0x0000_FFFF_0000_FFFF
+        return (value | value >> 16).byteSwapped >> 32
     }
 
     /// Writes the text form, in lower case, to memory that has room for `textLength` bytes.

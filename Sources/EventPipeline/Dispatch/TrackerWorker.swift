@@ -127,7 +127,10 @@ struct TrackerWorker: Sendable {
                 state.journalRead(part, of: queue, actions: &actions)
             }
             await moveCursor(to: settled)
-            if delivers { await deliver(self.delivery(of: part.slices, to: part.nextSequence)) }
+            guard delivers else { return }
+            async let readingAhead: Void = backlog.readAhead(from: part.nextSequence, to: end)
+            await deliver(self.delivery(of: part.slices, to: part.nextSequence))
+            await readingAhead
         } catch {
             let now = pipeline.clock.now()
             let jitter = pipeline.jitter()

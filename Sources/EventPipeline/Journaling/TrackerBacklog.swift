@@ -40,6 +40,8 @@ actor TrackerBacklog {
     private var reader: JournalReader?
     /// Slices that were read, and not handed out.
     private var waiting: Deque<EventSlice> = []
+    /// A part that was read ahead, and from where.
+    private var ahead: (start: UInt64, part: Part)?
     /// From which number on reading failed the last time, and how often in a row.
     private var failure: (start: UInt64, count: Int) = (0, 0)
     /// So often a segment is tried that cannot be read: with the pauses between them, for minutes.
@@ -69,6 +71,27 @@ actor TrackerBacklog {
 
     /// The next events from `sequence` on, as many as one delivery takes, and none from `end` on.
     func read(from sequence: UInt64, to end: UInt64) throws(JournalError) -> Part {
+        if let (start, part) = ahead.take() {
+            if start == sequence { return part }
+            forgetWhatWasRead()
+        }
+        return try readPart(from: sequence, to: end)
+    }
+
+    /// Reads what `read` will be asked for next, while the tracker delivers what came before.
+    ///
+    /// What cannot be read now is for `read` to try, and to tell.
+    func readAhead(from sequence: UInt64, to end: UInt64) {
+        guard ahead == nil, sequence < end else { return }
+        let failure = failure
+        if let part = try? readPart(from: sequence, to: end) {
+            ahead = (sequence, part)
+        } else {
+            self.failure = failure
+        }
+    }
+
+    private func readPart(from sequence: UInt64, to end: UInt64) throws(JournalError) -> Part {
         let start = max(sequence, givenUpBefore)
         if reader == nil || waiting.isEmpty && reader?.nextSequence != start {
             waiting = []
@@ -159,6 +182,7 @@ actor TrackerBacklog {
     func forgetWhatWasRead() {
         reader = nil
         waiting = []
+        ahead = nil
     }
 
     /// Moves slices that were read into the part; true where it is full.
