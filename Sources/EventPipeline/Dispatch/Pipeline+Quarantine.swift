@@ -10,9 +10,9 @@ extension Pipeline {
     }
 
     /// Keeps events that do not follow the plan any more, and throws where that fails.
-    func quarantineForGood(_ rejections: [Rejection], source: String) throws(JournalError) {
+    func quarantineForGood(_ rejections: [Rejection], source: String) async throws(JournalError) {
         guard !rejections.isEmpty else { return }
-        try rejects.keepForGood(rejections, source: source, planVersion: catalog.plan.version)
+        try await rejects.keepForGood(rejections, source: source, planVersion: catalog.plan.version)
         metrics.rejected(rejections.count)
     }
 }

@@ -89,7 +89,7 @@ struct TrackerWorker: Sendable {
         let began = pipeline.clock.now()
         let outcome = await tracker.deliver(delivery)
         var settlement = Settlement(of: delivery, outcome: outcome)
-        if let reason = quarantine(settlement.refusals, of: delivery) {
+        if let reason = await quarantine(settlement.refusals, of: delivery) {
             settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
         }
         let now = pipeline.clock.now()
@@ -115,7 +115,7 @@ struct TrackerWorker: Sendable {
             let part = try await backlog.read(from: start, to: end)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
             do throws(JournalError) {
-                try pipeline.quarantineForGood(part.rejections, source: "journal")
+                try await pipeline.quarantineForGood(part.rejections, source: "journal")
             } catch {
                 await backlog.forgetWhatWasRead()
                 throw JournalError(
@@ -155,12 +155,12 @@ struct TrackerWorker: Sendable {
     /// Keeps what was refused, before it counts as settled.
     ///
     /// Returns why that has to be tried again: with a journal, an event is not settled before it is kept for good.
-    private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) -> TrackerError? {
+    private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) async -> TrackerError? {
         guard !refusals.isEmpty else { return nil }
         let refusals = refusals.sorted { $0.position < $1.position }
         let events = delivery.selecting(refusals.map(\.position))
         do throws(JournalError) {
-            try pipeline.rejects.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
+            try await pipeline.rejects.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
         } catch {
             guard pipeline.journaling == nil else {
                 return TrackerError(

@@ -6,11 +6,12 @@ import Synchronization
 
 /// Where rejected events are kept, with the reason, until the plan or the event is fixed.
 ///
-/// A folder of journals, in the frames of `Journal`: each process that writes has one to itself, so several may share the
+/// A folder of journals, in the frames of `Journal`: each process that writes has two to itself, so several may share the
 /// folder. An event is one JSON object on one line (`QuarantineLine`). Files are made with mode 0600, since events hold
-/// what customers did. What a tracker refused is synced; what did not follow the plan survives the end of the process.
+/// what customers did. What did not follow the plan is written when the sender is answered, by a thread that may not wait
+/// for a disk, and survives the end of the process; what a tracker refused is synced, by a thread of its own.
 ///
-/// Each of the journals has a limit. What goes beyond it, and what the disk refuses, is counted and logged, not kept; a
+/// There is a limit for each process. What goes beyond it, and what the disk refuses, is counted and logged, not kept; a
 /// sender never sees an error of the quarantine. A pipeline with a journal holds its tracker's cursor before events that
 /// could not be kept.
 public final class Quarantine: Sendable {
@@ -18,13 +19,15 @@ public final class Quarantine: Sendable {
     public static let defaultCapacityInBytes = 1 << 30
 
     private let store: Mutex<Store>
+    /// `nil` where nothing is to be kept.
+    private let refusals: DurableQuarantinePart?
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let metrics = QuarantineMetrics()
 
     /// What the lock guards.
     fileprivate struct Store: ~Copyable {
-        /// `nil` where nothing is to be kept.
+        /// Writes verdicts; `nil` where nothing is to be kept.
         var writer: JournalWriter?
         var statistics = QuarantineStatistics()
         var notice = SparseNotice()
@@ -32,29 +35,63 @@ public final class Quarantine: Sendable {
 
     /// Opens the folder, or makes it; `now` tells when an event was put there.
     ///
-    /// - Throws: `QuarantineError` where the folder cannot be written.
-    public init(
+    /// - Throws: `QuarantineError` where the folder cannot be written, and where the system refuses a thread.
+    public convenience init(
         folder: String,
         capacityInBytes: Int = Quarantine.defaultCapacityInBytes,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(QuarantineError) {
-        let part: Journal
         do throws(JournalError) {
-            part = try QuarantineFolder.openPart(of: folder, capacityInBytes: capacityInBytes, now: now().microseconds)
+            let (verdicts, verdictsLock) = try QuarantineFolder.claimPart(of: folder)
+            let (refusals, refusalsLock) = try QuarantineFolder.claimPart(of: folder)
+            try self.init(
+                verdicts: verdicts,
+                refusals: refusals,
+                locks: (verdictsLock, refusalsLock),
+                capacityInBytes: capacityInBytes,
+                logger: logger,
+                now: now
+            )
         } catch {
             throw QuarantineError(folder: folder, error)
         }
-        store = Mutex(Store(writer: JournalWriter(part)))
+    }
+
+    /// Opens a quarantine whose two journals are in file systems of any kind.
+    package init(
+        verdicts: any FileSystem,
+        refusals: any FileSystem,
+        locks: (verdicts: FolderLock, refusals: FolderLock)? = nil,
+        capacityInBytes: Int,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws(JournalError) {
+        let durable = try Journal(
+            refusals,
+            lock: locks?.refusals,
+            configuration: QuarantineFolder.configuration(.fsync, capacityInBytes: capacityInBytes),
+            now: now().microseconds
+        )
+        let part = try DurableQuarantinePart(durable)
+        let prompt = try Journal(
+            DeferredFolderSync(files: verdicts, part: part),
+            lock: locks?.verdicts,
+            configuration: QuarantineFolder.configuration(.none, capacityInBytes: capacityInBytes),
+            now: now().microseconds
+        )
+        store = Mutex(Store(writer: JournalWriter(prompt)))
+        self.refusals = part
         self.now = now
         self.logger = logger
-        for finding in part.recovery.sentences {
+        for finding in prompt.recovery.sentences + durable.recovery.sentences {
             logger.warning("The quarantine was not as it should be: \(finding)")
         }
     }
 
     private init(discardingWith logger: Logger) {
         store = Mutex(Store(writer: nil))
+        refusals = nil
         now = Timestamp.now
         self.logger = logger
     }
@@ -83,35 +120,40 @@ public final class Quarantine: Sendable {
         let time = now()
         var lines = QuarantineLines(at: time)
         for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
-        count(append(lines, syncs: false), lines.count)
+        count(append(lines), lines.count)
     }
 
-    /// Keeps events that a tracker refused, each with its reason.
+    /// Keeps events that a tracker refused, each with its reason, for good.
     ///
-    /// - Throws: Where they are not kept for good, and were not to be discarded; nothing is counted then, for who asked has
-    ///   to ask again.
+    /// - Throws: Where they are not kept, and were not to be discarded; nothing is counted then, for who asked has to ask
+    ///   again.
     package func keep(
         _ refusals: [(event: TrackedEvent, reason: String)],
         refusedBy tracker: String
-    ) throws(JournalError) {
-        guard !refusals.isEmpty else { return }
+    ) async throws(JournalError) {
         var lines = QuarantineLines(at: now())
         for refusal in refusals { lines.add(refusal.event, refusedBy: tracker, reason: refusal.reason) }
-        let outcome = append(lines, syncs: true)
-        if case .failed(let error) = outcome { throw error }
-        count(outcome, lines.count)
+        try await keepForGood(lines)
     }
 
     /// Keeps events that do not follow the plan any more, for good.
     ///
     /// - Throws: As `keep(_:refusedBy:)`.
-    package func keepForGood(_ rejections: [Rejection], source: String, planVersion: String?) throws(JournalError) {
-        guard !rejections.isEmpty else { return }
+    package func keepForGood(
+        _ rejections: [Rejection],
+        source: String,
+        planVersion: String?
+    ) async throws(JournalError) {
         var lines = QuarantineLines(at: now())
         for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
-        let outcome = append(lines, syncs: true)
-        if case .failed(let error) = outcome { throw error }
-        count(outcome, lines.count)
+        try await keepForGood(lines)
+    }
+
+    private func keepForGood(_ lines: QuarantineLines) async throws(JournalError) {
+        guard lines.count > 0 else { return }
+        guard let refusals else { return count(.discarded, lines.count) }
+        try await refusals.commit(lines)
+        count(.kept, lines.count)
     }
 
     /// Counts events that could not be kept and are gone.
@@ -126,12 +168,11 @@ public final class Quarantine: Sendable {
         case failed(JournalError)
     }
 
-    private func append(_ lines: QuarantineLines, syncs: Bool) -> Outcome {
+    private func append(_ lines: QuarantineLines) -> Outcome {
         store.withLock { store in
             guard store.writer != nil else { return .discarded }
             do throws(JournalError) {
                 _ = try store.writer?.commit(lines: lines.bytes, count: lines.count, now: lines.time.microseconds)
-                if syncs { try store.writer?.sync() }
                 return .kept
             } catch {
                 return .failed(error)

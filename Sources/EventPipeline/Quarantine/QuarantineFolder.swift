@@ -1,9 +1,9 @@
 package import Journal
 
-/// A quarantine's folder: journals in folders named `0`, `1` and so on, one for each process that writes at a time.
+/// A quarantine's folder: journals in folders named `0`, `1` and so on, two for each process that writes at a time.
 package struct QuarantineFolder: Sendable {
-    /// No more processes write to one quarantine.
-    private static let maximumParts = 64
+    /// No more than half as many processes write to one quarantine.
+    private static let maximumParts = 128
 
     package let path: String
 
@@ -11,19 +11,34 @@ package struct QuarantineFolder: Sendable {
         self.path = path
     }
 
-    /// Opens the first part that no other process has.
-    static func openPart(of path: String, capacityInBytes: Int, now: Int64) throws(JournalError) -> Journal {
-        let configuration = JournalConfiguration(
-            // Synced when asked for, and when a segment ends.
-            durability: .interval(.seconds(1)),
+    /// How a part is written.
+    static func configuration(
+        _ durability: JournalConfiguration.Durability,
+        capacityInBytes: Int
+    ) -> JournalConfiguration {
+        JournalConfiguration(
+            durability: durability,
             segmentBytes: 16 << 20,
             maximumBytes: capacityInBytes,
             minimumFreeBytes: 0
         )
+    }
+
+    /// Takes the first part that nobody has; it is the caller's until the lock is let go.
+    ///
+    /// - Throws: `locked` where all are taken, `unwritable` where the folder cannot be written.
+    static func claimPart(of path: String) throws(JournalError) -> (any FileSystem, FolderLock) {
         var locked: JournalError?
         for number in 0..<maximumParts {
+            let folder = "\(path)/\(number)"
+            let files: PosixFileSystem
+            do throws(FileError) {
+                files = try PosixFileSystem(path: folder)
+            } catch {
+                throw JournalError(.unwritable, "Its folder cannot be made: \(error).")
+            }
             do throws(JournalError) {
-                return try Journal(folder: "\(path)/\(number)", configuration: configuration, now: now)
+                return (files, try FolderLock(folder: folder))
             } catch {
                 guard error.code == .locked else { throw error }
                 locked = error

@@ -1,0 +1,58 @@
+import Journal
+import Synchronization
+
+/// A folder that calls a hook, on the thread that asks, in each sync.
+final class HookedFileSystem: FileSystem {
+    private let files: any FileSystem
+    private let hook = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ files: any FileSystem) {
+        self.files = files
+    }
+
+    /// Sets what is called from now on; `nil` for nothing.
+    func setHook(_ hook: (@Sendable () -> Void)?) { self.hook.withLock { $0 = hook } }
+
+    private func callHook() { hook.withLock { $0 }?() }
+
+    func names() throws(FileError) -> [String] { try files.names() }
+    func remove(_ name: String) throws(FileError) { try files.remove(name) }
+    func rename(_ name: String, to other: String) throws(FileError) { try files.rename(name, to: other) }
+    func freeBytes() throws(FileError) -> Int { try files.freeBytes() }
+
+    func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
+        File(system: self, file: try files.open(name, creates: creates))
+    }
+
+    func syncFolder() throws(FileError) {
+        callHook()
+        try files.syncFolder()
+    }
+
+    private final class File: JournalFile {
+        private let system: HookedFileSystem
+        private let file: any JournalFile
+
+        init(system: HookedFileSystem, file: any JournalFile) {
+            self.system = system
+            self.file = file
+        }
+
+        func size() throws(FileError) -> Int { try file.size() }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+            try file.read(into: buffer, at: offset)
+        }
+
+        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
+            try file.write(bytes, at: offset)
+        }
+
+        func sync() throws(FileError) {
+            system.callHook()
+            try file.sync()
+        }
+
+        func truncate(to size: Int) throws(FileError) { try file.truncate(to: size) }
+    }
+}

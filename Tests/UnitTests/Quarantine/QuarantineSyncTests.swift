@@ -1,0 +1,92 @@
+import EventModel
+import EventPipeline
+import Foundation
+import Journal
+import Logging
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@Suite("A quarantine and the syncs of its disk", .timeLimit(.minutes(1)))
+struct QuarantineSyncTests {
+    private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private static func quarantine(_ verdicts: any FileSystem, _ refusals: any FileSystem) throws -> Quarantine {
+        try Quarantine(
+            verdicts: verdicts,
+            refusals: refusals,
+            capacityInBytes: 1 << 20,
+            logger: silent,
+            now: { Timestamp(microseconds: 1_700_000_000_123_000, fractionDigits: 3) }
+        )
+    }
+
+    private static func keepVerdict(_ quarantine: Quarantine) {
+        let violation = Violation(code: .wrongType, path: "$", expected: "a", found: "b")
+        let rejection = Rejection(index: 0, id: nil, name: nil, violations: [violation], original: [0x7B, 0x7D])
+        quarantine.keep([rejection], source: "http", planVersion: nil)
+    }
+
+    private static func refusals(_ numbers: Range<Int>) -> [(event: TrackedEvent, reason: String)] {
+        let catalog = EventCatalog.scripted(["A": ["alpha"]])
+        let batch = EventBatch.scripted(catalog: catalog, events: numbers.map { ScriptedEvent("A", number: $0) })
+        return numbers.indices.map { (TrackedEvent(batch: batch, index: $0 - numbers.lowerBound), "no") }
+    }
+
+    @Test("a verdict is written in the middle of a sync of what a tracker refused")
+    func verdictDuringSync() async throws {
+        let refusals = HookedFileSystem(SimulatedFileSystem(seed: 2))
+        let quarantine = try Self.quarantine(SimulatedFileSystem(seed: 1), refusals)
+        // A lock that is held during the sync would never come free here.
+        refusals.setHook { Self.keepVerdict(quarantine) }
+        try await quarantine.keep(Self.refusals(0..<1), refusedBy: "alpha")
+        refusals.setHook(nil)
+        #expect(quarantine.statistics.kept > 1)
+        #expect(quarantine.statistics.lost == 0)
+    }
+
+    @Test("who writes a verdict syncs nothing, not even where that begins and ends segments")
+    func verdictsSyncNothing() throws {
+        let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
+        let quarantine = try Self.quarantine(verdicts, SimulatedFileSystem(seed: 2))
+        let writer = ObjectIdentifier(Thread.current)
+        let synced = Mutex(false)
+        verdicts.setHook { if ObjectIdentifier(Thread.current) == writer { synced.withLock { $0 = true } } }
+        // Each frame has more than 200 bytes, and a segment at most a quarter of the capacity.
+        for _ in 0..<3_000 { Self.keepVerdict(quarantine) }
+        verdicts.setHook(nil)
+        #expect(try verdicts.names().count { $0.hasSuffix(".segment") } > 1)
+        #expect(!synced.withLock { $0 })
+    }
+
+    @Test(
+        "whatever fails, what a tracker refused is there once when it was kept, also after a crash",
+        arguments: 1...200
+    )
+    func retries(seed: UInt64) async throws {
+        let files = SimulatedFileSystem(seed: seed)
+        let quarantine = try Self.quarantine(SimulatedFileSystem(seed: seed), files)
+        files.setFailures(400)
+        for number in 0..<5 {
+            while true {
+                do {
+                    try await quarantine.keep(Self.refusals(number..<number + 1), refusedBy: "alpha")
+                    break
+                } catch {
+                    #expect(error.code == .unwritable)
+                }
+            }
+        }
+        files.setFailures(0)
+        #expect(quarantine.statistics == QuarantineStatistics(kept: 5, lost: 0))
+        let expected = (0..<5).map { ScriptedEvent("A", number: $0).canonicalJSON }
+        #expect(try Self.events(in: files) == expected)
+        #expect(try Self.events(in: files.crashedCopy()) == expected)
+    }
+
+    private static func events(in files: SimulatedFileSystem) throws -> [String] {
+        try JournalSample.lines(of: files).sorted { $0.key < $1.key }.map { line in
+            String(decoding: Quarantine.original(ofLine: line.value.utf8) ?? [], as: UTF8.self)
+        }
+    }
+}
