@@ -11,9 +11,9 @@ import Synchronization
 /// what customers did. What did not follow the plan is written when the sender is answered, by a thread that may not wait
 /// for a disk, and survives the end of the process; what a tracker refused is synced, by a thread of its own.
 ///
-/// There is a limit for each process. What goes beyond it, and what the disk refuses, is counted and logged, not kept; a
-/// sender never sees an error of the quarantine. A pipeline with a journal holds its tracker's cursor before events that
-/// could not be kept.
+/// There is a limit for each process, of which what did not follow the plan may take three quarters. What goes beyond, and
+/// what the disk refuses, is counted and logged, not kept; a sender never sees an error of the quarantine. A pipeline with a
+/// journal holds its tracker's cursor before events that could not be kept.
 public final class Quarantine: Sendable {
     /// The limit of each process's part unless another is stated: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30
@@ -21,6 +21,8 @@ public final class Quarantine: Sendable {
     private let store: Mutex<Store>
     /// `nil` where nothing is to be kept.
     private let refusals: DurableQuarantinePart?
+    /// `nil` where nothing is to be kept.
+    private let room: QuarantineRoom?
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let metrics = QuarantineMetrics()
@@ -82,6 +84,7 @@ public final class Quarantine: Sendable {
         )
         store = Mutex(Store(writer: JournalWriter(prompt)))
         self.refusals = part
+        room = QuarantineRoom(verdicts: prompt, refusals: durable, capacityInBytes: capacityInBytes)
         self.now = now
         self.logger = logger
         for finding in prompt.recovery.sentences + durable.recovery.sentences {
@@ -92,6 +95,7 @@ public final class Quarantine: Sendable {
     private init(discardingWith logger: Logger) {
         store = Mutex(Store(writer: nil))
         refusals = nil
+        room = nil
         now = Timestamp.now
         self.logger = logger
     }
@@ -152,6 +156,7 @@ public final class Quarantine: Sendable {
     private func keepForGood(_ lines: QuarantineLines) async throws(JournalError) {
         guard lines.count > 0 else { return }
         guard let refusals else { return count(.discarded, lines.count) }
+        try room?.checkRefusals(lines)
         try await refusals.commit(lines)
         count(.kept, lines.count)
     }
@@ -172,6 +177,7 @@ public final class Quarantine: Sendable {
         store.withLock { store in
             guard store.writer != nil else { return .discarded }
             do throws(JournalError) {
+                try room?.checkVerdicts(lines)
                 _ = try store.writer?.commit(lines: lines.bytes, count: lines.count, now: lines.time.microseconds)
                 return .kept
             } catch {

@@ -108,8 +108,8 @@ struct MetricsTests {
     func rejected() async throws {
         let checked = try EventValidator.sample().check("[1,2,3]")
         try await withMetricsFactory(metrics) {
-            // Room for the first two.
-            try await withQuarantine(capacityInBytes: 500) { quarantine, lines in
+            // Three quarters of it have room for the first two.
+            try await withQuarantine(capacityInBytes: 668) { quarantine, lines in
                 let harness = PipelineHarness([], quarantine: quarantine)
                 harness.pipeline.quarantine(Array(checked.rejections.prefix(2)), source: "http")
                 harness.pipeline.quarantine(Array(checked.rejections.suffix(1)), source: "http")

@@ -153,7 +153,7 @@ struct QuarantineTests {
 
     @Test("beyond its limit the quarantine keeps nothing more, but counts")
     func limit() async throws {
-        try await withQuarantine(capacityInBytes: 700) { quarantine, lines in
+        try await withQuarantine(capacityInBytes: 930) { quarantine, lines in
             for _ in 0..<5 { quarantine.keep([rejection("[]")], source: "http", planVersion: nil) }
             let found = try lines()
             #expect(found.count == 2)
