@@ -4,7 +4,7 @@ import Metrics
 ///
 /// | name | counts |
 /// |---|---|
-/// | `sluice_quarantine_events_kept_total` | rejected events that were written to the file |
+/// | `sluice_quarantine_events_kept_total` | rejected events that were written |
 /// | `sluice_quarantine_events_lost_total` | rejected events that were not, because of the limit or the disk |
 struct QuarantineMetrics: Sendable {
     let kept = Counter(label: "sluice_quarantine_events_kept_total")

@@ -9,8 +9,8 @@ import Darwin
 /// The jobs that wait for a thread, in their order; the thread sleeps while there are none.
 ///
 /// It holds at most one job for each task that is awaiting the actor, so the tasks bound it.
+// Safe to share: `pending` and `isClosed` are touched under `mutex` only, and the two pointers never change.
 final class JobQueue: @unchecked Sendable {
-    // Safe to share: `pending` and `isClosed` are touched under `mutex` only, and the two pointers never change.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var pending: [UnownedJob] = []

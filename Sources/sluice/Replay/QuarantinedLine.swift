@@ -1,11 +1,11 @@
 import EventPipeline
 import Foundation
 
-/// Finds the events in the lines of a quarantine file.
+/// Finds the events in the lines of a quarantine, as `sluice quarantine export` prints them.
 enum QuarantinedLine {
     private static let start = Array(#"{"quarantine":"#.utf8)
 
-    /// Whether the lines begin as those of a quarantine file do.
+    /// Whether the lines begin as those of a quarantine do.
     static func isFirst(in lines: [UInt8]) -> Bool { lines.starts(with: start) }
 
     /// The same lines with the events as they were sent; others stay as they are.

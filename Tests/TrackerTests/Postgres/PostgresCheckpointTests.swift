@@ -140,7 +140,7 @@ struct PostgresCheckpointTests {
         try await setStandby("nobody", in: fixture.database)
         let delivery = try delivery(10..<20, to: 20, fixture)
         async let first = fixture.tracker.deliver(delivery)
-        try await waitForSessions(waitingFor: "SyncRep", 1, in: fixture.database)
+        try await fixture.database.waitForSessions(1, waitingFor: "SyncRep")
         try await fixture.database.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         )
@@ -159,10 +159,10 @@ struct PostgresCheckpointTests {
         try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
         let delivery = try delivery(0..<10, to: 10, fixture)
         async let left = fixture.tracker.deliver(delivery)
-        try await waitForSessions(waitingFor: "relation", 1, in: fixture.database)
+        try await fixture.database.waitForSessions(1, waitingFor: "relation")
         let next = try await tracker(fixture)
         async let answer = next.checkpoint(ofJournal: journal)
-        try await waitForSessions(waitingFor: "advisory", 1, in: fixture.database)
+        try await fixture.database.waitForSessions(1, waitingFor: "advisory")
         try session.close()
         #expect(await left.isDelivered)
         #expect(try await answer == 10)
@@ -178,19 +178,5 @@ struct PostgresCheckpointTests {
             try Task.checkCancellation()
         }
         try await database.run("CHECKPOINT")
-    }
-
-    private func waitForSessions(waitingFor event: String, _ count: Int, in database: TestDatabase) async throws {
-        for _ in 0..<200 {
-            let waiting = try await database.run(
-                """
-                SELECT pg_sleep(0.02);
-                SELECT count(*) FROM pg_stat_activity
-                WHERE datname = current_database() AND application_name = 'sluice' AND wait_event = '\(event)'
-                """
-            )
-            if waiting.last == "\(count)" { return }
-        }
-        Issue.record("there never were \(count) sessions that wait for \(event)")
     }
 }

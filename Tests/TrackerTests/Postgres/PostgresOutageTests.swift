@@ -74,14 +74,14 @@ struct PostgresOutageTests {
         try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
         let delivery = try fixture.delivery(events(0..<10))
         let task = Task { await fixture.tracker.deliver(delivery) }
-        try await waitForBlockedSessions(1, in: fixture.database)
+        try await fixture.database.waitForSessions(1, waitingFor: "relation")
         let clock = ContinuousClock()
         let cancelled = clock.now
         task.cancel()
         let outcome = await task.value
         #expect(clock.now - cancelled < .seconds(1))
         #expect(outcome.retry?.reason.code == .cancelled)
-        try await waitForBlockedSessions(0, in: fixture.database)
+        try await fixture.database.waitForSessions(0, waitingFor: "relation")
         try session.close()
         #expect(await fixture.tracker.deliver(delivery).retry == nil)
         #expect(try await fixture.count("analytics.bought") == 10)
@@ -124,19 +124,5 @@ struct PostgresOutageTests {
         let refusals = await first + second
         #expect(refusals == [])
         #expect(try await fixture.count("analytics.bought") == 2000)
-    }
-
-    private func waitForBlockedSessions(_ count: Int, in database: TestDatabase) async throws {
-        for _ in 0..<100 {
-            let blocked = try await database.run(
-                """
-                SELECT pg_sleep(0.02);
-                SELECT count(*) FROM pg_stat_activity
-                WHERE datname = current_database() AND application_name = 'sluice' AND wait_event_type = 'Lock'
-                """
-            )
-            if blocked.last == "\(count)" { return }
-        }
-        Issue.record("there never were \(count) sessions that wait for a lock")
     }
 }
