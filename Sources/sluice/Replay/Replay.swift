@@ -39,6 +39,8 @@ struct Replay {
             )
         )
         try await group.run()
+        // Told to stop, the reading ends first; what it had sent by then is delivered only now.
+        await feed.noteSent()
         var report = await feed.report
         report.trackers = pipeline.statistics.trackers
         let lost = isDryRun ? 0 : rejects.statistics.lost

@@ -94,7 +94,9 @@ actor ReplayFeed: Service {
     }
 
     /// Waits until all is delivered, and notes which records of the quarantine need not be sent on again.
-    private func noteSent() async {
+    ///
+    /// Where the waiting ends before that, because the replay is told to stop, they can be noted when the pipeline has ended.
+    func noteSent() async {
         await replay.pipeline.flush()
         let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.dropped == 0 }
         guard isDelivered, replay.rejects.statistics.lost == 0, !accepted.isEmpty, sent != nil else { return }

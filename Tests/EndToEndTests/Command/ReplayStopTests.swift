@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// How a replay ends before its input does.
@@ -53,5 +54,42 @@ struct ReplayStopTests {
         let report = try Finished(ending: .exit(1), output: process.output?.lines ?? [], errors: []).report()
         #expect(report.delivered == ["postgres": 0])
         #expect(report.undelivered == ["postgres": report.accepted])
+    }
+
+    @Test("when it is told to while it sends on from the quarantine: what is delivered afterwards does not come again")
+    func quarantine() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let destination = ["--postgres", database.url, "--to", "postgres"]
+        func setPlan(minimumQuantity minimum: Int) throws {
+            let plan = Plans.shop(minimumQuantity: minimum).replacingOccurrences(of: "console", with: "postgres")
+            try folder.write(plan, to: "plan/shop.plist")
+        }
+        try setPlan(minimumQuantity: 1)
+        let migrations = RepositoryFile.url("migrations").path
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url, "--migrations", migrations]
+        let migration = try await Sluice.run(migrate, in: folder)
+        try #require(migration.ending == .exit(0), "\(migration.errors)")
+        try folder.write(#"{"name":"Sold","payload":{"quantity":0}}"#, to: "sales.ndjson")
+        #expect(try await Sluice.replay(["sales.ndjson"] + destination, in: folder, plan: "plan").ending == .exit(2))
+        try setPlan(minimumQuantity: 0)
+
+        let session = try database.server.openSession(database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.sold; SELECT 1;")
+        let process = try SluiceProcess(
+            ["replay", "quarantine", "--events", "plan", "--json", "--log-level", "debug"] + destination,
+            in: folder
+        )
+        try await database.waitForSessions(1, waitingFor: "relation")
+        process.send(SIGTERM)
+        // The reading has ended, and now what was read is delivered.
+        _ = try await process.errors.line(containing: "Service finished")
+        try session.close()
+        #expect(try await process.waitForEnd() == .exit(1))
+        #expect(try await database.run("SELECT count(*) FROM analytics.sold") == ["1"])
+
+        let again = try await Sluice.replay(["quarantine"] + destination, in: folder, plan: "plan")
+        #expect(again.ending == .exit(0))
+        #expect(try again.report().read == 0)
     }
 }
