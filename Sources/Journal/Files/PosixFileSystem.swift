@@ -11,16 +11,40 @@ package struct PosixFileSystem: FileSystem {
     private let path: String
     private let isReadOnly: Bool
 
-    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there.
+    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there, so that they survive a crash.
     package init(path: String) throws(FileError) {
         self.path = path
         isReadOnly = false
-        var parent = ""
-        for part in path.split(separator: "/", omittingEmptySubsequences: false) {
-            parent += parent.isEmpty && !path.hasPrefix("/") ? part : "/" + part
-            if parent.isEmpty || parent == "/" { continue }
-            if mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EISDIR { throw FileError("make", parent, errno) }
+        for changed in try Self.makeFolders(path) { try Self.syncChanged(changed) }
+    }
+
+    /// Makes a folder and those above it where they are not there; returns the folders in which one was made, whose
+    /// entries a loss of power could take back.
+    package static func makeFolders(_ path: String) throws(FileError) -> [String] {
+        var above = path.hasPrefix("/") ? "/" : "."
+        var changed: [String] = []
+        for part in path.split(separator: "/") {
+            let folder = above == "/" ? "/\(part)" : above == "." ? String(part) : "\(above)/\(part)"
+            if mkdir(folder, 0o700) == 0 {
+                changed.append(above)
+            } else if errno != EEXIST, errno != EISDIR {
+                throw FileError("make", folder, errno)
+            }
+            above = folder
         }
+        return changed
+    }
+
+    private static func syncChanged(_ path: String) throws(FileError) {
+        let folder: PosixFile
+        do throws(FileError) {
+            folder = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
+        } catch {
+            // One may make folders where one may not read, and then not sync.
+            if error.errorNumber == EACCES { return }
+            throw error
+        }
+        try folder.syncAll()
     }
 
     /// Opens a folder that is there; where `isReadOnly` says so, its files are opened for reading, and none is made.

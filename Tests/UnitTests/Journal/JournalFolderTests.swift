@@ -31,6 +31,24 @@ struct JournalFolderTests {
         }
     }
 
+    @Test("what was made in which folders is told, so that those are synced", arguments: ["", "/", "//"])
+    func made(end: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let above = FileManager.default.temporaryDirectory.path
+        #expect(try PosixFileSystem.makeFolders(folder + end) == [above])
+        #expect(try PosixFileSystem.makeFolders(folder + "/a//b" + end) == [folder, folder + "/a"])
+        #expect(try PosixFileSystem.makeFolders(folder + "/a/b" + end) == [])
+    }
+
+    @Test("a folder named from here is synced here")
+    func relative() throws {
+        let name = "journal-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: name) }
+        #expect(try PosixFileSystem.makeFolders(name + "/a") == [".", name])
+        let error = #expect(throws: FileError.self) { try PosixFileSystem.makeFolders("/dev/null/a") }
+        #expect(error?.operation == "make")
+    }
+
     @Test("belongs to one process, and says which")
     func locked() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
