@@ -103,8 +103,8 @@ struct PipelineLog: Sendable {
         )
     }
 
-    func resumes(_ tracker: String, _ resumption: Resumption) {
-        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "sequence": "\(resumption.sequence)"]
+    func resumes(_ tracker: String, _ resumption: Resumption, end: UInt64) {
+        var metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "sequence": "\(resumption.sequence)"]
         switch resumption.finding {
         case .agrees:
             break
@@ -116,6 +116,8 @@ struct PipelineLog: Sendable {
                 metadata: metadata
             )
         case .beyondJournal:
+            metadata["stored"] = "\(resumption.checkpoint ?? 0)"
+            metadata["end"] = "\(end)"
             logger.error(
                 "The tracker has got further than the journal goes, which must be an older copy; its cursor counts.",
                 metadata: metadata

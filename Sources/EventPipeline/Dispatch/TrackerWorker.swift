@@ -73,7 +73,7 @@ struct TrackerWorker: Sendable {
         let answer = try await tracker.checkpoint(ofJournal: journaling.journal.id)
         let resumption = await journaling.backlogs[queue].resumption(from: answer, end: journaling.end)
         guard resumption.finding != .agrees else { return resumption }
-        pipeline.log.resumes(tracker.name, resumption)
+        pipeline.log.resumes(tracker.name, resumption, end: journaling.end)
         await pipeline.loggingCursor(of: queue) { backlog throws(JournalError) in try await backlog.resume(resumption) }
         return resumption
     }

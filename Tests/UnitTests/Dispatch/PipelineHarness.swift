@@ -6,7 +6,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-/// A pipeline with a manual clock, full jitter and no quarantine file.
+/// A pipeline with a manual clock, full jitter and no quarantine.
 struct PipelineHarness: Sendable {
     static let catalog = EventCatalog.scripted(["A": ["alpha"], "B": ["beta"], "AB": ["alpha", "beta"]])
 
@@ -39,9 +39,10 @@ struct PipelineHarness: Sendable {
         catalog: EventCatalog = Self.catalog,
         start: JournalStart = .end,
         quarantine: Quarantine? = nil,
+        log: RecordingLog = RecordingLog(),
         now: @escaping @Sendable (ManualClock) -> Timestamp = { _ in .now() }
     ) throws {
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = log.logger
         let clock = clock
         pipeline = try Pipeline(
             catalog: catalog,

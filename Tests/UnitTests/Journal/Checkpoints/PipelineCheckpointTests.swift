@@ -66,6 +66,26 @@ struct PipelineCheckpointTests {
         #expect(restored.checkpoint == 60)
     }
 
+    @Test("a journal that is an older copy than its destination is said with both numbers, and skips nothing new")
+    func olderCopy() async throws {
+        let (files, ledger) = (SimulatedFileSystem(seed: 10), Ledger())
+        try await run(LedgerTracker(ledger), files, submitting: 0..<20, until: 20)
+        let copy = files.crashedCopy()
+        try await run(LedgerTracker(ledger), files, submitting: 20..<50, until: 50)
+        let log = RecordingLog()
+        let harness = try PipelineHarness([LedgerTracker(ledger)], journal: copy, queue: Self.queue, log: log)
+        try await harness.runWithTime { pipeline in
+            try await submit(100..<110, to: pipeline)
+            await ledger.waitForNumbers(60)
+            await pipeline.flush()
+        }
+        let lines = log.errors
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasSuffix(" end=20 sequence=20 stored=50 tracker=alpha") == true)
+        try await run(LedgerTracker(ledger), copy, submitting: 110..<160, until: 110)
+        #expect(ledger.numbers == Array(0..<50) + Array(100..<160))
+    }
+
     @Test("a destination that knows nothing of a journal goes by the cursor")
     func newDestination() async throws {
         let files = SimulatedFileSystem(seed: 4)
