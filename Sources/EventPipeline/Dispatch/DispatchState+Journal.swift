@@ -42,6 +42,8 @@ extension DispatchState {
     mutating func resume(_ queue: Int, from sequence: UInt64) {
         trackers[queue].settledSequence = sequence
         trackers[queue].queue.spill(from: sequence)
+        // That was a jump, and no speed.
+        drain = DrainRate()
     }
 
     /// Events came out of the journal; returns whether there is something to deliver, and how far the tracker has got.

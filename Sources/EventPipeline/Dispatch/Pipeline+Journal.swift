@@ -104,7 +104,8 @@ extension Pipeline {
         while (try? await clock.sleepUntil(clock.now() + pause)) != nil {
             let (wasWritable, needed) = decide { state, _ in
                 let needed = state.neededSequence(besides: journaling.abandoned.sequence)
-                state.drain.note(needed, now: clock.now())
+                // What was given up is needed no more, before its tracker has gone on behind it.
+                state.drain.note(max(needed, journaling.journal.position.firstSequence), now: clock.now())
                 return (state.isJournalWritable, needed)
             }
             do throws(JournalError) {

@@ -13,6 +13,8 @@ extension Pipeline {
             for queue in trackers.indices { await giveUp(before: limit, of: queue, journaling) }
             if journaling.abandoned.sequence < limit { log.lost(of: journaling.abandoned.trackers) }
             needed = limit
+            // What is given up is not got through.
+            decide { state, _ in state.drain = DrainRate() }
         }
         do throws(JournalError) {
             log.retired(.success(try await journaling.committer.retire(needed: needed)))

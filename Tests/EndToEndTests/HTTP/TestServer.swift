@@ -16,6 +16,8 @@ struct TestServer: Sendable {
         /// Whether events are delivered; if not, the one queue fills, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
+        /// Makes another pipeline than the usual one; its plan names the tracker `collecting`.
+        var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Logger) throws -> Pipeline)?
     }
 
     let address: HTTPIngestServer.Address
@@ -54,16 +56,18 @@ struct TestServer: Sendable {
         let catalog = EventCatalog(plan: Self.plan)
         delivered = CollectingTracker()
         quarantineFolder = folder.appending(path: "rejected")
-        pipeline = Pipeline(
-            catalog: catalog,
-            trackers: [delivered],
-            configuration: .init(
-                queue: .init(capacityInEvents: setup.queueCapacityInEvents),
-                delivery: .init(linger: .zero)
-            ),
-            quarantine: try Quarantine(folder: quarantineFolder.path, logger: logger),
-            logger: logger
-        )
+        pipeline =
+            try setup.makePipeline?(catalog, folder, logger)
+            ?? Pipeline(
+                catalog: catalog,
+                trackers: [delivered],
+                configuration: .init(
+                    queue: .init(capacityInEvents: setup.queueCapacityInEvents),
+                    delivery: .init(linger: .zero)
+                ),
+                quarantine: try Quarantine(folder: quarantineFolder.path, logger: logger),
+                logger: logger
+            )
         let http = HTTPIngestServer(
             configuration: setup.http,
             catalog: catalog,

@@ -1,0 +1,81 @@
+import EventPipeline
+import Foundation
+import HTTPIngest
+import Journal
+import Logging
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// What a sender is told while the journal has no room.
+@Suite("HTTP while the journal is full", .timeLimit(.minutes(1)))
+struct JournalFullTests {
+    /// A small journal, and a tracker that delivers ten events each time it is let.
+    private final class Scene: Sendable {
+        let clock = ManualClock()
+        let tracker = ScriptedTracker(name: "collecting", [.stall, .stall])
+        private let journal = Mutex<Journal?>(nil)
+
+        /// The number of the event behind the oldest segment.
+        var oldestEnd: UInt64? { journal.withLock { $0?.position.segments.first?.nextSequence } }
+
+        func makePipeline(_ catalog: EventCatalog, _ folder: URL, _ logger: Logger) throws -> Pipeline {
+            let journal = try Journal(
+                folder: folder.appending(path: "journal").path,
+                configuration: JournalConfiguration(segmentBytes: 1 << 16, maximumBytes: 4 << 16, minimumFreeBytes: 0),
+                now: 0
+            )
+            self.journal.withLock { $0 = journal }
+            return try Pipeline(
+                catalog: catalog,
+                trackers: [tracker],
+                journal: journal,
+                configuration: .init(
+                    queue: .init(capacityInEvents: 100, fullPolicy: .spill),
+                    delivery: .init(maximumEvents: 10, linger: .zero)
+                ),
+                quarantine: .discarding(logger: logger),
+                logger: logger,
+                clock: clock
+            )
+        }
+
+        /// Lets a second pass, at whose end is noted how far the tracker is.
+        func passSecond() async {
+            await clock.waitForSleeper(for: .seconds(1))
+            clock.advance(by: .seconds(1))
+            await clock.waitForSleeper(for: .seconds(1))
+        }
+    }
+
+    @Test("Retry-After says when the oldest segment can go, at the rate at which the tracker gets on")
+    func retryAfter() async throws {
+        let scene = Scene()
+        var setup = TestServer.Setup()
+        setup.makePipeline = { try scene.makePipeline($0, $1, $2) }
+        try await TestServer.run(setup) { server in
+            try await RawClient.with(server.address) { client in
+                let body = "[" + Array(repeating: Requests.ping, count: 100).joined(separator: ",") + "]"
+                var response = try await client.exchange(Requests.post(body))
+                while response.status == 200 { response = try await client.exchange(Requests.post(body)) }
+                #expect(response.status == 503)
+                // Nothing has moved so far.
+                #expect(response.field("retry-after") == "30")
+
+                await scene.tracker.waitForDeliveries(1)
+                await scene.passSecond()
+                scene.tracker.release()
+                await scene.tracker.waitForDeliveries(2)
+                await scene.passSecond()
+                #expect(scene.tracker.deliveries[0].count == 10)
+                response = try await client.exchange(Requests.post(body))
+                #expect(response.status == 503)
+                // Ten events a second.
+                let left = try #require(scene.oldestEnd) - 10
+                #expect(left > 10 && left != 300)
+                #expect(response.field("retry-after") == "\((left + 9) / 10)")
+            }
+            scene.tracker.release()
+        }
+    }
+}
