@@ -44,8 +44,8 @@ final class HookedFileSystem: FileSystem {
             try file.read(into: buffer, at: offset)
         }
 
-        func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
-            try file.write(bytes, at: offset)
+        func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError) {
+            try file.write(parts, at: offset)
         }
 
         func sync() throws(FileError) {
