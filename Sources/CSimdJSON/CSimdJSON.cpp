@@ -118,7 +118,8 @@ bool csimdjson_parse_line(csimdjson_parser *parser, size_t start, size_t end, cs
     while (first > 0 && indexes[first - 1] >= start) {
         first--;
     }
-    if (first >= count || indexes[first] >= end) {
+    // Of a bare number simdjson copies all that follows, to the end of the last line.
+    if (first >= count || indexes[first] >= end || parser->lines[indexes[first]] != '{') {
         return false;
     }
     implementation.next_structural_index = first;

@@ -30,7 +30,7 @@ public struct JSONLineParser: ~Copyable {
     /// Parses one of the lines that `index` said yes to; each must come after the one before.
     ///
     /// - Returns: A view of the parser's own memory, valid until the next call or the parser's end; `nil` where the line
-    ///   is not exactly one document.
+    ///   is not exactly one document, or no object.
     @inline(__always)
     public mutating func parse(_ line: Range<Int>) -> JSONTape? {
         var document = csimdjson_document()

@@ -118,6 +118,8 @@ actor TrackerBacklog {
     ///
     /// `sequence` is the number from which the tracker reads on.
     func giveUp(before limit: UInt64, from sequence: UInt64) -> Int {
+        // What was read ahead was not handed out: it is given up with the rest, and counted.
+        if let ahead, ahead.start < limit { forgetWhatWasRead() }
         let next = max(sequence, givenUpBefore, reader?.nextSequence ?? 0)
         guard next < limit else { return 0 }
         givenUpBefore = limit

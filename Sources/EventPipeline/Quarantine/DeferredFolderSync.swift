@@ -3,7 +3,8 @@ import Journal
 /// The files of a journal that event loops write: a new segment is synced into its folder a moment later, by another
 /// thread, because event loops must not wait for a disk.
 ///
-/// A loss of power in that moment takes the segment, of which nothing was synced anyway.
+/// A loss of power in that moment takes the segment, of which nothing was synced anyway. Its numbers may then be given
+/// again; to a replay that had sent some of them in that very moment, the new ones count as sent.
 struct DeferredFolderSync: FileSystem {
     let files: any FileSystem
     let part: DurableQuarantinePart

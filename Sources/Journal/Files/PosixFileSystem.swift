@@ -16,6 +16,8 @@ package struct PosixFileSystem: FileSystem {
         self.path = path
         isReadOnly = false
         for changed in try Self.makeFolders(path) { try Self.syncChanged(changed) }
+        // Who made it before may have been killed between the two.
+        try Self.syncChanged(path + "/..")
     }
 
     /// Makes a folder and those above it where they are not there; returns the folders in which one was made, whose

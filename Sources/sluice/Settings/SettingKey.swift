@@ -118,7 +118,7 @@ enum SettingKey: String, CaseIterable {
         case .queueEvents: "The most events in a tracker's queue."
         case .queueBytes: "The most bytes in a tracker's queue."
         case .queuePolicy:
-            "What a full queue does: spill (to the journal; without one: wait), wait, dropNewest or dropOldest."
+            "What a full queue does: spill (to the journal), wait (so without a journal, unless told), dropNewest or dropOldest."
         case .journalEnabled:
             "Whether serve keeps a journal: without one, events live in memory until they are delivered."
         case .journalFolder: "Where accepted events are kept until every tracker has them."

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Lines that are parsed together")
 struct JSONLineParserTests {
-    /// What each line of a text becomes when it is parsed together with the others; `nil` where it is no document.
+    /// What each line of a text becomes when it is parsed together with the others; `nil` where it is no object.
     private static func together(_ text: [UInt8], by parser: inout JSONLineParser) -> [String?] {
         withPadded(text) { text in
             guard parser.index(text) else { return ranges(of: Array(text)).map { alone(text[$0]) } }
@@ -19,7 +19,9 @@ struct JSONLineParserTests {
 
     private static func alone(_ line: some Sequence<UInt8>) -> String? {
         let bytes = Array(line)
-        return (try? rewritten(bytes)).map { $0 + (bytes.contains(UInt8(ascii: "\\")) ? " escaped" : "") }
+        return (try? rewritten(bytes)).flatMap { $0.hasPrefix("{") ? $0 : nil }.map {
+            $0 + (bytes.contains(UInt8(ascii: "\\")) ? " escaped" : "")
+        }
     }
 
     private static func ranges(of text: [UInt8]) -> [Range<Int>] {

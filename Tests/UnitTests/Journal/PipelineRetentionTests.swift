@@ -189,4 +189,37 @@ struct PipelineRetentionTests {
         #expect(numbers.first == 0)
         #expect(beta.deliveredNumbers == Array(0..<105))
     }
+
+    @Test("what was read ahead for a tracker that stalls, which is then dropped and not delivered as well")
+    func dropsWhatWasReadAhead() async throws {
+        let files = SimulatedFileSystem(seed: 5)
+        let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall, .stall]), ScriptedTracker(name: "beta"))
+        let harness = try PipelineHarness(
+            [alpha, beta],
+            journal: files,
+            Self.configuration(bytes: 5_000, dropsUndelivered: true),
+            queue: Self.spilling,
+            now: Self.time(from: 0)
+        )
+        try await harness.run { pipeline, clock in
+            try await Self.submit(0..<40, to: pipeline)
+            await beta.waitForDelivered(40)
+            // It comes to what was spilled, stalls there, and what follows is read meanwhile.
+            alpha.release()
+            await alpha.waitForDeliveries(2)
+            try await Self.submit(40..<140, to: pipeline)
+            await beta.waitForDelivered(140)
+            await Self.pass(.seconds(1), clock)
+            let dropped = try #require(pipeline.statistics[tracker: "alpha"]).dropped
+            #expect(dropped > 40)
+            alpha.release()
+            await pipeline.flush()
+            let statistics = try #require(pipeline.statistics[tracker: "alpha"])
+            #expect(statistics.dropped == dropped)
+            #expect(statistics.pendingEvents == 0)
+            #expect(alpha.deliveredNumbers.count == 140 - dropped)
+        }
+        let numbers = alpha.deliveredNumbers
+        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+    }
 }
