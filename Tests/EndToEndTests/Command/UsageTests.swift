@@ -64,7 +64,7 @@ struct UsageTests {
             ),
             (
                 "replay --quarantine /dev/null/q", [:],
-                "'/dev/null/q' cannot be opened for writing. The journal's files cannot"
+                "'/dev/null/q' cannot be opened for writing. Its folder cannot be made"
             ),
             ("serve --config missing.json", [:], "missing.json: No such file or directory"),
             ("serve --config .", [:], ".: "),
