@@ -17,7 +17,7 @@ struct DeliveryAttempt {
 
     /// How many messages librdkafka has at most while the brokers keep up: more do not stay in the processor's cache, and
     /// then each costs half as much again.
-    private static let smallestWindowInMessages = 2000
+    private static let smallestWindowInMessages = 1400
     /// How many milliseconds a full window waits for a report before it doubles, because brokers are far away.
     private static let patience: Int32 = 5
     /// After how many messages reports are looked for.

@@ -33,7 +33,7 @@ public struct KafkaConfiguration: Sendable {
     /// - `enable.idempotence`, `acks`: a repetition by librdkafka is no duplicate, and all replicas have what is
     ///   delivered.
     /// - `message.timeout.ms`: how long librdkafka tries on its own before the pipeline does.
-    /// - `linger.ms`: a delivery is a batch already, so there is nothing to wait for.
+    /// - `linger.ms`: a delivery is a batch already, so there is little to wait for: long enough for requests of some size.
     /// - `partitioner`: a key goes to the partition to which Kafka's own clients in Java send it, so that topics can be
     ///   joined with theirs.
     /// - `socket.nagle.disable`: the end of a delivery does not wait for an acknowledgement by TCP.
@@ -41,7 +41,7 @@ public struct KafkaConfiguration: Sendable {
         "acks": "all",
         "client.id": "sluice",
         "enable.idempotence": "true",
-        "linger.ms": "0.1",
+        "linger.ms": "0.3",
         "message.timeout.ms": "30000",
         "partitioner": "murmur2_random",
         "socket.nagle.disable": "true",

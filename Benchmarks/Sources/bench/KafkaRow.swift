@@ -9,7 +9,7 @@ struct KafkaRow: Row {
     private static let topic = "events"
     private static let repetitions = 2
     /// The tracker's own settings of librdkafka, beyond those that the C loop has by itself.
-    private static let settings = ["linger.ms=0.1", "socket.nagle.disable=true", "message.timeout.ms=30000"]
+    private static let settings = ["linger.ms=0.3", "socket.nagle.disable=true", "message.timeout.ms=30000"]
 
     func measure(at site: Site) throws -> Measurement {
         let file = try Material(at: site).real(count: Self.events)

@@ -8,59 +8,89 @@ import EventModel
 /// message to message are overwritten in it. They must then have the same length, so lists lie on shelves, one for each
 /// event and length of time text; the id always has the same. The values lie in memory of the list's own, and nobody
 /// but us has the list.
+///
+/// The slots stand in plain memory: as arrays of a class they cost a check of exclusive access at every message.
 final class HeaderPool {
     /// How many lists are kept at most, about 700 bytes each.
     private static let capacity = 20_000
     private static let idPosition = 1
     private static let timePosition = 4
     private static let headersOfList = 6
+    /// Ends a shelf.
+    private static let noSlot: Int32 = -1
 
     /// A list that is kept, and where in it the two values stand that are overwritten.
     private struct Slot {
         let list: OpaquePointer
         let id: UnsafeMutableRawPointer
         let time: UnsafeMutableRawPointer
-        let shelf: Int
+        let shelf: Int32
+        /// The slot that lies under it on its shelf.
+        var below: Int32
     }
 
     private let source: [UInt8]
     private var types: [[UInt8]] = []
-    private var slots: [Slot] = []
-    /// The slots whose lists no message has.
-    private var shelves: [[Int32]] = []
+    private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: HeaderPool.capacity)
+    private var slotCount = 0
+    /// The slot on top of each shelf; those on a shelf have lists that no message has.
+    private var shelves = UnsafeMutableBufferPointer<Int32>(start: nil, count: 0)
 
     init(source: String) {
         self.source = Array(source.utf8)
     }
 
+    /// Gives everything back, and is of no use after it; lists that messages have are theirs.
     func close() {
-        for slot in shelves.joined() { rd_kafka_headers_destroy(slots[Int(slot)].list) }
-        shelves = []
-        slots = []
+        forgetLists()
+        slots.deallocate()
     }
 
     /// Forgets all lists, and makes those to come for other events.
     func setTypes(_ types: [String]) {
-        close()
+        forgetLists()
         self.types = types.map { Array($0.utf8) }
+        shelves = .allocate(capacity: types.count * Self.timeLengths)
+        shelves.initialize(repeating: Self.noSlot)
     }
+
+    private func forgetLists() {
+        for top in shelves {
+            var number = top
+            while number != Self.noSlot {
+                let slot = slots[Int(number)]
+                rd_kafka_headers_destroy(slot.list)
+                number = slot.below
+            }
+        }
+        shelves.deallocate()
+        shelves = UnsafeMutableBufferPointer(start: nil, count: 0)
+        slotCount = 0
+    }
+
+    /// How many lengths a time's text can have.
+    private static let timeLengths = Timestamp.maximumTextLength + 1
 
     /// The shelf whose lists fit a record; `nil` where none would.
     @inline(__always)
     private func shelf(for record: KafkaRecord) -> Int? {
-        let lengths = Timestamp.maximumTextLength + 1
-        guard record.line.id.count == EventID.textLength, record.line.time.count < lengths else { return nil }
-        return record.definition * lengths + record.line.time.count
+        let timeLength = record.line.time.count
+        guard record.line.id.count == EventID.textLength, timeLength < Self.timeLengths else { return nil }
+        return record.definition * Self.timeLengths + timeLength
     }
 
     /// A list for a record, which goes to librdkafka with the message or comes back by `give`; and its slot, negative
     /// where it is not kept.
     @inline(__always)
     func take(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
-        guard let shelf = shelf(for: record), shelf < shelves.count, let number = shelves[shelf].popLast() else {
+        guard let shelf = shelf(for: record), shelf < shelves.count, shelves[shelf] != Self.noSlot else {
             return add(for: record)
         }
+        let number = shelves[shelf]
         let slot = slots[Int(number)]
+        shelves[shelf] = slot.below
+        // The next message will most likely want the one below, which has been on the shelf for a while.
+        if slot.below != Self.noSlot { csluice_prefetch(slots + Int(slot.below)) }
         // The bytes are as many as there were, which is what the shelf stands for.
         record.line.rawText(of: record.line.id).copyBytes(to: slot.id)
         record.line.rawText(of: record.line.time).copyBytes(to: slot.time)
@@ -68,9 +98,13 @@ final class HeaderPool {
     }
 
     /// Takes a list back that no message has.
-    func give(back list: OpaquePointer?, slot: Int32) {
+    @inline(__always)
+    func give(back list: OpaquePointer?, slot number: Int32) {
         guard let list else { return }
-        if slot < 0 { rd_kafka_headers_destroy(list) } else { shelves[slots[Int(slot)].shelf].append(slot) }
+        guard number >= 0 else { return rd_kafka_headers_destroy(list) }
+        let shelf = Int(slots[Int(number)].shelf)
+        slots[Int(number)].below = shelves[shelf]
+        shelves[shelf] = number
     }
 
     /// Takes the list back from a message whose report is in; one that is not kept is destroyed with its message.
@@ -86,13 +120,15 @@ final class HeaderPool {
     private func add(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
         guard let list = make(for: record) else { return (nil, -1) }
         guard
-            slots.count < Self.capacity, let shelf = shelf(for: record),
+            slotCount < Self.capacity, let shelf = shelf(for: record), shelf < shelves.count,
             let id = Self.value(at: Self.idPosition, of: list, length: record.line.id.count),
             let time = Self.value(at: Self.timePosition, of: list, length: record.line.time.count)
         else { return (list, -1) }
-        while shelves.count <= shelf { shelves.append([]) }
-        slots.append(Slot(list: list, id: id, time: time, shelf: shelf))
-        return (list, Int32(slots.count - 1))
+        let number = slotCount
+        slotCount += 1
+        let slot = Slot(list: list, id: id, time: time, shelf: Int32(truncatingIfNeeded: shelf), below: Self.noSlot)
+        (slots + number).initialize(to: slot)
+        return (list, Int32(truncatingIfNeeded: number))
     }
 
     /// Where librdkafka keeps a header's value, if it has this length.
