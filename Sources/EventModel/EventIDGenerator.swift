@@ -1,9 +1,14 @@
-/// Makes ids of version 7 for events that come without one.
+/// Makes ids of version 7 for events that come without one, each greater than the one before as long as time does not
+/// go back: an index over them grows at its end also within a millisecond (RFC 9562, section 6.2, method 2).
 ///
 /// Not safe to share: each thread has its own. The chance in the ids comes from xoshiro256++, seeded by the system:
 /// ids do not repeat, but they are no secrets.
 public struct EventIDGenerator: Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
+    // The last id.
+    private var millisecond = Int64.min
+    private var randomA: UInt16 = 0
+    private var randomB: UInt64 = 0
 
     /// Makes a generator with a seed of its own.
     public init() {
@@ -19,8 +24,18 @@ public struct EventIDGenerator: Sendable {
 
     /// Makes an id for an event that arrived at `time`.
     public mutating func next(at time: Timestamp) -> EventID {
-        let randomA = next()
-        return EventID(version7At: time, randomA: UInt16(truncatingIfNeeded: randomA >> 48), randomB: next())
+        let now = time.microseconds / 1000
+        let random = next()
+        if now == millisecond {
+            // 32 bits of chance a step: there is room for half a billion of them in a millisecond.
+            randomB += random >> 32 | 1
+        } else {
+            millisecond = now
+            randomA = UInt16(truncatingIfNeeded: next() >> 48)
+            // 61 of the 62 bits, to leave the steps room.
+            randomB = random >> 3
+        }
+        return EventID(version7At: time, randomA: randomA, randomB: randomB)
     }
 
     // Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2021).

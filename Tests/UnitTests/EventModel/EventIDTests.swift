@@ -69,6 +69,13 @@ struct EventIDTests {
         #expect(byTime == byTime.sorted())
     }
 
+    @Test("ids of one generator ascend, within a millisecond, too")
+    func ascending() {
+        var generator = EventIDGenerator()
+        let ids = (0..<30_000).map { generator.next(at: Timestamp(microseconds: 5_000_000 + Int64($0 / 10))) }
+        #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
     @Test("made ids do not repeat, in one millisecond or between two generators")
     func unique() {
         var (one, other) = (EventIDGenerator(), EventIDGenerator())
