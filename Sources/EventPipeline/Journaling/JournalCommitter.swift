@@ -79,6 +79,7 @@ actor JournalCommitter {
             while let requests = takeRequests() {
                 let commit = commit(requests)
                 done(commit)
+                writer?.releaseMemory(needed: needed)
                 let hasNewSegment = retire(after: commit, needed, retired)
                 // Lets a sync that is due, and what retention takes, come in between.
                 if hasNewSegment || isTimed { await Task.yield() }

@@ -37,6 +37,10 @@ package protocol JournalFile: Sendable {
 
     /// Cuts the file.
     func truncate(to size: Int) throws(FileError)
+
+    /// Tells the system that what stands before `offset`, and is synced, will hardly be read again, so that it need not
+    /// keep it in memory.
+    func releaseMemory(before offset: Int)
 }
 
 extension JournalFile {

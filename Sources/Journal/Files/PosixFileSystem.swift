@@ -193,6 +193,13 @@ package final class PosixFile: JournalFile {
         guard fsync(descriptor) == 0 else { throw FileError("sync", name, errno) }
     }
 
+    package func releaseMemory(before offset: Int) {
+        #if !canImport(Darwin)
+        // Advice only: where it is not taken, the system decides by itself.
+        posix_fadvise(descriptor, 0, off_t(offset), POSIX_FADV_DONTNEED)
+        #endif
+    }
+
     package func truncate(to size: Int) throws(FileError) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileError("truncate", name, errno) }
     }

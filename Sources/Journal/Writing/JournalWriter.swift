@@ -34,6 +34,11 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
+    /// Releases the system's memory of what is synced and older than what `needed` tells to be needed.
+    package mutating func releaseMemory(needed: () -> UInt64) {
+        current?.releaseMemory(needed: needed)
+    }
+
     /// Makes all commits survive a loss of power.
     package mutating func sync() throws(JournalError) {
         guard isDirty else { return }

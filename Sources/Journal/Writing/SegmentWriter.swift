@@ -1,6 +1,11 @@
 /// Appends frames to one segment.
 struct SegmentWriter {
+    /// After so many bytes the system may be told that it can forget them.
+    private static let releaseBytes = 8 << 20
+
     private let file: any JournalFile
+    /// Up to where the memory of what is synced can be released, once nobody needs the events before a number.
+    private var releases: [(sequence: UInt64, offset: Int)] = []
     /// What the segment holds so far.
     private(set) var segment: Segment
     /// When its first frame was committed, in microseconds since 1970; `nil` where it has none.
@@ -28,6 +33,24 @@ struct SegmentWriter {
         }
         segment.append(frame.header)
         begunAt = begunAt ?? frame.header.committedAt
+        if syncs,
+            segment.byteCount / Self.releaseBytes > (segment.byteCount - frame.header.frameBytes) / Self.releaseBytes
+        {
+            releases.append((segment.nextSequence, segment.byteCount))
+        }
+    }
+
+    /// Releases the system's memory of what is synced and nobody needs any more; `needed` tells the oldest event that
+    /// somebody does.
+    ///
+    /// A journal is written without end and hardly read: kept in memory, it would drive out what others read, and on a
+    /// virtual machine each new page of memory costs the host a fault, which here took as long as the sync.
+    mutating func releaseMemory(needed: () -> UInt64) {
+        guard let first = releases.first else { return }
+        let needed = needed()
+        guard first.sequence <= needed, let last = releases.lastIndex(where: { $0.sequence <= needed }) else { return }
+        file.releaseMemory(before: releases[last].offset)
+        releases.removeSubrange(...last)
     }
 
     /// Makes everything appended so far survive a crash.

@@ -33,6 +33,8 @@ final class SimulatedFileSystem: FileSystem {
         var unreadable: Set<String> = []
         /// How many bytes were read of each file.
         var bytesRead: [String: Int] = [:]
+        /// Up to where the memory of each file was released.
+        var released: [String: Int] = [:]
     }
 
     private let state: Mutex<State>
@@ -67,6 +69,9 @@ final class SimulatedFileSystem: FileSystem {
         try body()
         return withState { $0.bytesRead[name] ?? 0 } - before
     }
+
+    /// Up to where the memory of a file was released.
+    func releasedBytes(of name: String) -> Int { withState { $0.released[name] ?? 0 } }
 
     /// Whether a crash now could lose something that was written to a segment.
     var hasUnsyncedWrites: Bool {
@@ -226,6 +231,10 @@ final class SimulatedFileSystem: FileSystem {
                 return fails
             }
             if failed { throw FileError("sync", name, 5) }
+        }
+
+        func releaseMemory(before offset: Int) {
+            system.withState { [name] in $0.released[name] = max($0.released[name] ?? 0, offset) }
         }
 
         func truncate(to size: Int) throws(FileError) {

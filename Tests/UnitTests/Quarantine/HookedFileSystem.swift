@@ -54,5 +54,6 @@ final class HookedFileSystem: FileSystem {
         }
 
         func truncate(to size: Int) throws(FileError) { try file.truncate(to: size) }
+        func releaseMemory(before offset: Int) { file.releaseMemory(before: offset) }
     }
 }
