@@ -33,14 +33,7 @@ final class Journaling: Sendable {
         self.journal = journal
         self.now = now
         end = journal.position.nextSequence
-        let (writing, reading): (BlockingThread, BlockingThread)
-        do throws(TrackerError) {
-            writing = try BlockingThread()
-            reading = try BlockingThread()
-        } catch {
-            throw JournalError(.unwritable, error.message)
-        }
-        committer = JournalCommitter(journal, thread: writing, now: now)
+        committer = JournalCommitter(journal, thread: try Self.thread(), now: now)
         var backlogs: [TrackerBacklog] = []
         var cursors: [UInt64] = []
         var begun: [(tracker: String, sequence: UInt64)] = []
@@ -55,7 +48,8 @@ final class Journaling: Sendable {
                     catalog: catalog,
                     tracker: name,
                     delivery: delivery,
-                    thread: reading
+                    // One each, so that a tracker that reads a lot holds up no other.
+                    thread: try Self.thread()
                 )
             )
         }
@@ -65,6 +59,14 @@ final class Journaling: Sendable {
         let configured = Set(trackerNames.map { $0.lowercased() })
         let others = try journal.cursors().filter { !configured.contains($0.key) }
         abandoned = (others.keys.sorted(), others.values.min() ?? .max)
+    }
+
+    private static func thread() throws(JournalError) -> BlockingThread {
+        do throws(TrackerError) {
+            return try BlockingThread()
+        } catch {
+            throw JournalError(.unwritable, error.message)
+        }
     }
 
     /// A tracker's cursor, and where it stands; one that is new is put down for good, or a crash would make it new again.

@@ -8,6 +8,9 @@ struct SegmentWriter {
     private var releases: [(sequence: UInt64, offset: Int)] = []
     /// What the segment holds so far.
     private(set) var segment: Segment
+    /// Up to where everything is known to survive a crash.
+    private var syncedBytes = 0
+    private var hasFailedToSync = false
     /// When its first frame was committed, in microseconds since 1970; `nil` where it has none.
     private(set) var begunAt: Int64?
 
@@ -32,6 +35,7 @@ struct SegmentWriter {
             throw error
         }
         segment.append(frame.header)
+        if syncs { syncedBytes = segment.byteCount }
         begunAt = begunAt ?? frame.header.committedAt
         if syncs,
             segment.byteCount / Self.releaseBytes > (segment.byteCount - frame.header.frameBytes) / Self.releaseBytes
@@ -54,12 +58,35 @@ struct SegmentWriter {
     }
 
     /// Makes everything appended so far survive a crash.
-    func sync() throws(FileError) {
-        try file.sync()
+    mutating func sync() throws(FileError) {
+        if hasFailedToSync { try rewrite() }
+        do {
+            try file.sync()
+        } catch {
+            hasFailedToSync = true
+            throw error
+        }
+        hasFailedToSync = false
+        syncedBytes = segment.byteCount
+    }
+
+    /// Writes again what a failed sync was to save: the system takes it for written, and would not try again.
+    private func rewrite() throws(FileError) {
+        try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 8) { buffer throws(FileError) in
+            var offset = syncedBytes
+            while offset < segment.byteCount {
+                let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(segment.byteCount - offset))
+                let count = try file.read(into: part, at: offset)
+                guard count > 0 else { return }  // it was cut by somebody else
+                try file.write(UnsafeRawBufferPointer(rebasing: part.prefix(count)), at: offset)
+                offset += count
+            }
+        }
     }
 
     /// Ends the segment: nothing is appended to it any more; where it throws, it has not ended.
     mutating func end(isSynced: Bool, now: Int64) throws(FileError) {
+        if isSynced, hasFailedToSync { try sync() }
         var ended = segment
         ended.reserveName()
         ended.append(try Self.writeEnd(of: ended, to: file, isSynced: isSynced, now: now))

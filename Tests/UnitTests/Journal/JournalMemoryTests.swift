@@ -6,7 +6,7 @@ import Testing
 struct JournalMemoryTests {
     private static let lineBytes = 3 << 20
 
-    /// Commits six events of 3 MiB; `needed` is asked after each. Returns how much memory of the segment was released.
+    /// How much memory of a segment is released while six events of 3 MiB are committed; `needed` is asked after each.
     private func releasedBytes(
         _ durability: JournalConfiguration.Durability = .fsync,
         needed: (UInt64) -> UInt64
