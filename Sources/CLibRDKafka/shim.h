@@ -2,5 +2,5 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-// Swift has no word for it.
+// Asks for a cache line ahead of time, for writing; Swift cannot.
 static inline void csluice_prefetch(const void *address) { __builtin_prefetch(address, 1); }

@@ -1,5 +1,5 @@
 /// Makes ids of version 7 for events that come without one, each greater than the one before as long as time does not
-/// go back: an index over them grows at its end also within a millisecond (RFC 9562, section 6.2, method 2).
+/// go back, and a millisecond has no half a billion of them: an index over them grows at its end also within a millisecond (RFC 9562, section 6.2, method 2).
 ///
 /// Not safe to share: each thread has its own. The chance in the ids comes from xoshiro256++, seeded by the system:
 /// ids do not repeat, but they are no secrets.
@@ -24,11 +24,12 @@ public struct EventIDGenerator: Sendable {
 
     /// Makes an id for an event that arrived at `time`.
     public mutating func next(at time: Timestamp) -> EventID {
-        let now = time.microseconds / 1000
+        // As the id has it: version 7 has no moments before 1970.
+        let now = max(0, time.microseconds / 1000)
         let random = next()
         if now == millisecond {
             // 32 bits of chance a step: there is room for half a billion of them in a millisecond.
-            randomB += random >> 32 | 1
+            randomB &+= random >> 32 | 1
         } else {
             millisecond = now
             randomA = UInt16(truncatingIfNeeded: next() >> 48)

@@ -4,8 +4,8 @@ public struct JournalConfiguration: Sendable, Hashable {
     public enum Durability: Sendable, Hashable {
         /// After `fdatasync`: what was acknowledged survives a loss of power.
         case fsync
-        /// After `write`, with an `fdatasync` so long after the last at most: what was acknowledged survives the end of
-        /// the process, and a loss of power takes what was acknowledged since the last sync.
+        /// After `write`, with an `fdatasync` so long after the last: what was acknowledged survives the end of the
+        /// process, and a loss of power takes what was acknowledged since the last sync that did not fail.
         case interval(Duration)
         /// After `write`: what was acknowledged survives the end of the process, and a loss of power takes what the
         /// system had not written by itself, which may be half a minute of it.

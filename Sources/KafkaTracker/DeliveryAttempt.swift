@@ -19,7 +19,7 @@ struct DeliveryAttempt {
     /// then each costs half as much again.
     private static let smallestWindowInMessages = 1400
     /// How many milliseconds a full window waits for a report before it doubles, because brokers are far away.
-    private static let patience: Int32 = 5
+    private static let patience: Int32 = 2
     /// After how many messages reports are looked for.
     private static let stride = 64
     /// How many milliseconds an interruption is not seen at most, while nothing happens.

@@ -6,6 +6,7 @@ struct SegmentWriter {
     private let file: any JournalFile
     /// Up to where the memory of what is synced can be released, once nobody needs the events before a number.
     private var releases: [(sequence: UInt64, offset: Int)] = []
+    private var lastRelease = 0
     /// What the segment holds so far.
     private(set) var segment: Segment
     /// Up to where everything is known to survive a crash.
@@ -35,13 +36,8 @@ struct SegmentWriter {
             throw error
         }
         segment.append(frame.header)
-        if syncs { syncedBytes = segment.byteCount }
         begunAt = begunAt ?? frame.header.committedAt
-        if syncs,
-            segment.byteCount / Self.releaseBytes > (segment.byteCount - frame.header.frameBytes) / Self.releaseBytes
-        {
-            releases.append((segment.nextSequence, segment.byteCount))
-        }
+        if syncs { noteSynced() }
     }
 
     /// Releases the system's memory of what is synced and nobody needs any more; `needed` tells the oldest event that
@@ -58,8 +54,11 @@ struct SegmentWriter {
     }
 
     /// Makes everything appended so far survive a crash.
+    ///
+    /// After one that threw, the next call writes again what was to be saved, as far as the system still has it; what it
+    /// has not is lost for good, for which this throws once.
     mutating func sync() throws(FileError) {
-        if hasFailedToSync { try rewrite() }
+        let isWhole = try hasFailedToSync ? rewrite() : true
         do {
             try file.sync()
         } catch {
@@ -67,20 +66,38 @@ struct SegmentWriter {
             throw error
         }
         hasFailedToSync = false
-        syncedBytes = segment.byteCount
+        noteSynced()
+        guard isWhole else { throw FileError("rewrite", segment.name.text, PosixErrors.input) }
     }
 
-    /// Writes again what a failed sync was to save: the system takes it for written, and would not try again.
-    private func rewrite() throws(FileError) {
-        try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 8) { buffer throws(FileError) in
-            var offset = syncedBytes
-            while offset < segment.byteCount {
-                let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(segment.byteCount - offset))
-                let count = try file.read(into: part, at: offset)
-                guard count > 0 else { return }  // it was cut by somebody else
-                try file.write(UnsafeRawBufferPointer(rebasing: part.prefix(count)), at: offset)
-                offset += count
+    private mutating func noteSynced() {
+        syncedBytes = segment.byteCount
+        guard syncedBytes - lastRelease >= Self.releaseBytes else { return }
+        lastRelease = syncedBytes
+        releases.append((segment.nextSequence, syncedBytes))
+    }
+
+    /// Writes again the frames that a failed sync was to save; returns whether all of them could be read.
+    ///
+    /// The system takes them for written, and would not try again.
+    private func rewrite() throws(FileError) -> Bool {
+        var reader = FrameReader(file, name: segment.name.text, from: syncedBytes, to: segment.byteCount)
+        var isWhole = true
+        while true {
+            let start = reader.offset
+            do {
+                switch try reader.next() {
+                case .frame, .passed: break
+                case .damage:
+                    isWhole = false
+                    continue
+                case .end: return isWhole
+                }
+            } catch {
+                guard error.isOfMedium else { throw error }
+                return false
             }
+            try file.copy(start..<reader.offset, to: file, at: start)
         }
     }
 
@@ -89,7 +106,13 @@ struct SegmentWriter {
         if isSynced, hasFailedToSync { try sync() }
         var ended = segment
         ended.reserveName()
-        ended.append(try Self.writeEnd(of: ended, to: file, isSynced: isSynced, now: now))
+        do {
+            ended.append(try Self.writeEnd(of: ended, to: file, isSynced: isSynced, now: now))
+        } catch {
+            // What the segment has may have been in the sync that failed.
+            hasFailedToSync = hasFailedToSync || isSynced
+            throw error
+        }
         segment = ended
     }
 

@@ -89,7 +89,7 @@ final class HeaderPool {
         let number = shelves[shelf]
         let slot = slots[Int(number)]
         shelves[shelf] = slot.below
-        // The next message will most likely want the one below, which has been on the shelf for a while.
+        // The next message will most likely want the slot below, which has been out of the cache for a while.
         if slot.below != Self.noSlot { csluice_prefetch(slots + Int(slot.below)) }
         // The bytes are as many as there were, which is what the shelf stands for.
         record.line.rawText(of: record.line.id).copyBytes(to: slot.id)
@@ -102,6 +102,7 @@ final class HeaderPool {
     func give(back list: OpaquePointer?, slot number: Int32) {
         guard let list else { return }
         guard number >= 0 else { return rd_kafka_headers_destroy(list) }
+        assert(number < slotCount, "a list from before the types were set")
         let shelf = Int(slots[Int(number)].shelf)
         slots[Int(number)].below = shelves[shelf]
         shelves[shelf] = number

@@ -29,4 +29,42 @@ struct JournalTimedSyncTests {
     func segmentEnd(seed: UInt64) throws {
         #expect(try surviving(seed: seed, more: 40) == Array(0..<45))
     }
+
+    @Test("a sync that fails in the end of a segment is made good, too", arguments: 1...50)
+    func failedEnd(seed: UInt64) throws {
+        let files = SimulatedFileSystem(seed: seed)
+        let journal = try Journal(files, configuration: .small(.interval(.seconds(1))), now: 0)
+        var writer = JournalWriter(journal)
+        for number in 0..<5 { _ = try writer.commit([SampleEntry(["{\"first\":\(number)}"])], now: 0) }
+        files.failSyncs()
+        // Too long for what the segment has left.
+        #expect(throws: JournalError.self) { try writer.commit([SampleEntry([Self.long])], now: 0) }
+        files.failSyncs(false)
+        try writer.sync()
+        let copy = try JournalContents(Journal(files.crashedCopy(), configuration: .small(), now: 0))
+        #expect(copy.order == Array(0..<5))
+    }
+
+    @Test("what the system has forgotten is told once, and what comes after it is saved", arguments: 1...50)
+    func forgotten(seed: UInt64) throws {
+        let files = SimulatedFileSystem(seed: seed)
+        files.withState { $0.forgetsUnsynced = true }
+        let journal = try Journal(files, configuration: .small(.interval(.seconds(1))), now: 0)
+        var writer = JournalWriter(journal)
+        for number in 0..<5 { _ = try writer.commit([SampleEntry(["{\"first\":\(number)}"])], now: 0) }
+        files.failSyncs()
+        #expect(throws: JournalError.self) { try writer.sync() }
+        files.failSyncs(false)
+        let saved = try JournalContents(Journal(files.crashedCopy(), configuration: .small(), now: 0)).order
+        if saved.count < 5 {
+            #expect(throws: JournalError.self) { try writer.sync() }
+        }
+        for number in 0..<40 { _ = try writer.commit([SampleEntry(["{\"more\":\(number)}"])], now: 0) }
+        try writer.sync()
+        let contents = try JournalContents(Journal(files.crashedCopy(), configuration: .small(), now: 0))
+        #expect(Array(contents.order.suffix(40)) == Array(5..<45))
+        #expect(contents.order.filter { $0 < 5 } == saved)
+    }
+
+    private static let long = "{\"long\":\"\(String(repeating: "x", count: 1900))\"}"
 }

@@ -28,6 +28,10 @@ final class SimulatedFileSystem: FileSystem {
         var failures = 0
         /// How many of 1,000 readings fail.
         var readFailures = 0
+        /// Whether no file can be synced.
+        var failsSyncs = false
+        /// Whether a sync that fails also makes reads see what was lost.
+        var forgetsUnsynced = false
         var free = Int.max
         /// Files of which no reading succeeds.
         var unreadable: Set<String> = []
@@ -60,6 +64,8 @@ final class SimulatedFileSystem: FileSystem {
     }
 
     func setReadFailures(_ perMille: Int) { withState { $0.readFailures = perMille } }
+
+    func failSyncs(_ fails: Bool = true) { withState { $0.failsSyncs = fails } }
 
     func setFailures(_ perMille: Int) { withState { $0.failures = perMille } }
 
@@ -221,12 +227,13 @@ final class SimulatedFileSystem: FileSystem {
 
         func sync() throws(FileError) {
             let failed = system.withState { [index, system] state in
-                let fails = system.fails(&state)
+                let fails = state.failsSyncs || system.fails(&state)
                 var content = state.contents[index]
                 for change in content.pending where !fails || Bool.random(using: &state.random) {
                     SimulatedFileSystem.apply(change, to: &content.durable)
                 }
                 content.pending = []
+                if fails, state.forgetsUnsynced { content.current = content.durable }
                 state.contents[index] = content
                 return fails
             }
@@ -234,7 +241,13 @@ final class SimulatedFileSystem: FileSystem {
         }
 
         func releaseMemory(before offset: Int) {
-            system.withState { [name] in $0.released[name] = max($0.released[name] ?? 0, offset) }
+            system.withState { [name, index] state in
+                let isSynced = state.contents[index].pending.allSatisfy { change in
+                    if case .write(let start, _) = change { start >= offset } else { true }
+                }
+                precondition(isSynced, "memory is released of what is not synced")
+                state.released[name] = max(state.released[name] ?? 0, offset)
+            }
         }
 
         func truncate(to size: Int) throws(FileError) {
