@@ -9,6 +9,11 @@ struct SegmentWriter {
     private var lastRelease = 0
     /// What the segment holds so far.
     private(set) var segment: Segment
+    /// Whether its end was begun.
+    ///
+    /// The frame that ends it may then be on disk: were others put in its place, and lost in a crash, it would say that
+    /// they had never been, and their numbers would be given again.
+    private(set) var isEnding = false
     /// Up to where everything is known to survive a crash.
     private var syncedBytes = 0
     private var hasFailedToSync = false
@@ -101,8 +106,9 @@ struct SegmentWriter {
         }
     }
 
-    /// Ends the segment: nothing is appended to it any more; where it throws, it has not ended.
+    /// Ends the segment: nothing is appended to it any more; where it throws, it is to be ended before anything else.
     mutating func end(isSynced: Bool, now: Int64) throws(FileError) {
+        isEnding = true
         if isSynced, hasFailedToSync { try sync() }
         var ended = segment
         ended.reserveName()

@@ -13,6 +13,8 @@ final class JournalSimulation {
     private var nextEvent = 0
     /// By number, what was acknowledged and must be there.
     private(set) var acknowledged: [UInt64: String] = [:]
+    /// The numbers of what was acknowledged before a sync that did not fail, or survived a crash.
+    private var saved: Set<UInt64> = []
     /// By number, everything that was ever acknowledged.
     private var everAcknowledged: [UInt64: String] = [:]
     private var everRefused: Set<String> = []
@@ -34,11 +36,27 @@ final class JournalSimulation {
             switch Int.random(in: 0..<20, using: &random) {
             case 0: try crash()
             case 1: try closeAndOpen()
+            case 2...4 where isTimed: sync()
             case 2: files.setFailures(Bool.random(using: &random) ? 0 : Int.random(in: 0..<400, using: &random))
             default: commit()
             }
         }
         try crash()
+    }
+
+    private var isTimed: Bool { if case .interval = configuration.durability { true } else { false } }
+
+    private func sync() {
+        // Syncs that fail in a row are what is hard.
+        let failures = Bool.random(using: &random) ? 0 : 500
+        files.setFailures(failures)
+        do {
+            try writer.sync()
+            saved.formUnion(acknowledged.keys)
+        } catch {
+            refusals += 1
+        }
+        if failures == 0 || Bool.random(using: &random) { files.setFailures(0) }
     }
 
     private func commit() {
@@ -103,11 +121,15 @@ final class JournalSimulation {
         for (number, line) in acknowledged where configuration.durability == .fsync {
             #expect(found.lines[number] == line, "event \(number) is lost, seed \(seed)")
         }
+        for number in saved where isTimed {
+            #expect(found.lines[number] == everAcknowledged[number], "event \(number) is lost, seed \(seed)")
+        }
         if configuration.durability == .fsync {
             let findings = "\(journal.recovery.sentences) \(found.damages), seed \(seed)"
             #expect(journal.recovery.isIntact && found.damages.isEmpty, "\(findings)")
         }
         acknowledged = acknowledged.filter { found.lines[$0.key] != nil }
+        saved = Set(acknowledged.keys)
         let highest = everAcknowledged.keys.max() ?? 0
         #expect(journal.position.nextSequence > highest || everAcknowledged.isEmpty, "seed \(seed)")
     }

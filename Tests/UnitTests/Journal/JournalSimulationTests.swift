@@ -12,6 +12,15 @@ struct JournalSimulationTests {
         try simulation.run(steps: 80)
     }
 
+    @Test(
+        "with timed syncs, what was acknowledged before one that did not fail survives every crash",
+        arguments: 0..<300
+    )
+    func timed(seed: UInt64) throws {
+        let simulation = try JournalSimulation(seed: seed, durability: .interval(.seconds(1)))
+        try simulation.run(steps: 80)
+    }
+
     @Test("without syncs a crash loses events, but mixes up none, and gives no number again", arguments: 0..<300)
     func unsynced(seed: UInt64) throws {
         let simulation = try JournalSimulation(seed: seed, durability: .none)
