@@ -3,7 +3,7 @@ import Journal
 import SystemPackage
 
 /// `sluice journal cat`: the events of a journal as they stand in it.
-struct CatCommand: ParsableCommand {
+struct CatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Print a journal's events, a line each, and nothing else.",
@@ -27,13 +27,14 @@ struct CatCommand: ParsableCommand {
         if let limit, limit < 1 { throw ValidationError("--limit takes a number of at least 1.") }
     }
 
-    func run() throws {
+    func run() async throws {
+        let folder = try await journal.path()
         // Like any other command, it ends when nobody reads what it prints.
         Terminal.ignoresBrokenPipes(false)
         let isWhole = try JournalCommand.attempt {
             var printing = Printing(from: from, limit: limit ?? .max)
             do {
-                return try printing.run(ExistingJournal(reading: journal.folder))
+                return try printing.run(ExistingJournal(reading: folder))
             } catch let error as Errno {
                 Terminal.printError("error: standard output: \(error)")
                 return false

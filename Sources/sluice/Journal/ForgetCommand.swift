@@ -2,7 +2,7 @@ import ArgumentParser
 import Journal
 
 /// `sluice journal forget`: lets go of a tracker that is no more.
-struct ForgetCommand: ParsableCommand {
+struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Remove a tracker's cursor from a journal, so that the tracker holds nothing back.",
@@ -12,16 +12,17 @@ struct ForgetCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var journal: JournalFolder
-
     @Argument(help: ArgumentHelp("The tracker's name.", valueName: "tracker"))
     var tracker: String
 
+    @OptionGroup var journal: JournalFolder
+
     @OptionGroup var change: ChangeOptions
 
-    func run() throws {
+    func run() async throws {
+        let folder = try await journal.path()
         try JournalCommand.attempt {
-            let journal = try ExistingJournal(changing: journal.folder)
+            let journal = try ExistingJournal(changing: folder)
             try withExtendedLifetime(journal) { try forget(journal) }
         }
     }

@@ -3,7 +3,7 @@ import EventModel
 import Journal
 
 /// `sluice journal inspect`: what a journal holds, and how far its trackers are.
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
         abstract: "Show a journal's segments, the trackers' cursors with their lag, and what was cut out.",
@@ -18,9 +18,10 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Print one JSON object instead.")
     var json = false
 
-    func run() throws {
+    func run() async throws {
+        let folder = try await journal.path()
         let inspection = try JournalCommand.attempt {
-            try Inspection(ExistingJournal(reading: journal.folder).files)
+            try Inspection(ExistingJournal(reading: folder).files)
         }
         print(json ? try JournalCommand.json(InspectionReport(inspection)) : Self.tables(of: inspection))
     }

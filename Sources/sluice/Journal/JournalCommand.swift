@@ -1,10 +1,11 @@
 import ArgumentParser
+import Configuration
 import EventModel
 import Foundation
 import Journal
 
 /// `sluice journal`: the tools for a journal's folder.
-struct JournalCommand: ParsableCommand {
+struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal",
         abstract: "Look at, verify, print and repair a journal.",
@@ -33,10 +34,32 @@ struct JournalCommand: ParsableCommand {
     }
 }
 
-/// The folder that the commands are about.
+/// The journal that the commands are about.
 struct JournalFolder: ParsableArguments {
-    @Argument(help: ArgumentHelp("The journal's folder.", valueName: "dir"))
-    var folder: String
+    @Argument(
+        help: ArgumentHelp(
+            "The journal's folder; else that of the settings, which is where serve keeps it.",
+            valueName: "dir"
+        )
+    )
+    var folder: String?
+
+    @Option(help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."))
+    var config: String?
+
+    /// The folder that the argument, the environment or the file names, or the default.
+    func path() async throws -> String {
+        var options: [SettingKey: ConfigValue] = [:]
+        if let folder { options[.journalFolder] = ConfigValue(.string(folder), isSecret: false) }
+        let reader = try await SettingsReader(
+            options: options,
+            environment: ProcessInfo.processInfo.environment,
+            file: config
+        )
+        let path = reader.string(.journalFolder) ?? Settings.defaultJournalFolder
+        try reader.finish()
+        return path
+    }
 }
 
 /// Leave to change a journal.

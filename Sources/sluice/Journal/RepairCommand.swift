@@ -3,7 +3,7 @@ import EventModel
 import Journal
 
 /// `sluice journal repair`: takes the damaged bytes out of a journal, and keeps them.
-struct RepairCommand: ParsableCommand {
+struct RepairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
         abstract: "Move what is damaged in a journal to files beside it.",
@@ -19,9 +19,10 @@ struct RepairCommand: ParsableCommand {
     @OptionGroup var journal: JournalFolder
     @OptionGroup var change: ChangeOptions
 
-    func run() throws {
+    func run() async throws {
+        let folder = try await journal.path()
         try JournalCommand.attempt {
-            let journal = try ExistingJournal(changing: journal.folder)
+            let journal = try ExistingJournal(changing: folder)
             try withExtendedLifetime(journal) { try repair(journal) }
         }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Journal
 
 /// `sluice journal verify`: every damage of a journal in one run.
-struct VerifyCommand: ParsableCommand {
+struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Read every byte of a journal, and print each damage and each gap.",
@@ -20,9 +20,10 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Print one JSON object instead.")
     var json = false
 
-    func run() throws {
+    func run() async throws {
+        let folder = try await journal.path()
         let verification = try JournalCommand.attempt {
-            try Verification(ExistingJournal(reading: journal.folder).files)
+            try Verification(ExistingJournal(reading: folder).files)
         }
         if json {
             print(try JournalCommand.json(VerificationReport(verification)))

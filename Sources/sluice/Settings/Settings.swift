@@ -9,7 +9,7 @@ import Logging
 /// What a command runs with, read once at its start.
 struct Settings {
     static let defaultQuarantineFolder = "quarantine"
-    private static let defaultJournalFolder = "journal"
+    static let defaultJournalFolder = "journal"
 
     var eventsDirectory: String
     var http: HTTPIngestConfiguration

@@ -58,7 +58,7 @@ struct BackfillTests {
         }
         #expect(third.output?.lines.count == 20)
         #expect(third.output?.lines.allSatisfy { !$0.contains("T10:00:00") } == true)
-        let forget = try await Sluice.run("journal", "forget", "journal", "console", "--yes", in: folder)
+        let forget = try await Sluice.run("journal", "forget", "console", "--yes", in: folder)
         #expect(forget.ending == .exit(0))
         let fourth = try await serve(at(3), [], in: folder) { serving in
             try await serving.process.output?.waitForLines(10)

@@ -82,7 +82,7 @@ struct JournalChangeTests {
 
     @Test(
         "without a terminal and without --yes nothing is changed",
-        arguments: ["repair journal", "forget journal kafka"]
+        arguments: ["repair journal", "forget kafka journal"]
     )
     func refuses(line: String) async throws {
         let folder = try damaged()
@@ -100,8 +100,8 @@ struct JournalChangeTests {
         let folder = try damaged()
         let journal = try Journal(folder: folder.path("journal"), now: 0)
         _ = try CursorFile(PosixFileSystem(path: folder.path("journal")), tracker: "kafka")
-        let rest = command == "forget" ? ["kafka", "--yes"] : ["--yes"]
-        let run = try await Sluice.run(["journal", command, "journal"] + rest, in: folder)
+        let what = command == "forget" ? ["kafka", "journal"] : ["journal"]
+        let run = try await Sluice.run(["journal", command] + what + ["--yes"], in: folder)
         #expect(run.ending == .exit(1))
         #expect(run.errors == ["error: The journal in 'journal' is in use by process \(getpid())."])
         withExtendedLifetime(journal) {}
@@ -131,11 +131,11 @@ struct JournalChangeTests {
             var cursor = try CursorFile(files, tracker: tracker)
             try cursor.move(to: 3, syncs: true)
         }
-        let run = try await Sluice.run("journal", "forget", "journal", "my.KAFKA", "--yes", in: folder)
+        let run = try await Sluice.run("journal", "forget", "my.KAFKA", "--yes", in: folder)
         #expect(run.ending == .exit(0))
         #expect(run.output == ["forgot the cursor of 'my.kafka', which was 8 events behind"])
         #expect(try files.names().filter { $0.hasSuffix(".cursor") } == ["console.cursor"])
-        let again = try await Sluice.run("journal", "forget", "journal", "my.kafka", "--yes", in: folder)
+        let again = try await Sluice.run("journal", "forget", "my.kafka", "--yes", in: folder)
         #expect(again.ending == .exit(1))
         #expect(again.errors == ["error: The journal has no cursor of 'my.kafka'; there are: console."])
     }

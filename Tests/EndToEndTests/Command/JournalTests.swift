@@ -33,6 +33,12 @@ struct JournalTests {
         try cursor.move(to: 5, syncs: false)
         try folder.write("abc", to: "journal/\(segment).7.cut")
         let run = try await Sluice.run("journal", "inspect", "journal", in: folder)
+        // Unless told, it is the one that serve keeps.
+        let environment = ["SLUICE_JOURNAL_FOLDER": folder.path("journal")]
+        #expect(try await Sluice.run("journal", "inspect", in: folder).output == run.output)
+        #expect(
+            try await Sluice.run("journal", "inspect", in: TestFolder(), environment: environment).output == run.output
+        )
         #expect(run.ending == .exit(0))
         #expect(run.errors == [])
         let rows = run.output.map { $0.split(separator: " ").joined(separator: " ") }
@@ -181,15 +187,15 @@ struct JournalTests {
     )
     func noJournal(command: String) async throws {
         let folder = try TestFolder()
-        let rest = command == "forget" ? ["kafka", "--yes"] : []
-        let missing = try await Sluice.run(["journal", command, "nowhere"] + rest, in: folder)
+        let tracker = command == "forget" ? ["kafka"] : []
+        let missing = try await Sluice.run(["journal", command] + tracker + ["nowhere"], in: folder)
         #expect(missing.ending == .exit(1))
         #expect(missing.output == [] && missing.errors == ["error: There is no folder 'nowhere'."])
         try folder.write("a", to: "other/file")
-        let other = try await Sluice.run(["journal", command, "other"] + rest, in: folder)
+        let other = try await Sluice.run(["journal", command] + tracker + ["other"], in: folder)
         #expect(other.ending == .exit(1))
         #expect(other.errors == ["error: 'other' is no journal: it has no segments and no cursors."])
-        let file = try await Sluice.run(["journal", command, "other/file"] + rest, in: folder)
+        let file = try await Sluice.run(["journal", command] + tracker + ["other/file"], in: folder)
         #expect(file.errors == ["error: 'other/file' is no folder."])
         #expect(
             try FileManager.default.subpathsOfDirectory(atPath: folder.url.path).sorted() == ["other", "other/file"]
@@ -199,7 +205,7 @@ struct JournalTests {
     @Test(
         "wrong usage exits with 64",
         arguments: [
-            "inspect", "forget journal", "cat journal --limit 0", "cat journal --from -1", "verify a b", "mend a",
+            "inspect a b", "forget", "cat journal --limit 0", "cat journal --from -1", "verify a b", "mend a",
         ]
     )
     func usage(line: String) async throws {
