@@ -101,6 +101,7 @@ extension Pipeline {
             pause = max(length, .milliseconds(1))
         }
         var nextRetention = clock.now() + .seconds(1)
+        var lastError: JournalError?
         while (try? await clock.sleepUntil(clock.now() + pause)) != nil {
             let (wasWritable, needed) = decide { state, _ in
                 let needed = state.neededSequence(besides: journaling.abandoned.sequence)
@@ -120,7 +121,9 @@ extension Pipeline {
                     decide { state, _ in state.isJournalWritable = true }
                 }
             } catch {
-                if wasWritable { log.notSynced(error) }
+                // Another reason is news: it may be that something was lost.
+                if wasWritable || error != lastError { log.notSynced(error) }
+                lastError = error
                 decide { state, _ in state.isJournalWritable = false }
             }
         }

@@ -91,6 +91,8 @@ actor JournalCommitter {
 
     /// Tries whether the journal can be written, after it could not; makes room before, of what nobody needs.
     func probe(needed: UInt64) throws(JournalError) {
+        // Also where there is no room: what was acknowledged waits for it.
+        try syncIfTimed()
         _ = try journal.retire(before: needed, now: now().microseconds, makesRoom: true)
         _ = try writer?.commit([], now: now().microseconds)
     }

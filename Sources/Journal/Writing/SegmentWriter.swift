@@ -82,27 +82,46 @@ struct SegmentWriter {
         releases.append((segment.nextSequence, syncedBytes))
     }
 
-    /// Writes again the frames that a failed sync was to save; returns whether all of them could be read.
+    /// Writes again what a failed sync was to save; returns whether that is all there.
     ///
-    /// The system takes them for written, and would not try again.
+    /// The system takes it for written, and would not try again.
     private func rewrite() throws(FileError) -> Bool {
-        var reader = FrameReader(file, name: segment.name.text, from: syncedBytes, to: segment.byteCount)
-        var isWhole = true
-        while true {
-            let start = reader.offset
-            do {
-                switch try reader.next() {
-                case .frame, .passed: break
-                case .damage:
-                    isWhole = false
-                    continue
-                case .end: return isWhole
+        // Page by page, because the system may have forgotten some, and the disk may not give those.
+        var isReadable = true
+        try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { page throws(FileError) in
+            var offset = syncedBytes
+            while offset < segment.byteCount {
+                let part = UnsafeMutableRawBufferPointer(rebasing: page.prefix(segment.byteCount - offset))
+                var count = part.count
+                do throws(FileError) {
+                    count = try file.read(into: part, at: offset)
+                    try file.write(UnsafeRawBufferPointer(rebasing: part.prefix(count)), at: offset)
+                } catch {
+                    guard error.isOfMedium, error.operation == "read" else { throw error }
+                    isReadable = false
                 }
-            } catch {
-                guard error.isOfMedium else { throw error }
-                return false
+                if count == 0 { return }
+                offset += count
             }
-            try file.copy(start..<reader.offset, to: file, at: start)
+        }
+        let isIntact = try isIntact(from: syncedBytes)
+        return isReadable && isIntact
+    }
+
+    /// Whether there are good frames from an offset on, and nothing else.
+    private func isIntact(from offset: Int) throws(FileError) -> Bool {
+        var reader = FrameReader(file, name: segment.name.text, from: offset, to: segment.byteCount)
+        do {
+            while true {
+                switch try reader.next() {
+                case .frame, .passed: continue
+                case .damage: return false
+                case .end: return true
+                }
+            }
+        } catch {
+            guard error.isOfMedium else { throw error }
+            return false
         }
     }
 

@@ -36,16 +36,16 @@ struct JournalCommand: AsyncParsableCommand {
 
 /// The journal that the commands are about.
 struct JournalFolder: ParsableArguments {
-    @Argument(
-        help: ArgumentHelp(
-            "The journal's folder; else that of the settings, which is where serve keeps it.",
-            valueName: "dir"
-        )
-    )
+    @Argument(help: ArgumentHelp("The journal's folder; else that of the settings.", valueName: "dir"))
     var folder: String?
 
     @Option(help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."))
     var config: String?
+
+    func validate() throws {
+        // An unset variable of a script must not make it another journal.
+        if folder?.isEmpty == true { throw ValidationError("The journal's folder has an empty name.") }
+    }
 
     /// The folder that the argument, the environment or the file names, or the default.
     func path() async throws -> String {

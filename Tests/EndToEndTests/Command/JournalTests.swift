@@ -33,7 +33,7 @@ struct JournalTests {
         try cursor.move(to: 5, syncs: false)
         try folder.write("abc", to: "journal/\(segment).7.cut")
         let run = try await Sluice.run("journal", "inspect", "journal", in: folder)
-        // Unless told, it is the one that serve keeps.
+        // Unless told, it is that of the settings.
         let environment = ["SLUICE_JOURNAL_FOLDER": folder.path("journal")]
         #expect(try await Sluice.run("journal", "inspect", in: folder).output == run.output)
         #expect(

@@ -15,6 +15,9 @@ final class JournalSimulation {
     private(set) var acknowledged: [UInt64: String] = [:]
     /// The numbers of what was acknowledged before a sync that did not fail, or survived a crash.
     private var saved: Set<UInt64> = []
+    /// The numbers of what was acknowledged and then told to be lost, perhaps.
+    private var givenUp: Set<UInt64> = []
+    private(set) var losses = 0
     /// By number, everything that was ever acknowledged.
     private var everAcknowledged: [UInt64: String] = [:]
     private var everRefused: Set<String> = []
@@ -50,11 +53,18 @@ final class JournalSimulation {
         // Syncs that fail in a row are what is hard.
         let failures = Bool.random(using: &random) ? 0 : 500
         files.setFailures(failures)
+        defer { files.setReadFailures(0) }
+        if failures > 0 { files.setReadFailures(Int.random(in: 0..<300, using: &random)) }
         do {
             try writer.sync()
-            saved.formUnion(acknowledged.keys)
+            saved.formUnion(Set(acknowledged.keys).subtracting(givenUp))
         } catch {
             refusals += 1
+            // What could not be read to be written again is told, and may be lost.
+            if error.message.contains("rewrite") {
+                givenUp.formUnion(Set(acknowledged.keys).subtracting(saved))
+                losses += 1
+            }
         }
         if failures == 0 || Bool.random(using: &random) { files.setFailures(0) }
     }
@@ -130,6 +140,7 @@ final class JournalSimulation {
         }
         acknowledged = acknowledged.filter { found.lines[$0.key] != nil }
         saved = Set(acknowledged.keys)
+        givenUp = []
         let highest = everAcknowledged.keys.max() ?? 0
         #expect(journal.position.nextSequence > highest || everAcknowledged.isEmpty, "seed \(seed)")
     }

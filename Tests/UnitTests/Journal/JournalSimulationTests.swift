@@ -37,6 +37,13 @@ struct JournalSimulationTests {
             refusals += simulation.refusals
             crashes += simulation.crashes
         }
+        var losses = 0
+        for seed in 0..<80 as Range<UInt64> {
+            let simulation = try JournalSimulation(seed: seed, durability: .interval(.seconds(1)))
+            try simulation.run(steps: 80)
+            losses += simulation.losses
+        }
+        #expect(losses > 0)
         #expect(acknowledged > 1000)
         #expect(refusals > 20)
         #expect(crashes > 40)
