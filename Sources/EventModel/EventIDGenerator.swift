@@ -1,5 +1,7 @@
-/// Makes ids of version 7 for events that come without one, each greater than the one before as long as time does not
-/// go back, and a millisecond has no half a billion of them: an index over them grows at its end also within a millisecond (RFC 9562, section 6.2, method 2).
+/// Makes ids of version 7 for events that come without one.
+///
+/// Each is greater than the one before as long as time does not go back, and a millisecond has fewer than half a billion:
+/// an index over them grows at its end within a millisecond, too (RFC 9562, section 6.2, method 2).
 ///
 /// Not safe to share: each thread has its own. The chance in the ids comes from xoshiro256++, seeded by the system:
 /// ids do not repeat, but they are no secrets.

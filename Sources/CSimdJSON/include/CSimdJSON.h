@@ -49,8 +49,8 @@ csimdjson_error csimdjson_parse(
 bool csimdjson_index_lines(csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length);
 
 // Parses the line from `start` to `end` of the text that was indexed; each line must come after the one before.
-// False where it is not exactly one document that is an object: parsed alone, it tells why. The offsets of the structurals count from the
-// start of the text. The document is valid until the next call.
+// False where it is not exactly one document that is an object: parsed alone, it tells why. The offsets of the
+// structurals count from the start of the text. The document is valid until the next call.
 bool csimdjson_parse_line(
     csimdjson_parser *_Nonnull parser, size_t start, size_t end, csimdjson_document *_Nonnull document
 );

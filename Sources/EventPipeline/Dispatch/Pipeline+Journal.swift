@@ -121,8 +121,8 @@ extension Pipeline {
                     decide { state, _ in state.isJournalWritable = true }
                 }
             } catch {
-                // Another reason is news: it may be that something was lost.
-                if wasWritable || error != lastError { log.notSynced(error) }
+                // Another reason is news: it may be that something was lost. That there is no room is none.
+                if wasWritable || error.code == .unwritable && error != lastError { log.notSynced(error) }
                 lastError = error
                 decide { state, _ in state.isJournalWritable = false }
             }

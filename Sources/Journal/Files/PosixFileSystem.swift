@@ -11,7 +11,9 @@ package struct PosixFileSystem: FileSystem {
     private let path: String
     private let isReadOnly: Bool
 
-    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there, so that they survive a crash.
+    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there.
+    ///
+    /// What it makes survives a crash.
     package init(path: String) throws(FileError) {
         self.path = path
         isReadOnly = false

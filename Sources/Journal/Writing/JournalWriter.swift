@@ -114,7 +114,8 @@ package struct JournalWriter: ~Copyable {
     /// Ends the segment at hand where the commit would make it too large, and begins the next; returns the number that
     /// the commit gets.
     private mutating func makeRoom(for bytes: Int, now: Int64) throws(FileError) -> UInt64 {
-        if let current, case let segment = current.segment {
+        if let current {
+            let segment = current.segment
             let end = segment.byteCount + bytes + FrameHeader.byteCount
             let fits = segment.byteCount == 0 || end <= journal.configuration.segmentBytes
             if fits, !current.isEnding { return segment.nextSequence }

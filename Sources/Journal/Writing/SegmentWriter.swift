@@ -51,9 +51,9 @@ struct SegmentWriter {
     /// A journal is written without end and hardly read: kept in memory, it would drive out what others read, and on a
     /// virtual machine each new page of memory costs the host a fault, which here took as long as the sync.
     mutating func releaseMemory(needed: () -> UInt64) {
-        guard let first = releases.first else { return }
+        guard !releases.isEmpty else { return }
         let needed = needed()
-        guard first.sequence <= needed, let last = releases.lastIndex(where: { $0.sequence <= needed }) else { return }
+        guard let last = releases.lastIndex(where: { $0.sequence <= needed }) else { return }
         file.releaseMemory(before: releases[last].offset)
         releases.removeSubrange(...last)
     }

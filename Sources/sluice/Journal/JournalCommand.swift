@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import EventModel
 import Foundation
 import Journal
@@ -49,16 +48,7 @@ struct JournalFolder: ParsableArguments {
 
     /// The folder that the argument, the environment or the file names, or the default.
     func path() async throws -> String {
-        var options: [SettingKey: ConfigValue] = [:]
-        if let folder { options[.journalFolder] = ConfigValue(.string(folder), isSecret: false) }
-        let reader = try await SettingsReader(
-            options: options,
-            environment: ProcessInfo.processInfo.environment,
-            file: config
-        )
-        let path = reader.string(.journalFolder) ?? Settings.defaultJournalFolder
-        try reader.finish()
-        return path
+        try await Settings.folder(.journalFolder, stated: folder, file: config) ?? Settings.defaultJournalFolder
     }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Configuration
 import EventModel
 import EventPipeline
 import Foundation
@@ -27,16 +26,8 @@ struct QuarantineLocation: ParsableArguments {
 
     /// The folder that the option, the environment or the file names, or the default.
     func folder() async throws -> String {
-        var options: [SettingKey: ConfigValue] = [:]
-        if let quarantine { options[.quarantineFolder] = ConfigValue(.string(quarantine), isSecret: false) }
-        let reader = try await SettingsReader(
-            options: options,
-            environment: ProcessInfo.processInfo.environment,
-            file: config
-        )
-        let folder = reader.string(.quarantineFolder) ?? Settings.defaultQuarantineFolder
-        try reader.finish()
-        return folder
+        try await Settings.folder(.quarantineFolder, stated: quarantine, file: config)
+            ?? Settings.defaultQuarantineFolder
     }
 }
 

@@ -67,6 +67,18 @@ struct Settings {
         return settings
     }
 
+    /// One setting that is a folder, for a command that needs no other; `stated` is what its command line says.
+    static func folder(_ key: SettingKey, stated: String?, file: String?) async throws -> String? {
+        let reader = try await SettingsReader(
+            options: stated.map { [key: ConfigValue(.string($0), isSecret: false)] } ?? [:],
+            environment: ProcessInfo.processInfo.environment,
+            file: file
+        )
+        let folder = reader.string(key)
+        try reader.finish()
+        return folder
+    }
+
     private init(reading reader: SettingsReader, keepsJournal: Bool) {
         eventsDirectory = reader.string(.eventsDirectory) ?? "events"
         http = Self.http(reader)

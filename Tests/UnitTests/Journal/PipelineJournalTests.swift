@@ -128,6 +128,29 @@ struct PipelineJournalTests {
         #expect(tracker.deliveredNumbers == [0, 2])
     }
 
+    @Test("a disk at its floor is not logged again each time the journal is tried")
+    func floor() async throws {
+        let (files, log) = (SimulatedFileSystem(seed: 4), RecordingLog())
+        var configuration = JournalConfiguration.small()
+        configuration.minimumFreeBytes = 1000
+        let tracker = ScriptedTracker(name: "alpha")
+        let harness = try PipelineHarness([tracker], journal: files, configuration, queue: Self.spilling, log: log)
+        try await harness.run { pipeline, clock in
+            files.setFailures(1000)
+            await #expect(throws: SubmissionError.self) { try await Self.submit(0..<1, to: pipeline) }
+            files.setFailures(0)
+            let before = log.errors.count
+            for free in 1...5 {
+                files.withState { $0.free = free }
+                await clock.waitForSleeper(for: .seconds(1))
+                clock.advance(by: .seconds(1))
+            }
+            await clock.waitForSleeper(for: .seconds(1))
+            #expect(!pipeline.isReady)
+            #expect(log.errors.count == before)
+        }
+    }
+
     @Test("with an interval for durability, what was acknowledged survives a crash once the interval is over")
     func interval() async throws {
         let files = SimulatedFileSystem(seed: 8)
