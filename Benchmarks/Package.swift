@@ -29,6 +29,15 @@ let package = Package(
                 .product(name: "EventSchema", package: "sluice"),
             ]
         ),
+        // Build, check and encode typed events on one thread.
+        .executableTarget(
+            name: "bench-track",
+            dependencies: [
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "EventSchema", package: "sluice"),
+            ]
+        ),
         // The ceiling of HTTP: NIO, and nothing behind it.
         .executableTarget(
             name: "bench-bare",

@@ -48,6 +48,34 @@ extension ByteBuilder {
         return []
     }
 
+    /// Appends a JSON string: quotes, and as few escapes as RFC 8259 allows, in their shortest form.
+    ///
+    /// - Parameter text: UTF-8; nothing behind it is read.
+    /// - Returns: What the text holds that some readers cannot take; it was appended all the same.
+    @inlinable
+    @inline(__always)
+    public mutating func appendUnpaddedString(_ text: UnsafeRawBufferPointer) -> TextProblems {
+        let length = text.count
+        // The copy is looked at in words, the last of which may end behind it.
+        reserve(length &+ 10)
+        let output = UnsafeMutableRawPointer(end)
+        if let source = text.baseAddress { (output + 1).copyMemory(from: source, byteCount: length) }
+        var position = 0
+        while position < length {
+            let word = UnsafeRawPointer(output + 1 + position).loadUnaligned(as: UInt64.self)
+            let remaining = length &- position
+            let relevant: UInt64 = remaining >= 8 ? .max : (1 &<< UInt64(remaining &* 8)) &- 1
+            if Self.needsCare(word) & relevant & 0x8080_8080_8080_8080 != 0 {
+                return appendCarefully(text, from: 0)
+            }
+            position &+= 8
+        }
+        output.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+        output.storeBytes(of: UInt8(ascii: "\""), toByteOffset: length &+ 1, as: UInt8.self)
+        count &+= length &+ 2
+        return []
+    }
+
     /// Appends a JSON string that needs no escape, nor can hold half of a surrogate pair.
     ///
     /// - Parameter text: UTF-8 with `padding` more readable bytes behind it, as the tape's strings have.

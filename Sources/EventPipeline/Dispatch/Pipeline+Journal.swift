@@ -7,7 +7,8 @@ extension Pipeline {
     ///
     /// What a tracker did not get before the last end comes first; a tracker that is new to the journal begins where
     /// `configuration.journalStart` says.
-    /// The journal belongs to one pipeline. `now` tells the time by which its segments age.
+    /// The journal belongs to one pipeline. `now` tells the time by which its segments age, and when typed events
+    /// are tracked.
     ///
     /// - Throws: Where the journal's cursors cannot be opened.
     public convenience init(
@@ -50,7 +51,8 @@ extension Pipeline {
             quarantine: quarantine,
             logger: logger,
             clock: clock,
-            jitter: jitter
+            jitter: jitter,
+            now: now
         )
     }
 

@@ -1,3 +1,4 @@
+public import EventModel
 public import Journal
 public import Logging
 public import ServiceLifecycle
@@ -42,6 +43,9 @@ public final class Pipeline: Service {
     let rejects: Quarantine
     let journaling: Journaling?
     let jitter: @Sendable () -> Double
+    let now: @Sendable () -> Timestamp
+    /// Makes batches of events that are tracked one by one.
+    let builder: Mutex<EventBatchBuilder>
     private let router: Router
     private let shared: Mutex<Shared>
     private let nextFlush = Atomic<UInt64>(0)
@@ -56,7 +60,7 @@ public final class Pipeline: Service {
     /// Makes a queue for each tracker; at most 64 of them, with names that differ in more than case.
     ///
     /// `clock` is what lingering, pauses and deadlines go by. `jitter` gives numbers from 0 up to 1, by which pauses
-    /// vary.
+    /// vary. `now` tells when typed events are tracked.
     public convenience init(
         catalog: EventCatalog,
         trackers: [any Tracker],
@@ -64,7 +68,8 @@ public final class Pipeline: Service {
         quarantine: Quarantine,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock(),
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.init(
             catalog: catalog,
@@ -74,7 +79,8 @@ public final class Pipeline: Service {
             quarantine: quarantine,
             logger: logger,
             clock: clock,
-            jitter: jitter
+            jitter: jitter,
+            now: now
         )
     }
 
@@ -86,7 +92,8 @@ public final class Pipeline: Service {
         quarantine: Quarantine,
         logger: Logger,
         clock: some Clock<Duration>,
-        jitter: @escaping @Sendable () -> Double
+        jitter: @escaping @Sendable () -> Double,
+        now: @escaping @Sendable () -> Timestamp
     ) {
         let names = trackers.map(\.name)
         precondition(names.count <= EventCatalog.maximumTrackers, "a pipeline has at most 64 trackers")
@@ -97,6 +104,8 @@ public final class Pipeline: Service {
         self.journaling = journaling
         self.clock = PipelineClock(clock)
         self.jitter = jitter
+        self.now = now
+        builder = Mutex(EventBatchBuilder(catalog: catalog, now: now))
         log = PipelineLog(logger: logger)
         metrics = PipelineMetrics(trackerNames: names)
         rejects = quarantine

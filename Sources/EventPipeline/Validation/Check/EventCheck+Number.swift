@@ -51,10 +51,7 @@ extension EventCheck {
         }
         let text = value.text
         guard text.count <= sent.count + Self.maximumExponentDigits else { return reportExponent(of: property) }
-        if property.pointee.hasRange, let limits = plan.decimalLimits[property.pointee.index] {
-            if let least = limits.least, value < least { reportRange(of: property) }
-            if let greatest = limits.greatest, value > greatest { reportRange(of: property) }
-        }
+        if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
         checkAllowed(property) { $0.contains(value) }
         output.append(UInt8(ascii: "\""))
         output.append(text)
@@ -81,24 +78,6 @@ extension EventCheck {
     @inline(never)
     private mutating func reportRange(of property: PropertyRules) {
         guard !isListFull else { return }
-        let definition = plan.definitions[property.pointee.index]
-        let least = definition.minimum.map { "at least \($0.text)" }
-        let greatest = definition.maximum.map { "at most \($0.text)" }
-        let limits = [least, greatest].compactMap(\.self).joined(separator: " and ")
-        let rule = limits.isEmpty ? " of 64 bits" : ", " + limits
-        report(.outOfRange, of: property, expected: property.pointee.type.rawValue + rule, found: "one beyond")
-    }
-}
-
-extension PlanValue {
-    /// The value as the plan's author wrote it.
-    fileprivate var text: String {
-        switch self {
-        case .string(let text): text
-        case .integer(let number): String(number)
-        case .number(let number): String(number)
-        case .boolean(let truth): String(truth)
-        case .array, .object: "a list"
-        }
+        report(.outOfRange, of: property, expected: plan.rangeRule(of: property), found: "one beyond")
     }
 }

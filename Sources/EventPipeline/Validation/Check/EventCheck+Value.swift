@@ -46,20 +46,7 @@ extension EventCheck {
     @inline(never)
     mutating func reportType(at index: Int, of property: PropertyRules) {
         guard !isListFull else { return }
-        report(.wrongType, of: property, expected: Self.expectation(property), found: kindName(at: index))
-    }
-
-    private static func expectation(_ property: PropertyRules) -> String {
-        let type =
-            switch property.pointee.type {
-            case .timestamp: "an RFC 3339 date-time"
-            case .date: "an RFC 3339 full-date"
-            case .uuid: "a UUID (RFC 9562)"
-            case .decimal: "a decimal number, or one in a string, of at most \(ExactDecimal.maximumDigits) digits"
-            case .any: "any value"
-            default: property.pointee.type.rawValue
-            }
-        return property.pointee.isNullable ? type + " or null" : type
+        report(.wrongType, of: property, expected: plan.typeRule(of: property), found: kindName(at: index))
     }
 
     private mutating func checkEnumeration(
@@ -99,40 +86,23 @@ extension EventCheck {
     private mutating func encodeText(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
         guard isString(at: index) else { return reportType(at: index, of: property) }
         encodeString(at: index, into: &output)
-        if property.pointee.hasLength, !hasSafeLength(tape.string(at: index).count, for: property) {
+        if property.pointee.hasLength, !property.pointee.isSafeLength(tape.string(at: index).count) {
             checkLength(at: index, of: property)
         }
         if property.pointee.pattern >= 0 { checkPattern(at: index, of: property) }
     }
 
-    /// Whether so many bytes are a length within the limits whatever they spell: a code point takes 1 to 4 of them.
-    @inline(__always)
-    private func hasSafeLength(_ bytes: Int, for property: PropertyRules) -> Bool {
-        bytes <= property.pointee.greatestLength && (bytes + 3) / 4 >= property.pointee.leastLength
-    }
-
     @inline(never)
     private mutating func checkLength(at index: Int, of property: PropertyRules) {
-        // A code point has one byte that does not continue another.
-        let length = tape.string(at: index).reduce(into: 0) { $0 += $1 & 0xC0 == 0x80 ? 0 : 1 }
-        if length > property.pointee.greatestLength {
-            let expected = "at most \(property.pointee.greatestLength) characters"
-            report(.tooLong, of: property, expected: expected, found: "\(length) characters")
-        }
-        if length < property.pointee.leastLength {
-            let expected = "at least \(property.pointee.leastLength) characters"
-            report(.tooShort, of: property, expected: expected, found: "\(length) characters")
-        }
+        guard let (code, expected, found) = property.pointee.lengthProblem(of: tape.string(at: index)) else { return }
+        report(code, of: property, expected: expected, found: found)
     }
 
     @inline(never)
     private mutating func checkPattern(at index: Int, of property: PropertyRules) {
-        let text = tape.string(at: index)
-        if let steps = property.pointee.plainPattern, steps.match(text) { return }
-        let pattern = plan.patterns[property.pointee.pattern]
-        if property.pointee.plainPattern != nil || !pattern.matches(text) {
-            report(.patternMismatch, of: property, expected: "a match of \(pattern.source)", found: "another string")
-        }
+        guard !plan.matchesPattern(tape.string(at: index), of: property) else { return }
+        let source = plan.patterns[property.pointee.pattern].source
+        report(.patternMismatch, of: property, expected: "a match of \(source)", found: "another string")
     }
 
     private mutating func encodeTimestamp(
@@ -168,7 +138,7 @@ extension EventCheck {
     @inline(never)
     mutating func reportOtherString(_ property: PropertyRules) {
         guard !isListFull else { return }
-        report(.wrongType, of: property, expected: Self.expectation(property), found: "another string")
+        report(.wrongType, of: property, expected: plan.typeRule(of: property), found: "another string")
     }
 
     private mutating func encodeArray(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {

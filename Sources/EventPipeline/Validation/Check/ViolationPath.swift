@@ -51,7 +51,8 @@ struct ViolationPath: ~Copyable {
         (0..<count).reduce(into: "$") { $0 += steps[$1].text }
     }
 
-    private static func text(ofKey key: String) -> String {
+    /// A step to a key.
+    static func text(ofKey key: String) -> String {
         let isPlain = key.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

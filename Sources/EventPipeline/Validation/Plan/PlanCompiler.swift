@@ -114,6 +114,7 @@ final class PlanCompiler {
         switch (type, value) {
         case (.timestamp, .string(let text)): json(value.timestamp.map(\.description) ?? text)
         case (.uuid, .string(let text)): json(text.lowercased())
+        case (.decimal, .string(let text)): json(ExactDecimal(text).map(\.description) ?? text)
         default: json(value)
         }
     }

@@ -1,0 +1,119 @@
+public import EventModel
+import EventSchema
+import JSONTape
+
+extension PayloadEncoder {
+    /// Encodes an `object` whose properties the plan states.
+    public mutating func object(_ value: some PayloadObject) {
+        guard let property = begin(.object) else { return }
+        guard property.pointee.object >= 0 else {
+            report(.wrongType, of: property, expected: "an object of any kind", found: "one with stated properties")
+            return
+        }
+        places.append(Place(property: property))
+        encodeMembers(of: value, as: property.pointee.object)
+        places.removeLast()
+    }
+
+    /// Encodes an `object` that may be absent.
+    public mutating func object<Object: PayloadObject>(_ value: Object?) {
+        if let value { object(value) } else { skip() }
+    }
+
+    /// Encodes an `array` whose items the plan states; `encodeElement` makes one call for each.
+    public mutating func array<Element>(
+        _ values: [Element],
+        _ encodeElement: (inout PayloadEncoder, Element) -> Void
+    ) {
+        guard let property = begin(.array), descend() else { return }
+        defer { depth -= 1 }
+        guard property.pointee.items >= 0 else {
+            report(.wrongType, of: property, expected: "items of any kind", found: "stated ones")
+            return
+        }
+        let outer = (next, isElement)
+        (next, isElement) = (plan.tables.properties + property.pointee.items, true)
+        places.append(Place(property: property, element: 0))
+        output.append(UInt8(ascii: "["))
+        for index in values.indices {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            places[places.count - 1].element = index
+            let start = output.count
+            encodeElement(&self, values[index])
+            if output.count == start, violations.isEmpty { reportMissingElement() }
+        }
+        output.append(UInt8(ascii: "]"))
+        places.removeLast()
+        (next, isElement) = outer
+    }
+
+    /// Encodes an `array` that may be absent.
+    public mutating func array<Element>(
+        _ values: [Element]?,
+        _ encodeElement: (inout PayloadEncoder, Element) -> Void
+    ) {
+        if let values { array(values, encodeElement) } else { skip() }
+    }
+
+    /// Encodes a value of type `any`.
+    public mutating func any(_ value: JSONValue) {
+        guard let property = begin(.any) else { return }
+        if value == .null, !property.pointee.isNullable {
+            report(.wrongType, of: property, expected: plan.typeRule(of: property), found: "null")
+        }
+        append(value)
+    }
+
+    /// Encodes a value of type `any` that may be absent.
+    public mutating func any(_ value: JSONValue?) {
+        if let value { any(value) } else { skip() }
+    }
+
+    /// Encodes an `object` of any kind.
+    public mutating func object(_ members: [String: JSONValue]) {
+        guard let property = begin(.object) else { return }
+        guard property.pointee.object < 0 else {
+            report(.wrongType, of: property, expected: "an object with stated properties", found: "one of any kind")
+            return
+        }
+        append(.object(members))
+    }
+
+    /// Encodes an `object` of any kind that may be absent.
+    public mutating func object(_ members: [String: JSONValue]?) {
+        if let members { object(members) } else { skip() }
+    }
+
+    /// Encodes an `array` of any kind.
+    public mutating func array(_ values: [JSONValue]) {
+        guard let property = begin(.array) else { return }
+        guard property.pointee.items < 0 else {
+            report(.wrongType, of: property, expected: "items that the plan states", found: "items of any kind")
+            return
+        }
+        append(.array(values))
+    }
+
+    /// Encodes an `array` of any kind that may be absent.
+    public mutating func array(_ values: [JSONValue]?) {
+        if let values { array(values) } else { skip() }
+    }
+
+    /// Encodes the properties that the plan does not name; after all others, and only where the plan allows such.
+    public mutating func additionalProperties(_ members: [String: JSONValue]) {
+        let rules = plan.tables.objects[object]
+        guard !members.isEmpty else { return }
+        guard rules.isOpen else { return reportSurplus() }
+        while next < end { skip() }
+        for (key, value) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
+            // The table reads whole words.
+            let padded = Array(key.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
+            let isPlanned = padded.withUnsafeBytes {
+                rules.keys.ordinal(of: UnsafeRawBufferPointer(rebasing: $0.dropLast(ByteBuilder.padding))) >= 0
+            }
+            if isPlanned { reportPlanned(key) }
+            output.append(UInt8(ascii: ","))
+            appendMember(key, value)
+        }
+    }
+}

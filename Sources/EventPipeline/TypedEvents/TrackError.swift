@@ -1,0 +1,56 @@
+import Journal
+
+/// Why an event was not taken; nothing of the call was, unless it says otherwise.
+public enum TrackError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The event does not follow the plan.
+    case invalid(InvalidEvent)
+    /// The pipeline did not take it.
+    case notTaken(SubmissionError)
+
+    /// Whether the same event may be taken later.
+    public var isRetryable: Bool {
+        switch self {
+        case .invalid: false
+        case .notTaken(.notStored(let error)): error.isRetryable
+        case .notTaken(.withdrawn): true
+        case .notTaken(.closed): false
+        }
+    }
+
+    /// One sentence; never the values.
+    public var description: String {
+        switch self {
+        case .invalid(let event): event.description
+        case .notTaken(.withdrawn): "The task was cancelled while the event waited for room."
+        case .notTaken(.closed): "The pipeline is shutting down."
+        case .notTaken(.notStored(let error)): error.message
+        }
+    }
+}
+
+/// Why `track(contentsOf:)` did not take all events.
+public struct TrackInterruption: Error, Sendable, Hashable, CustomStringConvertible {
+    /// How many events were taken, from the first on; those behind them were not.
+    public let taken: Int
+    /// Why the next one was not, or for `notTaken` those of its batch.
+    public let reason: TrackError
+
+    /// Whether those that were not taken may be taken later.
+    public var isRetryable: Bool { reason.isRetryable }
+
+    /// How many, and why; never the values.
+    public var description: String { "\(taken) events were taken, those behind them not: \(reason)" }
+}
+
+/// What became of an event that could not wait.
+public enum TrackOutcome: Sendable, Hashable {
+    /// The event is in the queues of its trackers; with a journal it is on its way there, and where that fails the log
+    /// says so.
+    case taken
+    /// A queue that it needs is full, and its policy is to wait.
+    case full
+    /// The journal did not take it.
+    case notStored
+    /// The pipeline is shutting down.
+    case closed
+}
