@@ -15,6 +15,8 @@ let package = Package(
         .library(name: "HTTPIngest", targets: ["HTTPIngest"]),
         .library(name: "PipelineTestKit", targets: ["PipelineTestKit"]),
         .executable(name: "sluice", targets: ["sluice"]),
+        .plugin(name: "EventCodegenPlugin", targets: ["EventCodegenPlugin"]),
+        .plugin(name: "GenerateEventsPlugin", targets: ["GenerateEventsPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -71,6 +73,31 @@ let package = Package(
 
         .target(name: "EventModel"),
         .target(name: "EventSchema", dependencies: ["CRE2", "EventModel"]),
+        .target(name: "EventCodegen", dependencies: ["EventSchema"]),
+        // The tool that the plugins run.
+        .executableTarget(
+            name: "event-codegen",
+            dependencies: [
+                "EventCodegen", "EventSchema",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .plugin(name: "EventCodegenPlugin", capability: .buildTool(), dependencies: ["event-codegen"]),
+        .plugin(
+            name: "GenerateEventsPlugin",
+            capability: .command(
+                intent: .custom(verb: "generate-events", description: "Turn plan files into Swift, beside them."),
+                permissions: [.writeToPackageDirectory(reason: "The generated Swift is written beside the plan files.")]
+            ),
+            dependencies: ["event-codegen"]
+        ),
+        // The project's own plan, as the tests use it.
+        .target(
+            name: "Events",
+            dependencies: ["EventModel", "EventPipeline"],
+            path: "events",
+            plugins: ["EventCodegenPlugin"]
+        ),
         .target(name: "JSONTape", dependencies: ["CSimdJSON"]),
         .target(name: "Journal", dependencies: ["CISAL"]),
         .target(

@@ -6,6 +6,8 @@ public struct EventDefinition: Sendable, Hashable {
     public var name: String
     /// What the event means, for the people who read the plan.
     public var description: String?
+    /// What generated Swift calls its type, where `SwiftName` alone would not do.
+    public var swiftName: String?
     /// The team that answers for the event.
     public var owner: String?
     /// What to use instead, when the event should no longer be sent.
@@ -24,6 +26,7 @@ public struct EventDefinition: Sendable, Hashable {
         key: String,
         name: String? = nil,
         description: String? = nil,
+        swiftName: String? = nil,
         owner: String? = nil,
         deprecated: String? = nil,
         trackers: [String],
@@ -34,6 +37,7 @@ public struct EventDefinition: Sendable, Hashable {
         self.key = key
         self.name = name ?? key
         self.description = description
+        self.swiftName = swiftName
         self.owner = owner
         self.deprecated = deprecated
         self.trackers = trackers
@@ -41,4 +45,7 @@ public struct EventDefinition: Sendable, Hashable {
         self.allowsAdditionalProperties = allowsAdditionalProperties
         self.location = location
     }
+
+    /// What generated Swift calls its type.
+    public var swiftTypeName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.type(key) }
 }

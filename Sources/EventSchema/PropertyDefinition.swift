@@ -10,6 +10,11 @@ public struct PropertyDefinition: Sendable, Hashable {
     public var isRequired: Bool
     /// Whether the value may be `null`, whatever `enumeration` says.
     public var isNullable: Bool
+    /// What generated Swift calls the property, where `SwiftName` alone would not do; for an array's items, what it calls
+    /// their type.
+    public var swiftName: String?
+    /// What generated Swift calls the cases of `enumeration`, by their values' texts, where `SwiftName` alone would not do.
+    public var swiftCases: [String: String]
     /// What the property means.
     public var description: String?
     /// What to use instead, when the property should no longer be sent.
@@ -34,6 +39,12 @@ public struct PropertyDefinition: Sendable, Hashable {
     /// Where the property stands.
     public var location: SourceLocation
 
+    /// What generated Swift calls the property.
+    public var swiftMemberName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.member(name) }
+
+    /// What generated Swift calls the type of its objects, or of its `enumeration`, within the type that has the property.
+    public var swiftNestedTypeName: String { SwiftName.nestedType(items?.swiftName ?? swiftName ?? name) }
+
     /// What an array holds, under an empty name; `nil` for items of any kind.
     public var items: PropertyDefinition? {
         get { itemsBox?.value }
@@ -46,6 +57,8 @@ public struct PropertyDefinition: Sendable, Hashable {
         type: PropertyType,
         isRequired: Bool = true,
         isNullable: Bool = false,
+        swiftName: String? = nil,
+        swiftCases: [String: String] = [:],
         description: String? = nil,
         deprecated: String? = nil,
         enumeration: [PlanValue]? = nil,
@@ -63,6 +76,8 @@ public struct PropertyDefinition: Sendable, Hashable {
         self.type = type
         self.isRequired = isRequired
         self.isNullable = isNullable
+        self.swiftName = swiftName
+        self.swiftCases = swiftCases
         self.description = description
         self.deprecated = deprecated
         self.enumeration = enumeration
@@ -87,7 +102,7 @@ public struct PropertyDefinition: Sendable, Hashable {
 }
 
 /// The types a property can have.
-public enum PropertyType: String, Sendable, Hashable, CaseIterable, BitwiseCopyable {
+public enum PropertyType: String, Sendable, Hashable, Codable, CaseIterable, BitwiseCopyable {
     /// Unicode text without NUL.
     case string
     /// A 64-bit signed integer; `1.0` is one, as in JSON Schema.
@@ -129,7 +144,7 @@ public indirect enum PlanValue: Sendable, Hashable {
 }
 
 /// A key and its value in a dictionary that the plan itself holds.
-public struct PlanMember: Sendable, Hashable {
+public struct PlanMember: Sendable, Hashable, Codable {
     /// The key.
     public var key: String
     /// The value.

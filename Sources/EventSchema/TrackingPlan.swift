@@ -1,5 +1,5 @@
 /// All event definitions of a product, as read from its plist files.
-public struct TrackingPlan: Sendable, Hashable {
+public struct TrackingPlan: Sendable, Hashable, Codable {
     /// The plan's own version, where a file states one.
     public var version: String?
     /// The definitions, in the order of their files and of their keys in each file.

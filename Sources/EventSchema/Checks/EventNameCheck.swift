@@ -20,21 +20,19 @@ enum EventNameCheck {
 
     private static func swiftTypes(_ events: [EventDraft]) -> [Diagnostic] {
         NameCollisions.find(
-            in: events.map { ($0.definition.key, $0.definition.location) },
+            in: events.map { ($0.definition.key, $0.definition.swiftTypeName, $0.definition.location) },
             code: .swiftNameCollision,
             thing: "event",
-            result: "Swift type",
-            rule: SwiftName.type
+            result: "Swift type"
         )
     }
 
     private static func tables(_ events: [EventDraft]) -> [Diagnostic] {
         NameCollisions.find(
-            in: events.map { ($0.name.text, $0.name.place.location) },
+            in: events.map { ($0.name.text, SQLName.snakeCase($0.name.text), $0.name.place.location) },
             code: .sqlNameCollision,
             thing: "event",
-            result: "table",
-            rule: SQLName.snakeCase
+            result: "table"
         )
     }
 }

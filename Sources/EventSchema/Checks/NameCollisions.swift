@@ -3,26 +3,25 @@ enum NameCollisions {
     /// Reports the later of two names that meet, at its own place.
     ///
     /// - Parameters:
+    ///   - names: What stands in the plan, what it becomes, and where it stands.
     ///   - thing: What has the name: `event`.
-    ///   - result: What the rule makes of it: `table`.
+    ///   - result: What it becomes: `table`.
     static func find(
-        in names: [(text: String, location: SourceLocation)],
+        in names: [(text: String, becomes: String, location: SourceLocation)],
         code: DiagnosticCode,
         thing: String,
-        result: String,
-        rule: (String) -> String
+        result: String
     ) -> [Diagnostic] {
-        var known: [String: (text: String, location: SourceLocation)] = [:]
+        var known: [String: (text: String, becomes: String, location: SourceLocation)] = [:]
         var diagnostics: [Diagnostic] = []
         for name in names {
-            let becomes = rule(name.text)
-            guard let first = known[becomes] else {
-                known[becomes] = name
+            guard let first = known[name.becomes] else {
+                known[name.becomes] = name
                 continue
             }
             let sentence = """
-                the \(thing) becomes the \(result) \(quoted(becomes)), as \(quoted(first.text)) at \(first.location) \
-                does; rename one
+                the \(thing) becomes the \(result) \(quoted(name.becomes)), as \(quoted(first.text)) at \(first.location) \
+                does; rename one\(code == .swiftNameCollision ? ", or give it a 'swiftName'" : "")
                 """
             diagnostics.append(Diagnostic(code, at: name.location, sentence))
         }

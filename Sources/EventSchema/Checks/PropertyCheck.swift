@@ -24,11 +24,10 @@ enum PropertyCheck {
 
     private static func members(_ properties: [PropertyDefinition]) -> [Diagnostic] {
         let meeting = NameCollisions.find(
-            in: properties.map { ($0.name, $0.location) },
+            in: properties.map { ($0.name, $0.swiftMemberName, $0.location) },
             code: .swiftNameCollision,
             thing: "property",
-            result: "Swift property",
-            rule: SwiftName.member
+            result: "Swift property"
         )
         return meeting + properties.flatMap { members(nested(in: $0)) }
     }
@@ -44,11 +43,10 @@ enum PropertyCheck {
             }
         }
         let meeting = NameCollisions.find(
-            in: properties.map { ($0.name, $0.location) },
+            in: properties.map { ($0.name, SQLName.snakeCase($0.name), $0.location) },
             code: .sqlNameCollision,
             thing: "property",
-            result: "column",
-            rule: SQLName.snakeCase
+            result: "column"
         )
         return taken + meeting
     }

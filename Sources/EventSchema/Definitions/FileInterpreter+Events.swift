@@ -1,7 +1,7 @@
 extension FileInterpreter {
     private static let rootKeys = ["events", "version", "trackers", "propertyGroups"]
     private static let eventKeys = [
-        "name", "description", "owner", "deprecated", "registeredTrackers", "include", "payload", "payloadKeys",
+        "name", "swiftName", "description", "owner", "deprecated", "registeredTrackers", "include", "payload", "payloadKeys",
         "additionalProperties",
     ]
 
@@ -35,6 +35,7 @@ extension FileInterpreter {
             key: entry.key.text,
             name: name?.text,
             description: text(fields["description"])?.text,
+            swiftName: swiftName(fields["swiftName"]),
             owner: text(fields["owner"])?.text,
             deprecated: text(fields["deprecated"])?.text,
             trackers: trackers.map(\.text),

@@ -1,6 +1,6 @@
 extension FileInterpreter {
     private static let itemKeys = [
-        "type", "nullable", "description", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "items",
+        "type", "nullable", "swiftName", "swiftCases", "description", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "items",
         "properties", "examples",
     ]
     private static let propertyKeys = itemKeys + ["required", "deprecated"]
@@ -48,6 +48,7 @@ extension FileInterpreter {
             type: type ?? .any,
             isRequired: boolean(fields["required"], default: true),
             isNullable: boolean(fields["nullable"], default: false),
+            swiftName: swiftName(fields["swiftName"]),
             description: text(fields["description"])?.text,
             deprecated: text(fields["deprecated"])?.text,
             items: items(fields["items"]),

@@ -6,6 +6,7 @@ extension FileInterpreter {
         let limits = PropertyLimits(property)
         property.enumeration = enumeration(fields["enum"], of: property, limits)
         property.examples = examples(fields["examples"], of: property, limits)
+        property.swiftCases = swiftCases(fields["swiftCases"], of: property)
     }
 
     private mutating func enumeration(

@@ -2,7 +2,7 @@
 ///
 /// Different names mostly become different identifiers: words keep their own capitals beyond the first letter, and an
 /// underscore stays where two digits would otherwise meet (`level_1_2` is `level1_2`, `level_12` is `level12`). Names that
-/// still meet, such as `item_purchased` and `Item Purchased`, are an error of the plan.
+/// still meet, such as `item_purchased` and `Item Purchased`, are an error of the plan, which `swiftName` mends.
 public enum SwiftName {
     /// The type for an event or an object: its words, each with a capital first letter.
     ///
@@ -14,10 +14,72 @@ public enum SwiftName {
     /// The property, enum case or argument for a name: as its type, with the first word in lower case.
     ///
     /// `unitPriceGBP` stays, `URLPath` becomes `urlPath`, `Order ID` becomes `orderID`, and `class`, a keyword, is put in
-    /// backticks.
+    /// backticks. `self` and `hashValue`, which every value has already, get an underscore behind them.
     public static func member(_ name: String) -> String {
         let words = NameWords.split(name)
-        return identifier([loweredFirstWord(words[0])] + words.dropFirst().map(capitalized))
+        let member = identifier([loweredFirstWord(words[0])] + words.dropFirst().map(capitalized))
+        // What every value has already.
+        return ["`self`", "hashValue"].contains(member) ? unescaped(member) + "_" : member
+    }
+
+    /// The type inside another one for a name: as `type`, with an underscore behind what cannot stand there.
+    ///
+    /// `type` becomes `Type_`, because `Event.Type` means something else.
+    public static func nestedType(_ name: String) -> String {
+        let type = type(name)
+        return ["`Type`", "`Protocol`", "`Self`", "`Any`"].contains(type) ? unescaped(type) + "_" : type
+    }
+
+    /// The case of an enum for one of its values: as the member for its text; of a number, its digits.
+    ///
+    /// `United Kingdom` becomes `unitedKingdom`, `12` becomes `_12`, `-1.5` becomes `minus1_5`.
+    public static func enumCase(_ value: PlanValue) -> String {
+        let name =
+            switch value {
+            case .string(let text) where isNumber(text): numberWords(text)
+            case .string(let text): text
+            case .boolean(let truth): truth ? "true" : "false"
+            default: numberWords(text(of: value))
+            }
+        let member = member(name)
+        return ["allCases", "rawValue", "ordinal"].contains(member) ? member + "_" : member
+    }
+
+    /// The text of an enum's value, by which `swiftCases` names it.
+    public static func text(of value: PlanValue) -> String {
+        switch value {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .number(let number): number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
+        case .boolean(let truth): String(truth)
+        case .array, .object: ""
+        }
+    }
+
+    private static func isNumber(_ text: String) -> Bool {
+        text.unicodeScalars.contains { ("0"..."9").contains($0) }
+            && text.unicodeScalars.allSatisfy { ("0"..."9").contains($0) || $0 == "." || $0 == "-" }
+    }
+
+    private static func numberWords(_ text: String) -> String {
+        text.hasPrefix("-") ? "minus" + text.dropFirst() : text
+    }
+
+    /// Whether Swift takes the text as a name, in backticks if need be.
+    public static func isIdentifier(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars
+        guard let first = scalars.first, first == "_" || first.properties.isXIDStart else { return false }
+        return scalars.allSatisfy { $0.properties.isXIDContinue } && scalars.contains { $0 != "_" }
+    }
+
+    /// The name with backticks where it is a keyword.
+    public static func escaped(_ name: String) -> String {
+        keywords.contains(name) ? "`\(name)`" : name
+    }
+
+    /// The name without backticks.
+    public static func unescaped(_ name: String) -> String {
+        name.filter { $0 != "`" }
     }
 
     private static func identifier(_ words: [String]) -> String {
@@ -29,7 +91,7 @@ public enum SwiftName {
         }
         let canBegin = result.unicodeScalars.first?.properties.isXIDStart == true
         if !canBegin { result = "_" + result }
-        return keywords.contains(result) ? "`\(result)`" : result
+        return escaped(result)
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool {

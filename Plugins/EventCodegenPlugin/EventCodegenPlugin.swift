@@ -1,0 +1,64 @@
+import Foundation
+import PackagePlugin
+
+/// Turns the plan files of a target into Swift, each time one of them changes.
+///
+/// Plan files are the target's property lists but `Info.plist`; what it excludes does not count. Options stand in
+/// `event-codegen.json` beside them.
+@main
+struct EventCodegenPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
+        guard let target = target as? any SourceModuleTarget else { return [] }
+        return try commands(
+            files: target.sourceFiles.map(\.url),
+            root: target.directoryURL,
+            outputFolder: context.pluginWorkDirectoryURL,
+            tool: context.tool(named: "event-codegen").url,
+            target: target.name
+        )
+    }
+
+    private func commands(
+        files: [URL],
+        root: URL,
+        outputFolder: URL,
+        tool: URL,
+        target: String
+    ) throws -> [Command] {
+        let plans = files.filter { $0.pathExtension == "plist" && !$0.lastPathComponent.hasSuffix("Info.plist") }
+            .sorted { $0.path < $1.path }
+        guard !plans.isEmpty else {
+            Diagnostics.error("The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin.")
+            return []
+        }
+        let output = outputFolder.appendingPathComponent("GeneratedEvents.swift")
+        var arguments = ["--root", root.path, "--output", output.path]
+        let options = files.filter { $0.lastPathComponent == "event-codegen.json" }
+        if let first = options.first { arguments += ["--configuration-file", first.path] }
+        return [
+            .buildCommand(
+                displayName: "Turning the plan of \(target) into Swift",
+                executable: tool,
+                arguments: arguments + plans.map(\.path),
+                inputFiles: plans + options,
+                outputFiles: [output]
+            )
+        ]
+    }
+}
+
+#if canImport(XcodeProjectPlugin)
+    import XcodeProjectPlugin
+
+    extension EventCodegenPlugin: XcodeBuildToolPlugin {
+        func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
+            try commands(
+                files: target.inputFiles.map(\.url),
+                root: context.xcodeProject.directoryURL,
+                outputFolder: context.pluginWorkDirectoryURL,
+                tool: context.tool(named: "event-codegen").url,
+                target: target.displayName
+            )
+        }
+    }
+#endif

@@ -1,0 +1,44 @@
+import Foundation
+import PackagePlugin
+
+/// `swift package generate-events`: the same Swift as the build plugin's, written beside the plan files to be committed.
+@main
+struct GenerateEventsPlugin: CommandPlugin {
+    func performCommand(context: PluginContext, arguments: [String]) async throws {
+        var extractor = ArgumentExtractor(arguments)
+        let names = extractor.extractOption(named: "target")
+        let targets =
+            names.isEmpty
+            ? context.package.targets : try context.package.targets(named: names)
+        let tool = try context.tool(named: "event-codegen").url
+        var generated = 0
+        for target in targets.compactMap({ $0 as? any SourceModuleTarget }) {
+            let files = target.sourceFiles.map(\.url)
+            let plans = files.filter { $0.pathExtension == "plist" && !$0.lastPathComponent.hasSuffix("Info.plist") }
+                .sorted { $0.path < $1.path }
+            guard !plans.isEmpty else { continue }
+            let output = target.directoryURL.appendingPathComponent("GeneratedEvents.swift")
+            var options = ["--root", target.directoryURL.path, "--output", output.path]
+            if let file = files.first(where: { $0.lastPathComponent == "event-codegen.json" }) {
+                options += ["--configuration-file", file.path]
+            }
+            try run(tool, options + extractor.remainingArguments + plans.map(\.path))
+            print("\(target.name): \(output.path)")
+            generated += 1
+        }
+        if generated == 0 { throw GenerationError(description: "No target has a plan file.") }
+    }
+
+    private func run(_ tool: URL, _ arguments: [String]) throws {
+        let process = try Process.run(tool, arguments: arguments)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw GenerationError(description: "event-codegen ended with \(process.terminationStatus).")
+        }
+    }
+}
+
+/// Why nothing was generated.
+struct GenerationError: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,52 @@
+/// What the generated code is to look like.
+public struct CodegenOptions: Sendable, Hashable {
+    /// Who can use the generated types.
+    public enum AccessLevel: String, Sendable, Hashable, CaseIterable, Codable {
+        /// Every module.
+        case `public`
+        /// The modules of the same package.
+        case `package`
+        /// The module itself.
+        case `internal`
+    }
+
+    /// Whose API the generated types have.
+    public enum Style: String, Sendable, Hashable, CaseIterable, Codable {
+        /// Sluice's own: structs with typed properties.
+        case sluice
+        /// JustTrack's: classes named `Event…`, with strings whose absence is the empty one.
+        case justtrack
+    }
+
+    /// Who can use the types; `internal` unless told.
+    public var accessLevel: AccessLevel
+    /// What the names of the events' types begin with; nothing unless told.
+    ///
+    /// The catalog's name then begins with it, too: `Shop` makes `EventCatalog.shopEvents`.
+    public var typePrefix: String
+    /// Whose API the types have; Sluice's unless told.
+    public var style: Style
+
+    /// Takes the defaults, or what is stated instead.
+    public init(accessLevel: AccessLevel = .internal, typePrefix: String = "", style: Style = .sluice) {
+        self.accessLevel = accessLevel
+        self.typePrefix = typePrefix
+        self.style = style
+    }
+}
+
+extension CodegenOptions: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case accessLevel, typePrefix, style
+    }
+
+    /// Reads options of which each may be absent.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            accessLevel: try values.decodeIfPresent(AccessLevel.self, forKey: .accessLevel) ?? .internal,
+            typePrefix: try values.decodeIfPresent(String.self, forKey: .typePrefix) ?? "",
+            style: try values.decodeIfPresent(Style.self, forKey: .style) ?? .sluice
+        )
+    }
+}

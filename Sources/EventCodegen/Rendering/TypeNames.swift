@@ -1,0 +1,69 @@
+import EventSchema
+
+/// How the types of Swift and EventModel are named where generated types may hide them.
+struct TypeNames {
+    /// The names of the generated types that are visible.
+    private var visible: Set<String>
+
+    init(events: [SwiftEvent]) {
+        visible = Set(events.map { SwiftName.unescaped($0.object.typeName) })
+    }
+
+    /// The names inside a struct.
+    func inside(_ object: SwiftObject) -> TypeNames {
+        var names = self
+        names.visible.formUnion(object.nestedTypeNames.map(SwiftName.unescaped))
+        return names
+    }
+
+    /// A type of the standard library.
+    func swift(_ name: String) -> String { visible.contains(name) ? "Swift." + name : name }
+
+    /// A type of EventModel.
+    func model(_ name: String) -> String { visible.contains(name) ? "EventModel." + name : name }
+
+    /// A type of EventPipeline.
+    func pipeline(_ name: String) -> String { visible.contains(name) ? "EventPipeline." + name : name }
+
+    /// The type of a property, absent values aside.
+    func name(of type: SwiftType) -> String {
+        switch type {
+        case .scalar(let type): name(of: type)
+        case .enumeration(let enumeration): enumeration.typeName
+        case .object(let object): object.typeName
+        case .array(let element, let hasOptionalElements): "[\(name(of: element))\(hasOptionalElements ? "?" : "")]"
+        }
+    }
+
+    private func name(of type: PropertyType) -> String {
+        switch type {
+        case .string: swift("String")
+        case .integer: swift("Int")
+        case .number: swift("Double")
+        case .boolean: swift("Bool")
+        case .decimal: model("ExactDecimal")
+        case .timestamp: model("Timestamp")
+        case .date: model("CalendarDate")
+        case .uuid: model("EventID")
+        case .any: model("JSONValue")
+        case .array: "[\(model("JSONValue"))]"
+        case .object: "[\(swift("String")): \(model("JSONValue"))]"
+        }
+    }
+}
+
+extension SwiftObject {
+    /// Whether its code names a type of EventModel.
+    var usesEventModel: Bool { isOpen || members.contains { $0.type.usesEventModel } }
+}
+
+extension SwiftType {
+    fileprivate var usesEventModel: Bool {
+        switch self {
+        case .scalar(let type): ![.string, .integer, .number, .boolean].contains(type)
+        case .enumeration: false
+        case .object(let object): object.usesEventModel
+        case .array(let element, _): element.usesEventModel
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// The names that the plan itself gives to generated Swift.
+extension FileInterpreter {
+    mutating func swiftName(_ entry: PlistEntry?) -> String? {
+        guard let name = text(entry) else { return nil }
+        guard SwiftName.isIdentifier(name.text) else {
+            report(.badName, at: name.place, "\(quoted(name.text)) is no name that Swift takes")
+            return nil
+        }
+        return name.text
+    }
+
+    /// The names of an enum's cases, by the texts of its values.
+    mutating func swiftCases(_ entry: PlistEntry?, of property: PropertyDefinition) -> [String: String] {
+        guard let entry, let entries = dictionary(entry.value, as: "'swiftCases'") else { return [:] }
+        let texts = (property.enumeration ?? []).map(SwiftName.text)
+        var cases: [String: String] = [:]
+        for member in entries {
+            guard texts.contains(member.key.text) else {
+                let hint = Spelling.hint(for: member.key.text, among: texts, listedAs: "its values are")
+                report(.unknownKey, at: member.key.place, "'enum' has no value \(quoted(member.key.text)); \(hint)")
+                continue
+            }
+            if let name = swiftName(member) { cases[member.key.text] = name }
+        }
+        return cases
+    }
+}

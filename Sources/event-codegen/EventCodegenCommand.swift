@@ -1,0 +1,89 @@
+public import ArgumentParser
+public import EventCodegen
+import EventSchema
+import Foundation
+
+/// The tool that the plugins run: plan files in, one Swift file out.
+@main
+struct EventCodegenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "event-codegen",
+        abstract: "Turn a tracking plan into Swift.",
+        discussion: """
+            Problems are printed as 'path:line:column: error|warning: sentence [code]'. Exits with 0 when the file was \
+            written or is as it should be, 1 when the plan has errors or the file cannot be written.
+            """
+    )
+
+    @Argument(help: "Plan files, and folders whose *.plist files belong to the plan.")
+    var paths: [String]
+
+    @Option(help: "The Swift file to write; it is left alone when nothing changes.")
+    var output: String
+
+    @Option(help: "A folder; the generated code names the plan's files from there.")
+    var root: String?
+
+    @Option(help: "A JSON file with 'accessLevel', 'typePrefix' and 'style'; the options here win.")
+    var configurationFile: String?
+
+    @Option(help: "Who can use the types: public, package or internal.")
+    var accessLevel: CodegenOptions.AccessLevel?
+
+    @Option(help: "What the names of the types begin with.")
+    var typePrefix: String?
+
+    @Option(help: "Whose API the types have: sluice or justtrack.")
+    var style: CodegenOptions.Style?
+
+    func run() throws {
+        let options = try options()
+        let reading = PlanReader().read(paths: paths)
+        for diagnostic in reading.diagnostics { Self.printError("\(diagnostic)") }
+        guard let plan = reading.plan else { throw ExitCode(1) }
+        let (text, diagnostics) = SwiftGenerator(options: options, root: root).generate(plan)
+        for diagnostic in diagnostics { Self.printError("\(diagnostic)") }
+        guard let text else { throw ExitCode(1) }
+        try write(text)
+    }
+
+    private func options() throws -> CodegenOptions {
+        var options = CodegenOptions()
+        if let configurationFile {
+            do {
+                let data = try Data(contentsOf: URL(fileURLWithPath: configurationFile))
+                options = try JSONDecoder().decode(CodegenOptions.self, from: data)
+            } catch {
+                Self.printError("\(configurationFile):1:1: error: the options cannot be read: \(error)")
+                throw ExitCode(1)
+            }
+        }
+        options.accessLevel = accessLevel ?? options.accessLevel
+        options.typePrefix = typePrefix ?? options.typePrefix
+        options.style = style ?? options.style
+        guard options.typePrefix.isEmpty || SwiftName.isIdentifier(options.typePrefix) else {
+            Self.printError("error: the type prefix '\(options.typePrefix)' is no name that Swift takes")
+            throw ExitCode(1)
+        }
+        return options
+    }
+
+    private func write(_ text: String) throws {
+        let data = Data(text.utf8)
+        // The compiler need not run again for a file that is as it was.
+        guard FileManager.default.contents(atPath: output) != data else { return }
+        do {
+            try data.write(to: URL(fileURLWithPath: output), options: .atomic)
+        } catch {
+            Self.printError("error: \(output) cannot be written: \(error.localizedDescription)")
+            throw ExitCode(1)
+        }
+    }
+
+    private static func printError(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+}
+
+extension CodegenOptions.AccessLevel: ExpressibleByArgument {}
+extension CodegenOptions.Style: ExpressibleByArgument {}
