@@ -154,10 +154,25 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // What the generator has to write, compiled.
+        .target(
+            name: "GoldenShapes",
+            dependencies: ["EventModel", "EventPipeline"],
+            path: "Tests/Golden/Shapes",
+            exclude: ["shapes.plist"]
+        ),
+        .target(
+            name: "GoldenNames",
+            dependencies: ["EventModel", "EventPipeline"],
+            path: "Tests/Golden/Names",
+            exclude: ["names.plist"]
+        ),
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "EventModel", "EventPipeline", "EventSchema", "JSONTape", "Journal", "PipelineTestKit",
+                "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "Events", "GoldenNames", "GoldenShapes",
+                "JSONTape",
+                "Journal", "PipelineTestKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

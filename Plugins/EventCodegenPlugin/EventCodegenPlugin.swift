@@ -28,7 +28,9 @@ struct EventCodegenPlugin: BuildToolPlugin {
         let plans = files.filter { $0.pathExtension == "plist" && !$0.lastPathComponent.hasSuffix("Info.plist") }
             .sorted { $0.path < $1.path }
         guard !plans.isEmpty else {
-            Diagnostics.error("The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin.")
+            Diagnostics.error(
+                "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
+            )
             return []
         }
         let output = outputFolder.appendingPathComponent("GeneratedEvents.swift")
@@ -48,17 +50,17 @@ struct EventCodegenPlugin: BuildToolPlugin {
 }
 
 #if canImport(XcodeProjectPlugin)
-    import XcodeProjectPlugin
+import XcodeProjectPlugin
 
-    extension EventCodegenPlugin: XcodeBuildToolPlugin {
-        func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
-            try commands(
-                files: target.inputFiles.map(\.url),
-                root: context.xcodeProject.directoryURL,
-                outputFolder: context.pluginWorkDirectoryURL,
-                tool: context.tool(named: "event-codegen").url,
-                target: target.displayName
-            )
-        }
+extension EventCodegenPlugin: XcodeBuildToolPlugin {
+    func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
+        try commands(
+            files: target.inputFiles.map(\.url),
+            root: context.xcodeProject.directoryURL,
+            outputFolder: context.pluginWorkDirectoryURL,
+            tool: context.tool(named: "event-codegen").url,
+            target: target.displayName
+        )
     }
+}
 #endif

@@ -7,13 +7,81 @@ public struct ExactDecimal: Sendable {
 
     /// Whether it is below zero; zero itself is not.
     public let isNegative: Bool
-    /// The digits 0 to 9, most significant first, without leading zeros but for the one before a point.
-    private let digits: [UInt8]
-    /// How many of `digits` stand behind the point.
+    /// The digits, as a number.
+    private let storage: Storage
+    /// How many of the digits stand behind the point.
     private let scale: Int
+
+    /// Most numbers are short, and take no memory of their own.
+    private enum Storage {
+        /// At most 18 digits.
+        case narrow(UInt64)
+        /// The digits 0 to 9, most significant first, without leading zeros but for the one before a point.
+        case wide([UInt8])
+    }
+
+    /// How many digits a word always has room for.
+    private static let narrowDigits = 18
+
+    private init(isNegative: Bool, storage: Storage, scale: Int) {
+        self.isNegative = isNegative
+        self.storage = storage
+        self.scale = scale
+    }
+
+    private init(isNegative: Bool, narrow: UInt64, scale: Int) {
+        self.init(isNegative: isNegative && narrow != 0, storage: .narrow(narrow), scale: scale)
+    }
+
+    /// Takes a whole number.
+    public init(_ value: Int) {
+        let magnitude = value.magnitude
+        guard magnitude > 999_999_999_999_999_999 else {
+            self.init(isNegative: value < 0, narrow: UInt64(magnitude), scale: 0)
+            return
+        }
+        let digits = String(magnitude).utf8.map { $0 - UInt8(ascii: "0") }
+        self.init(isNegative: value < 0, storage: .wide(digits), scale: 0)
+    }
+
+    /// Takes `coefficient` divided by ten `scale` times: 255 and 2 are 2.55.
+    ///
+    /// `nil` where the scale is negative or greater than `maximumDigits`.
+    public init?(coefficient: Int, scale: Int) {
+        guard scale >= 0, scale <= Self.narrowDigits else {
+            guard scale >= 0, let value = ExactDecimal("\(coefficient)e-\(scale)") else { return nil }
+            self = value
+            return
+        }
+        let whole = ExactDecimal(coefficient)
+        guard case .narrow(let digits) = whole.storage else {
+            guard let value = ExactDecimal("\(coefficient)e-\(scale)") else { return nil }
+            self = value
+            return
+        }
+        self.init(isNegative: coefficient < 0, narrow: digits, scale: scale)
+    }
+
+    /// The digits 0 to 9, most significant first, without leading zeros but for the one before a point.
+    private var digits: [UInt8] {
+        switch storage {
+        case .wide(let digits): return digits
+        case .narrow(var rest):
+            var digits: [UInt8] = []
+            while rest > 0 || digits.count <= scale {
+                digits.append(UInt8(rest % 10))
+                rest /= 10
+            }
+            return digits.reversed()
+        }
+    }
 
     /// Reads a number in the grammar of JSON (RFC 8259); anything else, and more than `maximumDigits`, is `nil`.
     public init?(text: UnsafeRawBufferPointer) {
+        if let narrow = ExactDecimal(narrow: text) {
+            self = narrow
+            return
+        }
         guard text.count <= 2 * Self.maximumDigits else { return nil }
         var position = 0
         var isNegative = false
@@ -46,9 +114,35 @@ public struct ExactDecimal: Sendable {
         let leadingZeros = digits.prefix(digits.count - scale - 1).prefix { $0 == 0 }.count
         digits.removeFirst(leadingZeros)
         guard digits.count <= Self.maximumDigits else { return nil }
-        self.digits = digits
-        self.scale = scale
-        self.isNegative = isNegative && digits.contains { $0 != 0 }
+        if digits.count <= Self.narrowDigits {
+            let narrow = digits.reduce(0) { $0 * 10 + UInt64($1) }
+            self.init(isNegative: isNegative, narrow: narrow, scale: scale)
+        } else {
+            self.init(isNegative: isNegative && digits.contains { $0 != 0 }, storage: .wide(digits), scale: scale)
+        }
+    }
+
+    /// Reads what most numbers are: a few digits, and perhaps a point.
+    private init?(narrow text: UnsafeRawBufferPointer) {
+        guard let first = text.first else { return nil }
+        let isNegative = first == UInt8(ascii: "-")
+        var coefficient: UInt64 = 0
+        var digits = 0
+        var point: Int?
+        for position in (isNegative ? 1 : 0)..<text.count {
+            if text[position] == UInt8(ascii: ".") {
+                guard point == nil, digits > 0 else { return nil }
+                point = digits
+                continue
+            }
+            guard let digit = Digits.value(of: text[position]), digits < Self.narrowDigits else { return nil }
+            // A zero begins only a number that is less than one.
+            if point == nil, digits == 1, coefficient == 0 { return nil }
+            coefficient = coefficient * 10 + UInt64(digit)
+            digits += 1
+        }
+        guard digits > 0, point != digits else { return nil }
+        self.init(isNegative: isNegative, narrow: coefficient, scale: point.map { digits - $0 } ?? 0)
     }
 
     /// Reads a number in the grammar of JSON (RFC 8259); anything else, and more than `maximumDigits`, is `nil`.
@@ -79,12 +173,52 @@ public struct ExactDecimal: Sendable {
 
     /// The number in plain digits, as ASCII.
     public var text: [UInt8] {
-        var text: [UInt8] = isNegative ? [UInt8(ascii: "-")] : []
-        for (index, digit) in digits.enumerated() {
-            if index == digits.count - scale { text.append(UInt8(ascii: ".")) }
-            text.append(UInt8(ascii: "0") + digit)
+        [UInt8](unsafeUninitializedCapacity: textLength) { bytes, count in
+            count = bytes.baseAddress.map { write(to: $0) } ?? 0
         }
-        return text
+    }
+
+    /// How many bytes `write(to:)` writes.
+    public var textLength: Int {
+        (isNegative ? 1 : 0) + digitCount + (scale > 0 ? 1 : 0)
+    }
+
+    /// Writes the number in plain digits to memory that has room for `textLength` bytes, and returns that number.
+    public func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+        let length = textLength
+        // Beginning with the last digit, as numbers give theirs.
+        var position = length - 1
+        func put(_ digit: UInt8, at index: Int) {
+            bytes[position] = UInt8(ascii: "0") + digit
+            position -= 1
+            guard scale > 0, index == scale - 1 else { return }
+            bytes[position] = UInt8(ascii: ".")
+            position -= 1
+        }
+        switch storage {
+        case .narrow(var rest):
+            for index in 0..<digitCount {
+                put(UInt8(truncatingIfNeeded: rest % 10), at: index)
+                rest /= 10
+            }
+        case .wide(let digits):
+            for (index, digit) in digits.reversed().enumerated() { put(digit, at: index) }
+        }
+        if isNegative { bytes[0] = UInt8(ascii: "-") }
+        return length
+    }
+
+    private var digitCount: Int {
+        switch storage {
+        case .wide(let digits): return digits.count
+        case .narrow(var rest):
+            var count = 1
+            while rest >= 10 {
+                rest /= 10
+                count += 1
+            }
+            return max(count, scale + 1)
+        }
     }
 
     private static func digits(of text: UnsafeRawBufferPointer, at position: inout Int) -> [UInt8] {
@@ -122,8 +256,27 @@ extension ExactDecimal: Comparable, Hashable {
         return (digits[leading..<digits.count - trailing], digits.count - scale - leading)
     }
 
+    /// The two digits as whole numbers of one unit, where they are short enough.
+    private static func aligned(_ left: ExactDecimal, _ right: ExactDecimal) -> (left: UInt64, right: UInt64)? {
+        guard case .narrow(let a) = left.storage, case .narrow(let b) = right.storage else { return nil }
+        func scaled(_ value: UInt64, by places: Int) -> UInt64? {
+            var value = value
+            for _ in 0..<max(0, places) {
+                let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+                if overflow { return nil }
+                value = product
+            }
+            return value
+        }
+        guard let a = scaled(a, by: right.scale - left.scale), let b = scaled(b, by: left.scale - right.scale) else {
+            return nil
+        }
+        return (a, b)
+    }
+
     /// Compares by value.
     public static func == (left: ExactDecimal, right: ExactDecimal) -> Bool {
+        if let (a, b) = aligned(left, right) { return left.isNegative == right.isNegative && a == b }
         let (a, b) = (left.significant, right.significant)
         return left.isNegative == right.isNegative && a.pointPosition == b.pointPosition && a.digits == b.digits
     }
@@ -135,6 +288,7 @@ extension ExactDecimal: Comparable, Hashable {
     }
 
     private static func isSmaller(_ left: ExactDecimal, _ right: ExactDecimal) -> Bool {
+        if let (a, b) = aligned(left, right) { return a < b }
         let (a, b) = (left.significant, right.significant)
         if a.digits.isEmpty || b.digits.isEmpty { return a.digits.isEmpty && !b.digits.isEmpty }
         if a.pointPosition != b.pointPosition { return a.pointPosition < b.pointPosition }
@@ -153,4 +307,17 @@ extension ExactDecimal: Comparable, Hashable {
 extension ExactDecimal: CustomStringConvertible {
     /// The number in plain digits.
     public var description: String { String(decoding: text, as: UTF8.self) }
+}
+
+extension ExactDecimal: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+    /// Takes a whole number.
+    public init(integerLiteral value: Int) {
+        self.init(value)
+    }
+
+    /// Takes a number with a fraction of at most 15 digits in all; with more, the digits of the nearest double.
+    public init(floatLiteral value: Double) {
+        // A double is finite in a literal, and so are its digits: at most 309 before the point, and 324 behind it.
+        self = ExactDecimal(value.description) ?? 0
+    }
 }

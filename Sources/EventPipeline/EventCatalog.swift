@@ -1,9 +1,9 @@
 public import EventSchema
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// A tracking plan made ready for the pipeline: definitions by index, and for each the trackers that receive it.

@@ -4,8 +4,15 @@ import EventSchema
 import Foundation
 
 struct ItemPurchased: AnalyticsEvent {
-    enum Country: String { case unitedKingdom = "United Kingdom", france = "France"
-        var ordinal: Int { switch self { case .unitedKingdom: 0; case .france: 1 } } }
+    enum Country: String {
+        case unitedKingdom = "United Kingdom", france = "France"
+        var ordinal: Int {
+            switch self {
+            case .unitedKingdom: 0;
+            case .france: 1
+            }
+        }
+    }
     var invoiceNo: String
     var stockCode: String
     var description: String?
@@ -39,8 +46,16 @@ func cpu() -> Double {
             for round in 0..<rounds {
                 for i in 0..<1000 {
                     try builder.append(
-                        ItemPurchased(invoiceNo: "536365", stockCode: codes[i % 100], description: "WHITE HANGING HEART T-LIGHT HOLDER", quantity: 1 + (i + round) % 12, unitPrice: 2.55, country: "United Kingdom"),
-                        context: EventContext(userId: "17850"))
+                        ItemPurchased(
+                            invoiceNo: "536365",
+                            stockCode: codes[i % 100],
+                            description: "WHITE HANGING HEART T-LIGHT HOLDER",
+                            quantity: 1 + (i + round) % 12,
+                            unitPrice: 2.55,
+                            country: "United Kingdom"
+                        ),
+                        context: EventContext(userId: "17850")
+                    )
                 }
                 total += builder.finish()!.count
             }

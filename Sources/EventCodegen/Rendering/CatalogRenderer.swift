@@ -1,9 +1,9 @@
 import EventSchema
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    import Foundation
+import Foundation
 #endif
 
 /// Writes the catalog, with the plan inside it as JSON: as Swift expressions, large plans would compile for minutes.
@@ -49,7 +49,9 @@ struct CatalogRenderer {
             }
             for unit in UTF16.encode(scalar).map(Array.init) ?? [] {
                 let digits = String(unit, radix: 16)
-                result.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
+                result.append(
+                    contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars
+                )
             }
         }
         return String(result)

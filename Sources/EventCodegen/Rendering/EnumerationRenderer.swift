@@ -16,7 +16,10 @@ struct EnumerationRenderer {
         let conformances = [rawType, names.swift("CaseIterable"), names.swift("Hashable"), names.swift("Sendable")]
         let cases = enumeration.cases.map { "case \($0.name)\(rawValue(of: $0.value))" }
         let places = enumeration.cases.enumerated().map { "case .\($1.name): \($0)" }
-        let ordinal = SwiftText.block("fileprivate var ordinal: \(names.swift("Int"))", SwiftText.block("switch self", places))
+        let ordinal = SwiftText.block(
+            "fileprivate var ordinal: \(names.swift("Int"))",
+            ["switch self {"] + places + ["}"]
+        )
         return SwiftText.documentation(["The values that the plan allows for `\(enumeration.property.name)`."])
             + SwiftText.block(
                 "\(access)enum \(enumeration.typeName): \(conformances.compactMap(\.self).joined(separator: ", "))",

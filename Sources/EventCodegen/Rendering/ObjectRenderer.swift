@@ -63,19 +63,20 @@ struct ObjectRenderer {
     /// One, and where properties are deprecated another one without them, which is the one to use.
     private var initializers: [[String]] {
         let current = object.members.filter { $0.property.deprecated == nil || !$0.isOptional }
-        guard current.count < object.members.count else { return [initializer(taking: object.members, isDeprecated: false)] }
+        guard current.count < object.members.count else {
+            return [initializer(taking: object.members, isDeprecated: false)]
+        }
         return [
             initializer(taking: current, isDeprecated: false), initializer(taking: object.members, isDeprecated: true),
         ]
     }
 
     private func initializer(taking members: [SwiftMember], isDeprecated: Bool) -> [String] {
-        var parameters = members.map { member in
-            // What is only there to be deprecated has to be stated, or the two initialisers could not be told apart.
-            let mayBeLeftOut = member.isOptional && (!isDeprecated || member.property.deprecated == nil)
-            return "\(member.name): \(type(of: member))" + (mayBeLeftOut ? " = nil" : "")
+        // Where both initialisers fit, Swift takes the one that needs fewer defaults: that without the deprecated ones.
+        var parameters = members.map { "\($0.name): \(type(of: $0))" + ($0.isOptional ? " = nil" : "") }
+        if object.isOpen {
+            parameters.append("\(Translator.additionalPropertiesName): \(additionalPropertiesType) = [:]")
         }
-        if object.isOpen { parameters.append("\(Translator.additionalPropertiesName): \(additionalPropertiesType) = [:]") }
         var body = object.members.map { member in
             let isTaken = members.contains { $0.name == member.name }
             return "self.\(member.storageName) = \(isTaken ? member.name : "nil")"
@@ -100,7 +101,9 @@ struct ObjectRenderer {
 
     private var encode: [String] {
         var calls = object.members.map { member in
-            "payload." + call(for: member.type, on: member.storageName, isOptional: member.isOptional)
+            // The parameter has the same name.
+            let value = member.storageName == "payload" ? "self.payload" : member.storageName
+            return "payload." + call(for: member.type, on: value, isOptional: member.isOptional)
         }
         if object.isOpen { calls.append("payload.additionalProperties(\(Translator.additionalPropertiesName))") }
         return SwiftText.documentation(["Encodes the properties, in the order of the plan."])

@@ -50,9 +50,10 @@ struct Translator {
         }
         let object = SwiftObject(typeName: name, members: members, isOpen: isOpen, location: location)
         let nested =
-            object.enumerations.map { ($0.typeName, $0.property.location) }
+            members.map { ($0.name, $0.property.location) }
+            + object.enumerations.map { ($0.typeName, $0.property.location) }
             + object.objects.map { ($0.typeName, $0.location) }
-        report(nested, as: "type")
+        report(nested, as: "name")
         if isOpen {
             let own = [(Self.additionalPropertiesName, location)]
             report(own + members.map { ($0.name, $0.property.location) }, as: "property")
@@ -83,7 +84,10 @@ struct Translator {
     ) -> SwiftEnumeration {
         let cases = values.map { value in
             let override = property.swiftCases[SwiftName.text(of: value)]
-            return SwiftEnumeration.Case(name: override.map(SwiftName.escaped) ?? SwiftName.enumCase(value), value: value)
+            return SwiftEnumeration.Case(
+                name: override.map(SwiftName.escaped) ?? SwiftName.enumCase(value),
+                value: value
+            )
         }
         report(cases.map { ($0.name, property.location) }, as: "case", remedy: "name one of them in 'swiftCases'")
         return SwiftEnumeration(typeName: name, property: property, cases: cases)

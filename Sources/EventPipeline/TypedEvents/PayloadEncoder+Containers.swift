@@ -38,13 +38,14 @@ extension PayloadEncoder {
         for index in values.indices {
             if index > 0 { output.append(UInt8(ascii: ",")) }
             places[places.count - 1].element = index
-            let start = output.count
+            isElementDone = false
             encodeElement(&self, values[index])
-            if output.count == start, violations.isEmpty { reportMissingElement() }
+            if !isElementDone { skip() }
         }
         output.append(UInt8(ascii: "]"))
         places.removeLast()
         (next, isElement) = outer
+        isElementDone = true
     }
 
     /// Encodes an `array` that may be absent.

@@ -52,8 +52,9 @@ extension PayloadEncoder {
     public mutating func decimal(_ value: ExactDecimal) {
         guard let property = begin(.decimal) else { return }
         if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
+        output.reserve(value.textLength + 2)
         output.append(UInt8(ascii: "\""))
-        output.append(value.text)
+        output.count += value.write(to: output.end)
         output.append(UInt8(ascii: "\""))
     }
 
@@ -120,7 +121,12 @@ extension PayloadEncoder {
     public mutating func enumeration(_ ordinal: Int) {
         guard let property = advance() else { return }
         guard let values = property.pointee.enumeration, ordinal >= 0, ordinal < values.count else {
-            report(.notInEnum, of: property, expected: plan.typeRule(of: property), found: "value \(ordinal) of an enum")
+            report(
+                .notInEnum,
+                of: property,
+                expected: plan.typeRule(of: property),
+                found: "value \(ordinal) of an enum"
+            )
             return
         }
         if !isElement { output.appendPadded(property.pointee.key.bytes) }

@@ -35,12 +35,6 @@ extension PayloadEncoder {
         report(.outOfRange, expected: "a finite number", found: "an infinite one, or NaN")
     }
 
-    /// Notes an array without a value where each element has to have one.
-    @inline(never)
-    mutating func reportMissingElement() {
-        report(.missingRequired, expected: "a value for each element", found: "nothing")
-    }
-
     /// Notes nesting that no tracker has to follow.
     @inline(never)
     mutating func reportDepth() {

@@ -28,6 +28,8 @@ public struct PayloadEncoder: ~Copyable {
     var object = -1
     /// Whether the next call is about an element of an array: it has no key, and the one after is about another.
     var isElement = false
+    /// Whether the element has had its call.
+    var isElementDone = false
     /// What is being encoded around the next value, from the payload inwards.
     var places: [Place] = []
     /// The field of the envelope that is being encoded.
@@ -94,8 +96,11 @@ public struct PayloadEncoder: ~Copyable {
     @inline(__always)
     mutating func advance() -> PropertyRules? {
         let property = next
-        if isElement { return property }
-        guard property < end else {
+        if isElement, !isElementDone {
+            isElementDone = true
+            return property
+        }
+        guard !isElement, property < end else {
             reportSurplus()
             return nil
         }

@@ -40,7 +40,8 @@ extension EventDefinition: Codable {
             deprecated: try values.decodeIfPresent(String.self, forKey: .deprecated),
             trackers: try values.decode([String].self, forKey: .trackers),
             properties: try values.decodeIfPresent([PropertyDefinition].self, forKey: .properties) ?? [],
-            allowsAdditionalProperties: try values.decodeIfPresent(Bool.self, forKey: .allowsAdditionalProperties) ?? false,
+            allowsAdditionalProperties: try values.decodeIfPresent(Bool.self, forKey: .allowsAdditionalProperties)
+                ?? false,
             location: try values.decode(SourceLocation.self, forKey: .location)
         )
     }

@@ -1,7 +1,8 @@
 extension FileInterpreter {
     private static let rootKeys = ["events", "version", "trackers", "propertyGroups"]
     private static let eventKeys = [
-        "name", "swiftName", "description", "owner", "deprecated", "registeredTrackers", "include", "payload", "payloadKeys",
+        "name", "swiftName", "description", "owner", "deprecated", "registeredTrackers", "include", "payload",
+        "payloadKeys",
         "additionalProperties",
     ]
 

@@ -1,6 +1,7 @@
 extension FileInterpreter {
     private static let itemKeys = [
-        "type", "nullable", "swiftName", "swiftCases", "description", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "items",
+        "type", "nullable", "swiftName", "swiftCases", "description", "enum", "minimum", "maximum", "minLength",
+        "maxLength", "pattern", "items",
         "properties", "examples",
     ]
     private static let propertyKeys = itemKeys + ["required", "deprecated"]

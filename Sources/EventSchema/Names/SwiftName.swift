@@ -24,10 +24,12 @@ public enum SwiftName {
 
     /// The type inside another one for a name: as `type`, with an underscore behind what cannot stand there.
     ///
-    /// `type` becomes `Type_`, because `Event.Type` means something else.
+    /// `type` becomes `Type_`, because `Event.Type` means something else; `価格`, whose script has no capitals, becomes
+    /// `価格_`, because the property itself is `価格`.
     public static func nestedType(_ name: String) -> String {
         let type = type(name)
-        return ["`Type`", "`Protocol`", "`Self`", "`Any`"].contains(type) ? unescaped(type) + "_" : type
+        let isTaken = ["`Type`", "`Protocol`", "`Self`", "`Any`"].contains(type) || type == member(name)
+        return isTaken ? unescaped(type) + "_" : type
     }
 
     /// The case of an enum for one of its values: as the member for its text; of a number, its digits.
@@ -50,7 +52,8 @@ public enum SwiftName {
         switch value {
         case .string(let text): text
         case .integer(let number): String(number)
-        case .number(let number): number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
+        case .number(let number):
+            number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
         case .boolean(let truth): String(truth)
         case .array, .object: ""
         }
@@ -116,7 +119,8 @@ public enum SwiftName {
 
     /// The words that Swift takes for itself where a declaration's name is expected, and the names it gives to every type.
     private static let keywords: Set<String> = [
-        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue",
+        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "await", "break", "case", "catch", "class",
+        "continue",
         "default",
         "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func",
         "guard",

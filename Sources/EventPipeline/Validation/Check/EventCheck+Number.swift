@@ -49,12 +49,13 @@ extension EventCheck {
         guard let value = ExactDecimal(text: sent) else {
             return kind == .string ? reportOtherString(property) : reportType(at: index, of: property)
         }
-        let text = value.text
-        guard text.count <= sent.count + Self.maximumExponentDigits else { return reportExponent(of: property) }
+        let length = value.textLength
+        guard length <= sent.count + Self.maximumExponentDigits else { return reportExponent(of: property) }
         if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
         checkAllowed(property) { $0.contains(value) }
+        output.reserve(length + 2)
         output.append(UInt8(ascii: "\""))
-        output.append(text)
+        output.count += value.write(to: output.end)
         output.append(UInt8(ascii: "\""))
     }
 

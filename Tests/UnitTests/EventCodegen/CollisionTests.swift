@@ -1,0 +1,85 @@
+import EventCodegen
+import EventSchema
+import Testing
+
+@Suite("Names that meet in Swift")
+struct CollisionTests {
+    private func problems(_ fixture: PlanFixture, prefix: String = "") throws -> [String] {
+        let reading = PlanReader().read([fixture.source])
+        let plan = try #require(reading.plan, "\(reading.diagnostics)")
+        let result = SwiftGenerator(options: CodegenOptions(typePrefix: prefix)).generate(plan)
+        #expect((result.text == nil) == !result.diagnostics.isEmpty)
+        return result.diagnostics.map { "\($0.location.line):\($0.location.column) \($0.sentence)" }
+    }
+
+    private func enumeration(_ values: [String], _ more: String = "") -> String {
+        let strings = values.map { "<string>\($0)</string>" }.joined()
+        return "<key>type</key><string>string</string><key>enum</key><array>\(strings)</array>\(more)"
+    }
+
+    @Test("two values of an enum that become one case are reported at the property")
+    func cases() throws {
+        let fixture = PlanFixture.property(enumeration(["GB", "gb"]))
+        let problems = try problems(fixture)
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("the Swift case 'gb'") == true)
+        #expect(problems.first?.contains("swiftCases") == true)
+    }
+
+    @Test("swiftCases mends it")
+    func caseOverride() throws {
+        let names = "<key>swiftCases</key><dict><key>GB</key><string>greatBritain</string></dict>"
+        #expect(try problems(PlanFixture.property(enumeration(["GB", "gb"], names))).isEmpty)
+    }
+
+    @Test("swiftCases for a value that is not there is an error of the plan")
+    func unknownCase() {
+        let names = "<key>swiftCases</key><dict><key>FR</key><string>france</string></dict>"
+        let reading = PlanReader().read([PlanFixture.property(enumeration(["GB", "DE"], names)).source])
+        #expect(reading.diagnostics.map(\.code) == [.unknownKey])
+    }
+
+    @Test("a type inside an event that another one has already is reported")
+    func nestedTypes() throws {
+        let item = """
+            <key>type</key><string>array</string><key>items</key><dict><key>swiftName</key><string>Line</string>
+            <key>type</key><string>object</string><key>properties</key><dict><key>x</key><string>string</string></dict></dict>
+            """
+        let fixture = PlanFixture.payload("<key>lines</key><dict>\(item)</dict><key>others</key><dict>\(item)</dict>")
+        #expect(try problems(fixture).first?.contains("the Swift name 'Line'") == true)
+    }
+
+    @Test("an event may not hide a module that generated code needs; a prefix or swiftName mends it")
+    func modules() throws {
+        let fixture = PlanFixture.root(
+            """
+            <key>events</key><dict><key>Swift</key><dict>
+            <key>registeredTrackers</key><array><string>console</string></array>
+            </dict></dict>
+            """
+        )
+        #expect(try problems(fixture).first?.contains("hides the module") == true)
+        #expect(try problems(fixture, prefix: "Shop").isEmpty)
+    }
+
+    @Test("a swiftName resolves what lint calls a collision, and has to be one")
+    func swiftName() {
+        func plan(_ second: String) -> PlanReading {
+            PlanReader().read([
+                PlanFixture.root(
+                    """
+                    <key>events</key><dict>
+                    <key>order placed</key><dict><key>name</key><string>one</string>
+                    <key>registeredTrackers</key><array><string>console</string></array></dict>
+                    <key>OrderPlaced</key><dict><key>name</key><string>two</string>\(second)
+                    <key>registeredTrackers</key><array><string>console</string></array></dict>
+                    </dict>
+                    """
+                ).source
+            ])
+        }
+        #expect(plan("").diagnostics.map(\.code) == [.swiftNameCollision])
+        #expect(plan("<key>swiftName</key><string>Order2</string>").diagnostics.isEmpty)
+        #expect(plan("<key>swiftName</key><string>2 orders</string>").diagnostics.map(\.code).contains(.badName))
+    }
+}

@@ -1,0 +1,215 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import GoldenShapes
+import Journal
+import Logging
+import PipelineTestKit
+import Synchronization
+import Testing
+
+@Suite("Tracking typed events", .timeLimit(.minutes(1)))
+struct TrackTests {
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let clock = ManualClock()
+    private let now: @Sendable () -> Timestamp = { Timestamp(microseconds: 1_700_000_000_123_456) }
+
+    private func pipeline(
+        _ trackers: [any Tracker],
+        capacityInEvents: Int = 100_000,
+        catalog: EventCatalog = .events
+    ) -> Pipeline {
+        Pipeline(
+            catalog: catalog,
+            trackers: trackers,
+            configuration: .init(queue: .init(capacityInEvents: capacityInEvents), delivery: .init(linger: .zero)),
+            quarantine: .discarding(logger: logger),
+            logger: logger,
+            clock: clock,
+            now: now
+        )
+    }
+
+    private func run(_ pipeline: Pipeline, _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await pipeline.run() }
+            try await body()
+            pipeline.shutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("an event reaches its trackers with what the call and the context say")
+    func delivered() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = pipeline([tracker])
+        let id = EventID(high: 1, low: 2)
+        try await run(pipeline) {
+            try await EventContext.with(EventContext(userId: "outer", sessionId: "s", requestId: "r-1")) {
+                try await EventContext.with(EventContext(anonymousId: "a", attributes: ["ip": "::1"])) {
+                    try await pipeline.track(NothingSaid(), userId: "inner", id: id)
+                }
+                try await pipeline.track(NothingSaid(), id: id, time: Timestamp(microseconds: 0, fractionDigits: 0))
+            }
+            try await pipeline.track(NothingSaid(), id: id)
+        }
+        let head = #"{"id":"00000000-0000-0001-0000-000000000002","name":"Nothing Said","#
+        let arrival = #""receivedAt":"2023-11-14T22:13:20.123456Z""#
+        #expect(
+            tracker.lines == [
+                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"userId":"inner","anonymousId":"a","#
+                    + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{}}"#,
+                head + #""time":"1970-01-01T00:00:00Z",\#(arrival),"userId":"outer","sessionId":"s","#
+                    + #""context":{"requestId":"r-1"},"payload":{}}"#,
+                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"payload":{}}"#,
+            ]
+        )
+    }
+
+    @Test("an event that does not follow the plan is thrown back, and nothing of it is taken")
+    func invalid() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = pipeline([tracker])
+        let event = LimitsKept(code: "x", count: 0, share: 0, price: 0)
+        try await run(pipeline) {
+            await #expect(throws: TrackError.self) { try await pipeline.track(event) }
+            #expect(throws: InvalidEvent.self) { try pipeline.tryTrack(event) }
+        }
+        #expect(tracker.lines.isEmpty)
+        #expect(pipeline.statistics.accepted == 0)
+    }
+
+    @Test("track waits for room; tryTrack says that there is none, and leaves nothing behind")
+    func full() async throws {
+        let tracker = ScriptedTracker(name: "console", [.stall])
+        let pipeline = pipeline([tracker], capacityInEvents: 1)
+        try await run(pipeline) {
+            #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
+            #expect(try pipeline.tryTrack(NothingSaid()) == .full)
+            #expect(pipeline.statistics.waitingBatches == 0)
+            let waiting = Task { try await pipeline.track(NothingSaid()) }
+            while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
+            tracker.release()
+            try await waiting.value
+            let cancelled = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                while pipeline.statistics.trackers[0].pendingEvents > 0 { await Task.yield() }
+                try await pipeline.track(NothingSaid())
+            }
+            _ = await cancelled.result
+        }
+        #expect(try pipeline.tryTrack(NothingSaid()) == .closed)
+        await #expect(throws: TrackError.notTaken(.closed)) { try await pipeline.track(NothingSaid()) }
+        #expect(tracker.delivered.count >= 2)
+    }
+
+    @Test("many events go in together, in their order, and flush waits for them")
+    func many() async throws {
+        let tracker = RecordingTracker(name: "kafka")
+        let pipeline = pipeline([tracker])
+        let events = (0..<2500).map { number in
+            OrderShipped(address: .init(street: "\(number)", zip: "12345"), items: [])
+        }
+        try await run(pipeline) {
+            let taken = try await pipeline.track(contentsOf: events)
+            #expect(taken == 2500)
+            await pipeline.flush()
+            #expect(tracker.lines.count == 2500)
+        }
+        let streets = tracker.lines.compactMap { $0.split(separator: "\"street\":\"").last?.prefix { $0 != "\"" } }
+        #expect(streets.map(String.init) == (0..<2500).map(String.init))
+    }
+
+    @Test("events of several types go in together")
+    func mixed() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = pipeline([tracker])
+        try await run(pipeline) {
+            let events: [any AnalyticsEvent] = [NothingSaid(), AnythingGoes(known: "x")]
+            let taken = try await pipeline.track(contentsOf: events, context: EventContext(userId: "u"))
+            #expect(taken == 2)
+        }
+        #expect(tracker.lines.allSatisfy { $0.contains(#""userId":"u""#) })
+        #expect(tracker.lines.count == 2)
+    }
+
+    @Test("an invalid event among many says how many went in before it")
+    func interrupted() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = pipeline([tracker])
+        let codes = (0..<1500).map { $0 == 1200 ? "wrong" : "AB" }
+        try await run(pipeline) {
+            do throws(TrackInterruption) {
+                try await pipeline.track(contentsOf: codes.map { LimitsKept(code: $0, count: 1, share: 0, price: 0) })
+                Issue.record("the invalid event was taken")
+            } catch {
+                #expect(error.taken == 1200)
+                guard case .invalid = error.reason else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            await pipeline.flush()
+        }
+        #expect(tracker.lines.count == 1200)
+    }
+
+    @Test("with a journal, track returns when the event is in it, and a full journal is said")
+    func journal() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let files = SimulatedFileSystem(seed: 1)
+        let pipeline = try Pipeline(
+            catalog: .events,
+            trackers: [tracker],
+            journal: Journal(files, configuration: .small(), now: 0),
+            configuration: .init(queue: .init(fullPolicy: .spill), delivery: .init(linger: .zero)),
+            quarantine: .discarding(logger: logger),
+            logger: logger,
+            clock: clock,
+            now: now
+        )
+        try await run(pipeline) {
+            try await pipeline.track(NothingSaid(), userId: "kept")
+            #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
+            await pipeline.flush()
+        }
+        #expect(tracker.lines.count == 2)
+    }
+
+    @Test("an event of another catalog is taken where this one defines it in the same way, and else refused")
+    func otherCatalog() async throws {
+        let tracker = RecordingTracker(name: "console")
+        var plan = EventCatalog.events.plan
+        plan.events.reverse()
+        plan.events.removeAll { $0.name == "Anything Goes" }
+        for index in plan.events.indices where plan.events[index].name == "Limits Kept" {
+            plan.events[index].properties[0].maxLength = 100
+        }
+        for index in plan.events.indices { plan.events[index].description = "said otherwise" }
+        let pipeline = pipeline([tracker], catalog: EventCatalog(plan: plan))
+        try await run(pipeline) {
+            try await pipeline.track(NothingSaid())
+            await #expect(throws: TrackError.self) { try await pipeline.track(AnythingGoes()) }
+            await #expect(throws: TrackError.self) {
+                try await pipeline.track(LimitsKept(code: "AB", count: 1, share: 0, price: 0))
+            }
+        }
+        #expect(tracker.lines.count == 1)
+    }
+}
+
+/// Keeps the lines it gets.
+private final class RecordingTracker: Tracker {
+    let name: String
+    private let kept = Mutex<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+
+    init(name: String) {
+        self.name = name
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        kept.withLock { $0 += delivery.map(\.json) }
+        return .delivered
+    }
+}

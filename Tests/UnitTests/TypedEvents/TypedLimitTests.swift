@@ -1,0 +1,140 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import GoldenShapes
+import Testing
+
+@Suite("Limits of typed events")
+struct TypedLimitTests {
+    private func problems(_ event: some AnalyticsEvent, context: EventContext = EventContext()) -> [String] {
+        var builder = EventBatchBuilder(catalog: .events)
+        do throws(InvalidEvent) {
+            try builder.append(event, context: context)
+            return []
+        } catch {
+            #expect(builder.count == 0 && builder.byteCount == 0)
+            return error.violations.map { violation in
+                "\(violation.code.rawValue) \(violation.path) \(violation.location.map { "\($0)" } ?? "-")"
+            }
+        }
+    }
+
+    private func limits(
+        code: String = "AB",
+        word: String? = nil,
+        count: Int = 1,
+        share: Double = 0.5,
+        price: ExactDecimal = 1,
+        tags: [String]? = nil
+    ) -> LimitsKept {
+        LimitsKept(code: code, word: word, count: count, share: share, price: price, tags: tags)
+    }
+
+    /// The line of a property in shapes.plist, as the plan's reader found it.
+    private func line(of name: String) throws -> Int {
+        let definition = try #require(EventCatalog.events.definitions.first { $0.name == "Limits Kept" })
+        return try #require(definition.properties.first { $0.name == name }).location.line
+    }
+
+    @Test("each limit is named with its property and the plan's line")
+    func eachLimit() throws {
+        func expect(_ event: LimitsKept, _ code: String, _ property: String, _ path: String? = nil) throws {
+            let problems = problems(event)
+            #expect(problems.count == 1, "\(problems)")
+            let place = "shapes.plist:\(try line(of: property)):"
+            #expect(problems.first?.hasPrefix("\(code) $.payload.\(path ?? property) \(place)") == true, "\(problems)")
+        }
+        #expect(problems(limits(word: "Hello", tags: ["a"])).isEmpty)
+        try expect(limits(code: "A"), "too-short", "code")
+        try expect(limits(code: "ABCDE"), "too-long", "code")
+        try expect(limits(code: "A1"), "pattern-mismatch", "code")
+        try expect(limits(word: "goodbye"), "pattern-mismatch", "word")
+        try expect(limits(count: 0), "out-of-range", "count")
+        try expect(limits(count: 11), "out-of-range", "count")
+        try expect(limits(share: 1.5), "out-of-range", "share")
+        try expect(limits(share: .nan), "out-of-range", "share")
+        try expect(limits(share: -.infinity), "out-of-range", "share")
+        try expect(limits(price: 1000), "out-of-range", "price")
+        try expect(limits(price: -0.01), "out-of-range", "price")
+    }
+
+    @Test("an element is named by its place")
+    func element() {
+        let problems = problems(limits(tags: ["a", "", "b", ""]))
+        #expect(problems.map { $0.split(separator: " ")[1] } == ["$.payload.tags[1]", "$.payload.tags[3]"])
+    }
+
+    @Test("what is inside an object is named by its path")
+    func path() {
+        let event = OrderShipped(
+            address: .init(street: "x", zip: "1", geo: .init(lat: 91, lon: 0)),
+            items: [.init(sku: "a", quantity: 1), .init(sku: "b", quantity: 0)]
+        )
+        #expect(
+            problems(event).map { $0.split(separator: " ")[1] }
+                == ["$.payload.address.zip", "$.payload.address.geo.lat", "$.payload.items[1].quantity"]
+        )
+    }
+
+    @Test("NUL characters, which PostgreSQL cannot hold, are found wherever they stand")
+    func nul() {
+        #expect(problems(limits(word: "hello\0")).first?.hasPrefix("malformed-json $.payload.word") == true)
+        #expect(problems(AnythingGoes(additionalProperties: ["a": "\0"])).first?.hasPrefix("malformed-json") == true)
+        let context = EventContext(userId: "\0", attributes: ["\0": 1])
+        #expect(
+            problems(NothingSaid(), context: context) == ["malformed-json $.userId -", "malformed-json $.context -"]
+        )
+    }
+
+    @Test("values of any kind have to be JSON, and not too deep")
+    func free() {
+        let infinite = AnythingGoes(additionalProperties: ["a": [["b": .number(.infinity)]]])
+        #expect(problems(infinite).count == 1)
+        var deep = JSONValue.integer(1)
+        for _ in 0..<62 { deep = [deep] }
+        #expect(problems(AnythingGoes(additionalProperties: ["a": deep])).isEmpty)
+        #expect(problems(AnythingGoes(additionalProperties: ["a": [deep]])).first?.hasPrefix("too-deep") == true)
+    }
+
+    @Test("an additional property may not be one that the plan names")
+    func additional() {
+        #expect(problems(AnythingGoes(additionalProperties: ["known": 1])).first?.hasPrefix("malformed-json") == true)
+    }
+
+    @Test("an event takes at most 1 MiB")
+    func size() {
+        let most = AnythingGoes(known: String(repeating: "x", count: 1_048_000))
+        #expect(problems(most).isEmpty)
+        let more = AnythingGoes(known: String(repeating: "x", count: 1_048_576))
+        #expect(problems(more) == ["too-large $ -"])
+    }
+
+    @Test("at most ten violations are listed, and none shows a value")
+    func list() {
+        var builder = EventBatchBuilder(catalog: .events)
+        var error: InvalidEvent?
+        do throws(InvalidEvent) {
+            try builder.append(limits(code: "geheim!", tags: Array(repeating: "", count: 50)))
+        } catch let invalid {
+            error = invalid
+        }
+        #expect(error?.violations.count == 10)
+        #expect(error.map { "\($0)".contains("geheim") } == false)
+        #expect(error?.description.contains("shapes.plist:") == true)
+    }
+
+    @Test("what was appended before an invalid event stays, and what comes after follows it")
+    func neighbours() throws {
+        var builder = EventBatchBuilder(catalog: .events)
+        try builder.append(limits(code: "AA"))
+        var isRefused = false
+        do { try builder.append(limits(code: "a")) } catch { isRefused = true }
+        #expect(isRefused)
+        try builder.append(limits(code: "BB"))
+        let finished = builder.finish()
+        let batch = try #require(finished)
+        #expect(batch.count == 2)
+        #expect(String(decoding: batch.line(at: 1), as: UTF8.self).contains(#""code":"BB""#))
+        #expect(builder.count == 0)
+    }
+}
