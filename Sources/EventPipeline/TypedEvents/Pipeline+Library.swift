@@ -1,0 +1,78 @@
+public import Journal
+public import Logging
+
+import EventModel
+
+/// Where a pipeline keeps its journal, and how.
+public struct JournalDirectory: Sendable, Hashable {
+    /// The folder; made where it is not there.
+    public var path: String
+    /// How the journal is written, and how large it may become.
+    public var configuration: JournalConfiguration
+
+    /// A folder of the file system, which one pipeline at a time may use.
+    public static func directory(
+        _ path: String,
+        _ configuration: JournalConfiguration = JournalConfiguration()
+    ) -> JournalDirectory {
+        JournalDirectory(path: path, configuration: configuration)
+    }
+}
+
+extension Pipeline {
+    /// Makes the pipeline of a service, with the parts that most services want.
+    ///
+    ///     let pipeline = try Pipeline(
+    ///         catalog: .events,
+    ///         trackers: [.console(), .postgres("postgres://localhost/shop"), MyTracker()],
+    ///         journal: .directory("data/journal")
+    ///     )
+    ///
+    /// It is a `Service`: events are delivered, and with a journal acknowledged, while it runs. Events that name a tracker
+    /// which is not there are worth a warning in the log.
+    ///
+    /// - Parameters:
+    ///   - journal: Where events are kept until every tracker has them; without it they are in memory only.
+    ///   - quarantine: The folder for events that a tracker refused; `quarantine` in the journal's folder unless told.
+    ///     Without a journal and a folder they are counted, logged, and gone.
+    ///   - configuration: The limits; with a journal `.journaled` unless told, else the defaults.
+    ///   - logger: Where the pipeline's log goes.
+    /// - Throws: `JournalError` and `QuarantineError` where their folders cannot be used.
+    public convenience init(
+        catalog: EventCatalog,
+        trackers: [any Tracker],
+        journal: JournalDirectory? = nil,
+        quarantine: String? = nil,
+        configuration: Configuration? = nil,
+        logger: Logger = Logger(label: "sluice")
+    ) throws {
+        let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
+        let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
+        if let journal {
+            try self.init(
+                catalog: catalog,
+                trackers: trackers,
+                journal: Journal(
+                    folder: journal.path,
+                    configuration: journal.configuration,
+                    now: Timestamp.now().microseconds
+                ),
+                configuration: configuration ?? .journaled,
+                quarantine: kept,
+                logger: logger
+            )
+        } else {
+            self.init(
+                catalog: catalog,
+                trackers: trackers,
+                configuration: configuration ?? Configuration(),
+                quarantine: kept,
+                logger: logger
+            )
+        }
+        for (tracker, events) in unconfiguredTrackers {
+            let names = events.prefix(10).joined(separator: ", ") + (events.count > 10 ? ", …" : "")
+            logger.warning("There is no tracker '\(tracker)', which \(events.count) events name: \(names).")
+        }
+    }
+}

@@ -1,0 +1,17 @@
+public import EventPipeline
+public import Logging
+
+extension Tracker where Self == PostgresTracker {
+    /// A tracker that loads events into the tables that `sluice migrate` makes.
+    ///
+    /// - Parameters:
+    ///   - connection: A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
+    ///   - schema: The schema of the tables; `analytics` unless told.
+    public static func postgres(
+        _ connection: String,
+        schema: String = PostgresConfiguration.defaultSchema,
+        logger: Logger = Logger(label: "sluice")
+    ) -> PostgresTracker {
+        PostgresTracker(PostgresConfiguration(connection: connection, schema: schema), logger: logger)
+    }
+}
