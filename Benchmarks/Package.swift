@@ -29,14 +29,17 @@ let package = Package(
                 .product(name: "EventSchema", package: "sluice"),
             ]
         ),
-        // Build, check and encode typed events on one thread.
+        // Counts what is asked of malloc.
+        .target(name: "CAllocations"),
+        // Build, check and encode typed events on one thread, and send them through a pipeline.
         .executableTarget(
             name: "bench-track",
             dependencies: [
+                "CAllocations",
                 .product(name: "EventModel", package: "sluice"),
                 .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "EventSchema", package: "sluice"),
-            ]
+            ],
+            plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
         ),
         // The ceiling of HTTP: NIO, and nothing behind it.
         .executableTarget(
@@ -67,7 +70,7 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-for target in package.targets {
+for target in package.targets where target.name != "CAllocations" {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -1,65 +1,121 @@
+import CAllocations
 import EventModel
 import EventPipeline
-import EventSchema
 import Foundation
 
-struct ItemPurchased: AnalyticsEvent {
-    enum Country: String {
-        case unitedKingdom = "United Kingdom", france = "France"
-        var ordinal: Int {
-            switch self {
-            case .unitedKingdom: 0;
-            case .france: 1
-            }
+/// Builds, checks and encodes typed events on one thread, in batches of 1,000.
+///
+/// - `bench-track encode EVENTS` prints events/s, by the processor time of the thread.
+/// - `bench-track allocations EVENTS` prints how many blocks of memory 1,000 events take.
+/// - `bench-track queue EVENTS` tracks them through a pipeline to a tracker that discards them, and prints events/s.
+@main
+struct Track {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let events = Int(arguments[2]), events >= 1000 else {
+            throw BenchmarkError("usage: bench-track encode|allocations|queue EVENTS")
+        }
+        switch arguments[1] {
+        case "encode": try encode(events)
+        case "allocations": try countAllocations(of: events)
+        case "queue": try await queue(events)
+        default: throw BenchmarkError("there is no '\(arguments[1])'")
         }
     }
-    var invoiceNo: String
-    var stockCode: String
-    var description: String?
-    var quantity: Int
-    var unitPrice: Double
-    var country: String
-    static let catalog = EventCatalog(plan: PlanReader().read(paths: ["events"]).plan!)
-    static let definitionIndex = catalog.definitions.firstIndex { $0.name == "Item Purchased" }!
-    func encode(into payload: inout PayloadEncoder) {
-        payload.string(invoiceNo)
-        payload.string(stockCode)
-        payload.string(description)
-        payload.integer(quantity)
-        payload.number(unitPrice)
-        payload.string(country)
+
+    private static func encode(_ events: Int) throws {
+        var encoder = Encoder()
+        _ = try encoder.encode(batches: 10)
+        let start = processorSeconds()
+        let count = try encoder.encode(batches: events / 1000)
+        print(Int(Double(count) / (processorSeconds() - start)))
+    }
+
+    private static func countAllocations(of events: Int) throws {
+        guard allocations_are_counted() == 1 else { throw BenchmarkError("allocations are counted with glibc only") }
+        var encoder = Encoder()
+        // The first batches find out how large a batch is.
+        _ = try encoder.encode(batches: 10)
+        let start = allocations_of_thread()
+        let count = try encoder.encode(batches: events / 1000)
+        print(Double(allocations_of_thread() - start) * 1000 / Double(count))
+    }
+
+    private static func queue(_ events: Int) async throws {
+        let pipeline = try Pipeline(catalog: .events, trackers: [DiscardTracker()])
+        async let running: Void = pipeline.run()
+        try await pipeline.track(contentsOf: Purchases(count: 100_000))
+        await pipeline.flush()
+        let start = ContinuousClock.now
+        try await pipeline.track(contentsOf: Purchases(count: events))
+        await pipeline.flush()
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        pipeline.shutdown()
+        try await running
+        guard pipeline.statistics.trackers.first?.deliveredEvents == 100_000 + events else {
+            throw BenchmarkError("not every event was delivered")
+        }
+        print(Int(Double(events) / seconds))
+    }
+
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
-func cpu() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
-@main struct Track {
-    static func main() throws {
-        var builder = EventBatchBuilder(catalog: ItemPurchased.catalog)
-        let rounds = 3000
-        let codes = (0..<100).map { "8512\($0)A" }
-        for _ in 0..<3 {
-            let start = cpu()
-            var total = 0
-            for round in 0..<rounds {
-                for i in 0..<1000 {
-                    try builder.append(
-                        ItemPurchased(
-                            invoiceNo: "536365",
-                            stockCode: codes[i % 100],
-                            description: "WHITE HANGING HEART T-LIGHT HOLDER",
-                            quantity: 1 + (i + round) % 12,
-                            unitPrice: 2.55,
-                            country: "United Kingdom"
-                        ),
-                        context: EventContext(userId: "17850")
-                    )
-                }
-                total += builder.finish()!.count
-            }
-            print(Int(Double(total) / (cpu() - start)))
+
+/// Makes batches of typed events, one after the other.
+private struct Encoder: ~Copyable {
+    private var builder = EventBatchBuilder(catalog: .events)
+
+    mutating func encode(batches: Int) throws -> Int {
+        let context = EventContext(userId: "17850")
+        var count = 0
+        for _ in 0..<batches {
+            for event in Purchases(count: 1000) { try builder.append(event, context: context) }
+            count += builder.finish()?.count ?? 0
         }
+        return count
+    }
+}
+
+/// Purchases that differ in what purchases differ in.
+private struct Purchases: Sequence, IteratorProtocol {
+    private static let stockCodes = (10..<100).map { "851\($0)A" }
+    private static let descriptions = ["WHITE HANGING HEART T-LIGHT HOLDER", "GLASS STAR FROSTED T-LIGHT HOLDER", nil]
+    private var remaining: Int
+
+    init(count: Int) {
+        remaining = count
+    }
+
+    mutating func next() -> ItemPurchased? {
+        guard remaining > 0 else { return nil }
+        remaining -= 1
+        return ItemPurchased(
+            invoiceNo: "536365",
+            stockCode: Self.stockCodes[remaining % 90],
+            description: Self.descriptions[remaining % 3],
+            quantity: 1 + remaining % 12,
+            unitPrice: ExactDecimal(coefficient: 255 + remaining % 100, scale: 2) ?? 0,
+            country: .unitedKingdom
+        )
+    }
+}
+
+/// Takes events, and does nothing with them.
+private struct DiscardTracker: Tracker {
+    let name = "discard"
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome { .delivered }
+}
+
+/// Why nothing could be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

@@ -25,9 +25,4 @@ struct CheckRow: Row {
             ]
         )
     }
-
-    private func figure(_ text: String) throws -> Double {
-        guard let value = Double(text.filter { $0 != "\n" }) else { throw BenchmarkError("no figure: \(text)") }
-        return value
-    }
 }

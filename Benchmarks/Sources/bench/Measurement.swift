@@ -73,3 +73,9 @@ func median(_ values: [Double]) -> Double {
     guard !sorted.isEmpty else { return 0 }
     return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }
+
+/// The number that a program printed.
+func figure(_ text: String) throws -> Double {
+    guard let value = Double(text.filter { $0 != "\n" }) else { throw BenchmarkError("no figure: \(text)") }
+    return value
+}

@@ -12,6 +12,9 @@ protocol Row: Sendable {
 /// All rows, in the order of the table.
 let allRows: [any Row] = [
     CheckRow(),
+    TrackRow.encode,
+    TrackRow.allocations,
+    TrackRow.queue,
     HTTPRow.single("http-single", target: 0.6),
     HTTPRow.batch("http-batch", target: 0.2),
     HTTPRow.single("durable-single", target: 0.5, isDurable: true),

@@ -1,0 +1,59 @@
+/// Typed events: what a service pays for tracking one.
+///
+/// There is nothing to measure them against, so the ceiling is a figure that was set beforehand.
+struct TrackRow: Row {
+    let name: String
+    let what: String
+    fileprivate let mode: String
+    fileprivate let events: Int
+    fileprivate let unit: String
+    fileprivate let limit: Double
+    fileprivate let goal: Measurement.Goal
+    fileprivate let target: Double
+    fileprivate let note: String
+
+    static let encode = TrackRow(
+        name: "track-encode",
+        what: "build + check + encode a typed event of six properties, one thread",
+        mode: "encode",
+        events: 3_000_000,
+        unit: "events/s",
+        limit: 5_000_000,
+        goal: .atLeast,
+        target: 1,
+        note: "ceiling: the rate that is wanted; by the processor time of the one thread"
+    )
+
+    static let allocations = TrackRow(
+        name: "track-allocations",
+        what: "blocks of memory for 1,000 typed events, in batches of 1,000",
+        mode: "allocations",
+        events: 1_000_000,
+        unit: "blocks",
+        limit: 1000,
+        goal: .atMost,
+        target: 0.01,
+        note: "ceiling: one an event; what there is belongs to the batch"
+    )
+
+    static let queue = TrackRow(
+        name: "track-queue",
+        what: "the same through the queue to a tracker that discards, until all are delivered",
+        mode: "queue",
+        events: 3_000_000,
+        unit: "events/s",
+        limit: 3_000_000,
+        goal: .atLeast,
+        target: 1,
+        note: "ceiling: the rate that is wanted; one task tracks, in batches of 1,000"
+    )
+
+    func measure(at site: Site) throws -> Measurement {
+        let rounds = try Rounds.alternate(site.rounds) {
+            limit
+        } ours: {
+            try figure(Child.run("\(site.programs)/bench-track", [mode, String(events)]))
+        }
+        return Measurement(of: self, unit: unit, rounds, goal: goal, target: target, notes: [note])
+    }
+}
