@@ -127,8 +127,8 @@ extension PropertyDifference {
 
     private func otherTypeForReaders(_ change: TypeChange) -> Impact {
         if change.yieldsOldValuesOnly { return .compatible("whoever reads the old values can read the new ones") }
-        if change.keepsJSONKind { return .risky("the values are of the same kind in JSON, and others than before") }
-        return .breaking("the values are of another kind in JSON")
+        if change.yieldsOldValuesToo { return .risky("values may come of a form that never came") }
+        return .breaking("the values have another form in JSON")
     }
 
     // MARK: Presence

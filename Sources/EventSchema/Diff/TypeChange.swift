@@ -37,19 +37,13 @@ struct TypeChange {
         }
     }
 
-    /// Whether the new values are of the same kind in JSON, though not all of them were possible before.
-    var keepsJSONKind: Bool {
-        func kind(_ type: PropertyType) -> String? {
-            switch type {
-            case .string, .decimal, .timestamp, .date, .uuid: "string"
-            case .integer, .number: "number"
-            case .boolean: "boolean"
-            case .array: "array"
-            case .object: "object"
-            case .any: nil
-            }
+    /// Whether whoever reads the old values from JSON finds values of that form among the new ones.
+    var yieldsOldValuesToo: Bool {
+        switch (old, new) {
+        case (_, .any), (.integer, .number): true
+        case (.decimal, .string), (.timestamp, .string), (.date, .string), (.uuid, .string): true
+        default: false
         }
-        return kind(old) != nil && kind(old) == kind(new)
     }
 
     private static let inJSONColumn: Set<PropertyType> = [.array, .object, .any]
