@@ -8,10 +8,10 @@ struct NewEventCommand: AsyncParsableCommand {
         commandName: "new-event",
         abstract: "Add an event to a tracking plan, keeping the layout and the comments of its file.",
         discussion: """
-            The event comes last in its file, written as the events before it are, with an empty payload to be filled. \
-            Without --file it goes to the only file there is, or to the only one with events of the same owner; without \
-            --tracker it goes where the last event of that file goes. The plan must be free of errors, before and after: \
-            otherwise nothing is written.
+            The event comes last in its file, written as the events before it are, with an empty payload to be \
+            filled. Without --file it goes to the only file there is, or to the only one with events of the same owner; \
+            without --tracker it goes where the last event of that file goes. The plan must be free of errors, before \
+            and after: otherwise nothing is written.
 
             Exits with 0, with 1 when the event cannot be added, 64 when it was called wrongly.
             """
