@@ -32,7 +32,7 @@ struct DiffMarkdown {
             }
             text += isFolded ? "\n</details>\n" : ""
         }
-        return text + (left > 0 ? "\n… and \(left) more: there is no room here; see `sluice diff`.\n" : "")
+        return text + (left > 0 ? "\n… and \(left) more: there is no room here; see `sluice diff`." : "")
     }
 
     /// A change with what it means for whom; those for whom nothing changes come last, in one line each.

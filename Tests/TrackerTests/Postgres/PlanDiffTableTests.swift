@@ -50,21 +50,6 @@ struct PlanDiffTableTests {
 
     /// What the migration does to a database that has the old event's table.
     private static func migration(from old: EventDefinition, to new: EventDefinition) -> SchemaChanges {
-        let table = EventTable(old, schema: "s")
-        let columns = table.columns.map { column in
-            PresentTable.Column(
-                name: column.name,
-                type: column.type.sql,
-                isNullable: column.isNullable,
-                isUnique: column.name == "id",
-                comment: column.comment
-            )
-        }
-        let present = PresentSchema(
-            name: "s",
-            exists: true,
-            tables: [table.name: PresentTable(name: table.name, columns: columns, comment: table.comment)]
-        )
-        return SchemaChanges(from: present, to: [EventTable(new, schema: "s")])
+        SchemaChanges(from: PresentSchema(EventTable(old, schema: "s")), to: [EventTable(new, schema: "s")])
     }
 }
