@@ -6,8 +6,8 @@ struct EventPair {
 
     /// The events of the new plan, in its order, each with what it was.
     ///
-    /// An event is the same one when its name on the wire is, because senders and readers know it by that; of the others,
-    /// when its key is. One whose name and key both changed cannot be told from a new one.
+    /// An event is the same one when its name on the wire is, because senders and readers know it by that; of the
+    /// others, when its key is. One whose name and key both changed cannot be told from a new one.
     static func pairs(from old: TrackingPlan, to new: TrackingPlan) -> [EventPair] {
         let byName = Dictionary(old.events.map { ($0.name, $0) }) { first, _ in first }
         let byKey = Dictionary(unnamed(old, in: new).map { ($0.key, $0) }) { first, _ in first }

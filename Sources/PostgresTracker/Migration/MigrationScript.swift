@@ -25,9 +25,8 @@ public struct MigrationScript: Sendable, Hashable {
     /// The SQL, each migration and each table in a transaction of its own; a comment where there is nothing to do.
     public var text: String {
         if isEmpty { return "-- Nothing to do: the database is up to the plan." }
-        return
-            (["-- For the schema \(Self.inOneLine(schema))."] + migrations.map(Self.text) + note + tables.map(Self.text))
-            .joined(separator: "\n\n")
+        let parts = migrations.map(Self.text) + note + tables.map(Self.text)
+        return (["-- For the schema \(Self.inOneLine(schema))."] + parts).joined(separator: "\n\n")
     }
 
     private var note: [String] {

@@ -32,8 +32,8 @@ public struct PostgresMigrator: Sendable {
 
     /// Says what `migrate` would run on the database as it is, and runs nothing.
     ///
-    /// - Throws: what `migrate` throws, where it would change no table: a migration was edited, or a column has another type
-    ///   than the plan wants.
+    /// - Throws: what `migrate` throws, where it would change no table: a migration was edited, or a column has another
+    ///   type than the plan wants.
     public func script(
         for plan: TrackingPlan,
         applying migrations: [Migration]

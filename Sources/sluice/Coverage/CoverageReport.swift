@@ -64,7 +64,7 @@ struct CoverageReport: Encodable {
         neverSent.map { event in
             let place = "\(event.path):\(event.line):\(event.column)"
             return event.isDeprecated
-                ? "\(place): note: no code sends '\(event.event)' (\(event.type)) any more; it can be removed [deprecated]"
+                ? "\(place): note: no code sends '\(event.event)' (\(event.type)) any more; it can go [deprecated]"
                 : "\(place): warning: no code sends '\(event.event)' (\(event.type)) [never-sent]"
         }
             + unconfiguredTrackers.map { tracker in

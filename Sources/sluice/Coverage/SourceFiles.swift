@@ -28,7 +28,7 @@ struct SourceFiles {
 
     /// Hands each file to `look`, with its path and bytes; a folder's files are taken in the order of their names.
     ///
-    /// Within a folder no link is followed, so that none can lead in a circle, and what begins with a dot is passed over.
+    /// Within a folder no link is followed, so that none can lead in a circle, and what begins with a dot is left out.
     mutating func forEach(under paths: [String], _ look: (String, [UInt8]) -> Void) {
         for path in paths {
             let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

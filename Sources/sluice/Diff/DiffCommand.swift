@@ -7,14 +7,15 @@ struct DiffCommand: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Compare two tracking plans, and say which changes break whom.",
         discussion: """
-            A plan is a folder or a file, a revision of git (main, v1.2, HEAD~3: the events folder as it was then), or \
-            REV:PATH, where PATH begins at the repository's root, or with ./ here. What exists as a file or folder is one.
+            A plan is a folder or a file, a revision of git (main, v1.2, HEAD~3: the events folder as it was then), \
+            or REV:PATH, where PATH begins at the repository's root, or with ./ here. What exists as a file or folder \
+            is taken for that.
 
-            Each change is compatible, risky or breaking: for callers of the generated Swift, for senders over HTTP, for \
-            the tables and their queries, and for readers of Kafka's messages. API-stability.md has the table.
+            Each change is compatible, risky or breaking: for callers of the generated Swift, for senders over HTTP, \
+            for the tables and their queries, and for readers of Kafka's messages. API-stability.md has the table.
 
-            Exits with 0 when nothing is breaking, or when that is allowed; 1 when something is; 2 when a plan cannot be \
-            read or has errors; 64 when it was called wrongly.
+            Exits with 0 when nothing is breaking, or when that is allowed; 1 when something is; 2 when a plan cannot \
+            be read or has errors; 64 when it was called wrongly.
             """
     )
 
@@ -36,17 +37,10 @@ struct DiffCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Whom a change may break; can be repeated.", valueName: "audience"))
     var allow: [Audience] = []
 
-    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"), completion: .directory)
-    var events: String?
-
-    @Option(
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
-        completion: .file()
-    )
-    var config: String?
+    @OptionGroup var plan: PlanFolder
 
     func run() async throws {
-        let folder = try await Settings.folder(.eventsDirectory, stated: events, file: config) ?? "events"
+        let folder = try await plan.path()
         let before = try Self.plan(PlanPlace(old, folder: folder))
         let after = try Self.plan(new.map { PlanPlace($0, folder: folder) } ?? .disk(folder))
         let diff = PlanDiff(from: before, to: after)

@@ -47,13 +47,13 @@ struct DiffMarkdown {
         let lines = audiences.map { _, audience in
             let impact = change.impacts[audience]
             let word = impact.compatibility.rawValue
-            return
-                "  - \(audience.title): \(impact.compatibility == .compatible ? word : "**\(word)**"): \(impact.reason)\n"
+            let marked = impact.compatibility == .compatible ? word : "**\(word)**"
+            return "  - \(audience.title): \(marked): \(impact.reason)\n"
         }
         return "- \((subject + [escaped(change.sentence)]).joined(separator: " · "))\(place)\n\(lines.joined())"
     }
 
-    /// A text that comes from the plan, so that it shows as it is: it can mark up nothing, link nowhere and call nobody.
+    /// A text that comes from the plan, so that it shows as it is: it can mark up nothing, link nowhere, call nobody.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

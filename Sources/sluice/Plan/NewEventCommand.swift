@@ -9,9 +9,9 @@ struct NewEventCommand: AsyncParsableCommand {
         abstract: "Add an event to a tracking plan, keeping the layout and the comments of its file.",
         discussion: """
             The event comes last in its file, written as the events before it are, with an empty payload to be \
-            filled. Without --file it goes to the only file there is, or to the only one with events of the same owner; \
-            without --tracker it goes where the last event of that file goes. The plan must be free of errors, before \
-            and after: otherwise nothing is written.
+            filled. Without --file it goes to the only file there is, or to the only one with events of the same \
+            owner; without --tracker it goes where the last event of that file goes. The plan must be free of errors, \
+            before and after: otherwise nothing is written.
 
             Exits with 0, with 1 when the event cannot be added, 64 when it was called wrongly.
             """
@@ -35,17 +35,10 @@ struct NewEventCommand: AsyncParsableCommand {
     )
     var file: String?
 
-    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"), completion: .directory)
-    var events: String?
-
-    @Option(
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
-        completion: .file()
-    )
-    var config: String?
+    @OptionGroup var plan: PlanFolder
 
     func run() async throws {
-        let folder = try await Settings.folder(.eventsDirectory, stated: events, file: config) ?? "events"
+        let folder = try await self.plan.path()
         let (sources, diagnostics) = PlanReader().sources(at: [folder])
         let before = PlanReader().read(sources)
         guard let plan = before.plan, diagnostics.isEmpty else {

@@ -24,7 +24,7 @@ struct CoverageTests {
             run.output == [
                 "events/a.plist:4:1: warning: no code sends 'Seen' (Seen) [never-sent]",
                 "events/a.plist:5:1: warning: no code sends 'Sold' (Sold) [never-sent]",
-                "events/a.plist:6:1: note: no code sends 'Viewed' (Viewed) any more; it can be removed [deprecated]",
+                "events/a.plist:6:1: note: no code sends 'Viewed' (Viewed) any more; it can go [deprecated]",
             ]
         )
         #expect(run.errors == ["1 of 4 events are sent; 2 files read"])

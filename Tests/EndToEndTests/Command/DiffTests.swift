@@ -115,14 +115,15 @@ struct DiffTests {
         let run = try await Sluice.run("diff", "old", "new", "--format", "markdown", in: folder)
         #expect(run.ending == .exit(1))
         #expect(run.output.first == "### Tracking plan: 2 changes: 1 breaking, 1 compatible")
-        #expect(run.output.contains("- **Sold** · the event was removed (old&#47;shop&#46;plist&#58;6)"))
         #expect(
             run.output.contains(
                 "  - Swift callers: **breaking**: the type is gone: code that makes it does not compile"
             )
         )
-        let escaped = #"**&#64;team &#35;1 \| &#60;b&#62; \`x\` \[a\]\(b\) https&#58;&#47;&#47;example&#46;org \*y\***"#
-        #expect(run.output.contains { $0.hasPrefix("- \(escaped) · the event was added") })
+        let escaped = #"&#64;team &#35;1 \| &#60;b&#62; \`x\` \[a\]\(b\) https&#58;&#47;&#47;example&#46;org \*y\*"#
+        #expect(run.output.contains { $0.hasPrefix("- **\(escaped)** · the event was added") })
+        let hint = "'\(escaped)', which is new, has the same properties"
+        #expect(run.output.contains("- **Sold** · the event was removed; \(hint) (old&#47;shop&#46;plist&#58;6)"))
         #expect(run.output.filter { $0.contains("details>") }.count == 2)
         let same = try await Sluice.run("diff", "old", "old", "--format", "markdown", in: folder)
         #expect(same.output == ["### Tracking plan: no changes"])

@@ -58,10 +58,11 @@ struct NewEventTests {
         }
         #expect(try await run("N1", "--owner", "one").output.first?.hasPrefix("events/a.plist:") == true)
         #expect(try await run("N2", "--file", "./events/c.plist").output.first?.hasPrefix("events/c.plist:") == true)
+        let all = "events/a.plist, events/b.plist, events/c.plist"
         for (arguments, sentence) in [
             (
                 ["N3"],
-                "error: the plan has several files; name one with --file: events/a.plist, events/b.plist, events/c.plist"
+                "error: the plan has several files; name one with --file: \(all)"
             ),
             (
                 ["N3", "--owner", "two"],
@@ -69,12 +70,11 @@ struct NewEventTests {
             ),
             (
                 ["N3", "--owner", "three"],
-                "error: the plan has several files, and none with events of 'three'; name one with --file: "
-                    + "events/a.plist, events/b.plist, events/c.plist"
+                "error: the plan has several files, and none with events of 'three'; name one with --file: \(all)"
             ),
             (
                 ["N3", "--file", "d.plist"],
-                "error: 'd.plist' is no file of the plan in 'events'; there are: events/a.plist, events/b.plist, events/c.plist"
+                "error: 'd.plist' is no file of the plan in 'events'; there are: \(all)"
             ),
         ] {
             let run = try await Sluice.run(["new-event"] + arguments, in: folder)

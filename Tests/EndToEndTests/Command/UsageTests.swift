@@ -29,7 +29,7 @@ struct UsageTests {
             ("migrate --events PLAN", "Say where PostgreSQL is"),
             ("migrate --plan-only --events PLAN", "Say where PostgreSQL is"),
             ("diff", "Missing expected argument '<old>'"),
-            ("diff main --format xml", "text, markdown or json"),
+            ("diff main --format xml", "one of 'text', 'markdown' or 'json'"),
             ("diff main --allow everybody", "'everybody' is invalid for '--allow"),
             ("new-event", "Missing expected argument '<name>'"),
             ("coverage", "Missing expected argument '<sources> ...'"),

@@ -33,6 +33,19 @@ struct PlanDiffTests {
         #expect(Self.kinds(old, [Self.event("A", name: "B")]) == ["'B': key-changed", "'x': event-removed"])
     }
 
+    @Test("an event that is gone is told with a new one that has its properties, which may be what became of it")
+    func renaming() throws {
+        let old = Self.event("A", [StabilityCase.sku])
+        for (new, hint) in [
+            (Self.event("B", [StabilityCase.sku]), "; 'B', which is new, has the same properties"),
+            (Self.event("B", [StabilityCase.note]), ""),
+        ] {
+            let diff = PlanDiff(from: TrackingPlan(events: [old]), to: TrackingPlan(events: [new]))
+            let change = try #require(diff.changes.last)
+            #expect(change.sentence == "the event was removed" + hint)
+        }
+    }
+
     @Test("where definitions stand, the order of events and the case of trackers are no changes")
     func noise() {
         var moved = Self.event("A")
