@@ -24,12 +24,12 @@ enum EventComparison {
             EventDifference(kind: kind, old: old, new: new, sentence: sentence)
         }
         var differences: [EventDifference] = []
-        if old.key != new.key {
+        if ExactText(old.key) != ExactText(new.key) {
             differences.append(
                 difference(.keyChanged, ChangeSentence.change(of: "the key", from: old.key, to: new.key))
             )
         }
-        if old.name != new.name {
+        if ExactText(old.name) != ExactText(new.name) {
             let sentence = ChangeSentence.change(of: "the name on the wire", from: old.name, to: new.name)
             differences.append(difference(.nameChanged, sentence))
         }

@@ -88,7 +88,7 @@ enum LimitComparison {
     // MARK: Patterns
 
     private static func pattern(from old: String?, to new: String?) -> [(PlanChange.Kind, String)] {
-        guard old != new else { return [] }
+        guard old.map(ExactText.init) != new.map(ExactText.init) else { return [] }
         let sentence = ChangeSentence.change(of: "the pattern", from: old, to: new)
         if old == nil { return [(.patternAdded, sentence)] }
         return [(new == nil ? .patternRemoved : .patternChanged, sentence)]

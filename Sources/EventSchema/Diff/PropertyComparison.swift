@@ -18,18 +18,18 @@ enum PropertyComparison {
         to new: [PropertyDefinition],
         path: PropertyPath
     ) -> [PropertyDifference] {
-        let before = Dictionary(old.map { ($0.name, $0) }) { first, _ in first }
-        let after = Set(new.map(\.name))
-        var differences = reordering(of: old.filter { after.contains($0.name) }, as: new, path)
+        let before = Dictionary(old.map { (ExactText($0.name), $0) }) { first, _ in first }
+        let after = Set(new.map { ExactText($0.name) })
+        var differences = reordering(of: old.filter { after.contains(ExactText($0.name)) }, as: new, path)
         for property in new {
             let path = path.property(property.name)
-            if let earlier = before[property.name] {
+            if let earlier = before[ExactText(property.name)] {
                 differences += self.differences(from: earlier, to: property, path: path)
             } else {
                 differences.append(addition(of: property, path))
             }
         }
-        differences += old.filter { !after.contains($0.name) }.map { property in
+        differences += old.filter { !after.contains(ExactText($0.name)) }.map { property in
             PropertyDifference(
                 kind: .propertyRemoved,
                 path: path.property(property.name),
@@ -57,10 +57,10 @@ enum PropertyComparison {
         as new: [PropertyDefinition],
         _ path: PropertyPath
     ) -> [PropertyDifference] {
-        let names = kept.map(\.name)
+        let names = kept.map { ExactText($0.name) }
         let known = Set(names)
-        let now = new.filter { known.contains($0.name) }
-        guard let moved = zip(names, now).first(where: { $0.0 != $0.1.name })?.1 else { return [] }
+        let now = new.filter { known.contains(ExactText($0.name)) }
+        guard let moved = zip(names, now).first(where: { $0.0 != ExactText($0.1.name) })?.1 else { return [] }
         let sentence = "the properties were reordered, from \(quoted(moved.name)) on"
         return [
             PropertyDifference(kind: .propertiesReordered, path: path, old: moved, new: moved, sentence: sentence)

@@ -20,9 +20,10 @@ struct DistinctValues {
 
     func contains(_ value: PlanValue) -> Bool { known.contains(key(value)) }
 
-    /// What makes values the same: for decimals the number, whatever its zeros.
+    /// What makes values the same: for decimals the number, whatever its zeros; for texts their bytes.
     private enum Key: Hashable {
         case decimal(ExactDecimal)
+        case text(ExactText)
         case value(PlanValue)
     }
 
@@ -30,6 +31,7 @@ struct DistinctValues {
         if type == .decimal, case .string(let text) = value, let decimal = ExactDecimal(text) {
             return .decimal(decimal)
         }
+        if case .string(let text) = value { return .text(ExactText(text)) }
         return .value(value)
     }
 }

@@ -86,6 +86,21 @@ struct PlanDiffTests {
         #expect(Self.kinds(text(0), text(1)) == ["'A', it: limit-tightened"])
     }
 
+    @Test("texts that look the same and are others on the wire are others")
+    func exactTexts() {
+        let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
+        #expect(Self.kinds([Self.event("A", name: composed)], [Self.event("A", name: decomposed)]).count == 1)
+        func size(_ text: String) -> [EventDefinition] {
+            [Self.event("A", [StabilityCase.it(.string) { $0.enumeration = [.string(text)] }])]
+        }
+        let kinds = Self.kinds(size(composed), size(decomposed))
+        #expect(kinds == ["'A', it: enum-value-added", "'A', it: enum-value-removed"])
+        func property(_ name: String) -> [EventDefinition] {
+            [Self.event("A", [PropertyDefinition(name: name, type: .string, location: .line(2))])]
+        }
+        #expect(Self.kinds(property(composed), property(decomposed)).count == 2)
+    }
+
     @Test("a wider type with the same limits has them still, and narrower ones are told beside the type")
     func widening() {
         let whole = [Self.event("A", [StabilityCase.it(.integer) { $0.minimum = .integer(1) }])]
