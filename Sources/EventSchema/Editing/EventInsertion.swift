@@ -31,11 +31,12 @@ public struct EventInsertion: Sendable, Hashable {
         guard let node, diagnostics.isEmpty, case .dictionary(let entries) = node.value,
             let plist = MarkupRange.root(of: source.bytes), let dictionary = plist.children.first,
             dictionary.entries.count == entries.count
-        else { throw PlanEditError("the file has problems, which `sluice lint` lists") }
+        else { throw Self.problems }
         let text = PlanText(bytes: source.bytes)
         let root = text.lineIndent(at: dictionary.startTag.lowerBound)
         let bytes: [UInt8]
         if let index = entries.firstIndex(where: { $0.key.text == "events" }) {
+            guard case .dictionary = entries[index].value.value else { throw Self.problems }
             let (name, events) = dictionary.entries[index]
             let outer = text.lineIndent(at: name.startTag.lowerBound)
             let layout = PlistLayout(of: events, in: text, outer: outer, root: root)
@@ -47,6 +48,8 @@ public struct EventInsertion: Sendable, Hashable {
         }
         return PlanSource(file: source.file, bytes: bytes)
     }
+
+    private static let problems = PlanEditError("the file has problems, which `sluice lint` lists")
 
     private var outline: PlistOutline {
         var entries: [PlistOutlineEntry] = []

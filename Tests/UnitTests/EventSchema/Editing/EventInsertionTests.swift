@@ -114,7 +114,9 @@ struct EventInsertionTests {
         for (bytes, sentence) in [
             (Array(binary), "a binary property list has no layout"),
             (Array("<plist><dict>".utf8), "the file has problems"),
-            (Array("<plist><array/></plist>".utf8), "the file has problems"), ([], "the file has problems"),
+            (Array("<plist><array/></plist>".utf8), "the file has problems"),
+            (Array("<plist><dict><key>events</key><array/></dict></plist>".utf8), "the file has problems"),
+            ([], "the file has problems"),
         ] {
             let error = #expect(throws: PlanEditError.self) {
                 try insertion.applied(to: PlanSource(file: "plan.plist", bytes: bytes))
