@@ -13,6 +13,14 @@ public struct PlanReader: Sendable {
     /// dot are left out.
     /// A file that several paths lead to is read once. Nothing is thrown: what cannot be read is a diagnostic as well.
     public func read(paths: [String]) -> PlanReading {
+        let (sources, diagnostics) = sources(at: paths)
+        return read(sources, after: diagnostics)
+    }
+
+    /// Reads the bytes of files, and of folders with all their `*.plist` files, and does not look into them.
+    ///
+    /// Nothing is thrown: what cannot be read is left out, and is a diagnostic.
+    public func sources(at paths: [String]) -> (sources: [PlanSource], diagnostics: [Diagnostic]) {
         let (files, searchDiagnostics) = PlanFileSearch.find(paths)
         var sources: [PlanSource] = []
         var diagnostics = searchDiagnostics
@@ -22,7 +30,7 @@ public struct PlanReader: Sendable {
             case .failure(let failure): diagnostics.append(failure.diagnostic)
             }
         }
-        return read(sources, after: diagnostics)
+        return (sources, diagnostics)
     }
 
     /// Reads files that are already in memory as one plan.

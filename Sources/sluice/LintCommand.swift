@@ -13,7 +13,7 @@ struct LintCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "Plan files, and folders whose *.plist files belong to the plan.")
+    @Argument(help: "Plan files, and folders whose *.plist files belong to the plan.", completion: .file())
     var paths: [String] = ["events"]
 
     @Flag(help: "Print one JSON object instead.")

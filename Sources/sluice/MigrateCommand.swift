@@ -14,10 +14,16 @@ struct MigrateCommand: AsyncParsableCommand {
             Applies the migrations that the database has not had, then makes the tables of the events that name the tracker \
             'postgres', and adds the columns that they lack. Nothing is ever dropped, and no column's type is changed: where \
             the plan wants another type, it ends with 1 and changes no table. Running it again changes nothing.
+
+            With --plan-only it prints the SQL that it would run on this database, as a script for psql, and runs \
+            nothing.
+
+            Exits with 0 when the database is up to the plan, or when the SQL was printed, be there any or not; 1 \
+            when something keeps it from that; 64 when it was called wrongly.
             """
     )
 
-    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"), completion: .directory)
     var events: String?
 
     @Option(help: ArgumentHelp("PostgreSQL, as a libpq URI or keywords; else DATABASE_URL.", valueName: "url"))
@@ -26,11 +32,17 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The schema of the events' tables."))
     var schema: String?
 
-    @Option(help: ArgumentHelp("The folder of the migrations.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the migrations.", valueName: "dir"), completion: .directory)
     var migrations = "migrations"
 
-    @Option(help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."))
+    @Option(
+        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
+        completion: .file()
+    )
     var config: String?
+
+    @Flag(help: "Print the SQL, and run nothing.")
+    var planOnly = false
 
     func run() async throws {
         let reader = try await SettingsReader(
@@ -51,7 +63,14 @@ struct MigrateCommand: AsyncParsableCommand {
         guard let plan = reading.plan else { throw ExitCode(1) }
         do {
             let history = try Migration.read(folder: migrations)
-            Self.say(try await PostgresMigrator(configuration).migrate(plan, applying: history))
+            let migrator = PostgresMigrator(configuration)
+            if planOnly {
+                let script = try await migrator.script(for: plan, applying: history)
+                print(script.text)
+                Terminal.printError(script.summary)
+            } else {
+                Self.say(try await migrator.migrate(plan, applying: history))
+            }
         } catch {
             Terminal.printError("error: \(error)")
             throw ExitCode(1)

@@ -25,7 +25,10 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long a request waits for room before the answer is 503.", valueName: "seconds"))
     var maxWait: Int?
 
-    @Option(help: ArgumentHelp("Where accepted events are kept until every tracker has them.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Where accepted events are kept until every tracker has them.", valueName: "dir"),
+        completion: .directory
+    )
     var journal: String?
 
     @Flag(

@@ -7,9 +7,9 @@ struct Sluice: AsyncParsableCommand {
         commandName: "sluice",
         abstract: "An event analytics pipeline: check, serve and replay events by their tracking plan.",
         subcommands: [
-            ServeCommand.self, ReplayCommand.self, LintCommand.self, MigrateCommand.self, JournalCommand.self,
-            QuarantineCommand.self,
-            SettingsCommand.self,
+            ServeCommand.self, ReplayCommand.self, InitCommand.self, LintCommand.self, NewEventCommand.self,
+            DiffCommand.self, CoverageCommand.self, MigrateCommand.self, JournalCommand.self, QuarantineCommand.self,
+            SettingsCommand.self, CompletionsCommand.self,
         ]
     )
 }

@@ -1,5 +1,3 @@
-internal import EventModel
-
 extension FileInterpreter {
     /// Reads `enum` and `examples`, which must stand up to the limits that have been read before.
     mutating func readValues(_ fields: Fields, _ property: inout PropertyDefinition) {
@@ -55,39 +53,5 @@ extension FileInterpreter {
             }
         }
         return examples
-    }
-}
-
-/// Values of one type, each once, in the order in which they came.
-private struct DistinctValues {
-    private(set) var inOrder: [PlanValue] = []
-    private var known: Set<Key> = []
-    private let type: PropertyType
-
-    init(_ values: [PlanValue] = [], type: PropertyType) {
-        self.type = type
-        for value in values { insert(value) }
-    }
-
-    @discardableResult
-    mutating func insert(_ value: PlanValue) -> Bool {
-        guard known.insert(key(value)).inserted else { return false }
-        inOrder.append(value)
-        return true
-    }
-
-    func contains(_ value: PlanValue) -> Bool { known.contains(key(value)) }
-
-    /// What makes values the same: for decimals the number, whatever its zeros.
-    private enum Key: Hashable {
-        case decimal(ExactDecimal)
-        case value(PlanValue)
-    }
-
-    private func key(_ value: PlanValue) -> Key {
-        if type == .decimal, case .string(let text) = value, let decimal = ExactDecimal(text) {
-            return .decimal(decimal)
-        }
-        return .value(value)
     }
 }

@@ -35,6 +35,14 @@ struct StartTagScanner {
 
     /// The place of the `<` of the next start tag.
     mutating func next() -> Position? {
+        while let tag = nextTag() {
+            if !tag.isEnd { return tag.position }
+        }
+        return nil
+    }
+
+    /// The place of the `<` of the next tag, be it a start tag or an end tag.
+    mutating func nextTag() -> (position: Position, isEnd: Bool)? {
         while skipToMarkup() {
             if isAt("<!--") {
                 skip(past: "-->", from: 4)
@@ -45,11 +53,10 @@ struct StartTagScanner {
                 skip(past: "?>", from: 2)
             } else if isAt("<!") {
                 skipDocumentType()
-            } else if isAt("</") {
-                advance(by: 2)
             } else {
-                defer { advance(by: 1) }
-                return position
+                let isEnd = isAt("</")
+                defer { advance(by: isEnd ? 2 : 1) }
+                return (position, isEnd)
             }
         }
         return nil

@@ -19,11 +19,38 @@ struct MigrationRun {
         applying migrations: [Migration]
     ) throws(PostgresFailure) -> Result<MigrationReport, TrackerError> {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
-        var report = MigrationReport()
-        do {
+        return try Self.settle { () throws in
+            var report = MigrationReport()
             try lock()
             try apply(migrations, &report)
             try change(to: tables, &report)
+            return report
+        }
+    }
+
+    /// Says what `bringUp` would run, in a transaction in which the server lets nothing be written.
+    ///
+    /// What is wrong with the connection is thrown, everything else is in the result.
+    func foresee(
+        _ tables: [EventTable],
+        applying migrations: [Migration]
+    ) throws(PostgresFailure) -> Result<MigrationScript, TrackerError> {
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", limit)
+        let script = try Self.settle { () throws in
+            let frames = try pending(migrations).map {
+                MigrationFrame(of: $0, schema: schema, bookkeeping: Self.bookkeeping)
+            }
+            return MigrationScript(schema: schema, migrations: frames, tables: try changes(to: tables).tables)
+        }
+        try connection.execute("ROLLBACK", limit)
+        return script
+    }
+
+    private static func settle<Value>(
+        _ work: () throws -> Value
+    ) throws(PostgresFailure) -> Result<Value, TrackerError> {
+        do {
+            return .success(try work())
         } catch let error as TrackerError {
             return .failure(error)
         } catch let error as PostgresFailure {
@@ -33,7 +60,6 @@ struct MigrationRun {
                 TrackerError(code: .failed, message: "The migration failed.", isRetryable: false, underlying: error)
             )
         }
-        return .success(report)
     }
 
     /// Waits for its turn; the lock goes with the connection.
@@ -61,17 +87,19 @@ struct MigrationRun {
     // MARK: Migrations
 
     private func apply(_ migrations: [Migration], _ report: inout MigrationReport) throws {
-        let pending: [Migration]
-        do {
-            pending = try MigrationHistory.pending(migrations, after: try appliedMigrations())
-        } catch let mismatch as MigrationHistory.Mismatch {
-            throw TrackerError(code: .failed, message: mismatch.message, isRetryable: false)
-        }
-        for migration in pending {
+        for migration in try pending(migrations) {
             try step("\(migration.name) failed") { () throws(PostgresFailure) in
                 try apply(migration)
             }
             report.migrations.append(migration.name)
+        }
+    }
+
+    private func pending(_ migrations: [Migration]) throws -> [Migration] {
+        do {
+            return try MigrationHistory.pending(migrations, after: try appliedMigrations())
+        } catch let mismatch as MigrationHistory.Mismatch {
+            throw TrackerError(code: .failed, message: mismatch.message, isRetryable: false)
         }
     }
 
@@ -95,13 +123,8 @@ struct MigrationRun {
     }
 
     private func apply(_ migration: Migration) throws(PostgresFailure) {
-        let name = SQLText.identifier(schema)
-        try connection.execute(
-            """
-            BEGIN; SET LOCAL search_path = \(name), public; SET LOCAL sluice.schema = \(SQLText.literal(schema))
-            """,
-            limit
-        )
+        let frame = MigrationFrame(of: migration, schema: schema, bookkeeping: Self.bookkeeping)
+        try connection.execute(frame.opening.joined(separator: "; "), limit)
         try connection.execute(migration.sql, limit)
         guard connection.isInTransaction else {
             throw PostgresFailure(
@@ -110,21 +133,27 @@ struct MigrationRun {
                 message: "a migration must not end the transaction that it runs in"
             )
         }
-        try connection.execute(
-            """
-            INSERT INTO \(name).\(SQLText.identifier(Self.bookkeeping)) (number, name, sha256)
-            VALUES (\(migration.number), \(SQLText.literal(migration.name)), \(SQLText.literal(migration.sha256)));
-            COMMIT
-            """,
-            limit
-        )
+        try connection.execute(frame.closing.joined(separator: "; "), limit)
     }
 
     // MARK: Tables
 
     private func change(to tables: [EventTable], _ report: inout MigrationReport) throws {
-        let present = try connection.presentSchema(named: schema, limit)
-        let changes = SchemaChanges(from: present, to: tables)
+        let changes = try changes(to: tables)
+        for change in changes.tables {
+            try step("The table \(SQLText.identifier(change.table)) was not changed") { () throws(PostgresFailure) in
+                try connection.execute(change.transaction.joined(separator: ";\n"), limit)
+            }
+            if change.isNew {
+                report.createdTables.append(change.table)
+            } else {
+                report.extendedTables.append(change.table)
+            }
+        }
+    }
+
+    private func changes(to tables: [EventTable]) throws -> SchemaChanges {
+        let changes = SchemaChanges(from: try connection.presentSchema(named: schema, limit), to: tables)
         guard changes.conflicts.isEmpty else {
             throw TrackerError(
                 code: .failed,
@@ -133,16 +162,7 @@ struct MigrationRun {
                 isRetryable: false
             )
         }
-        for change in changes.tables {
-            try step("The table \(SQLText.identifier(change.table)) was not changed") { () throws(PostgresFailure) in
-                try connection.execute((["BEGIN"] + change.statements + ["COMMIT"]).joined(separator: ";\n"), limit)
-            }
-            if change.isNew {
-                report.createdTables.append(change.table)
-            } else {
-                report.extendedTables.append(change.table)
-            }
-        }
+        return changes
     }
 
     /// Adds to a failure of the server's what was being done.

@@ -25,11 +25,33 @@ public struct PostgresMigrator: Sendable {
         _ plan: TrackingPlan,
         applying migrations: [Migration]
     ) async throws(TrackerError) -> MigrationReport {
+        try await withRun(for: plan) { run, tables throws(PostgresFailure) in
+            try run.bringUp(to: tables, applying: migrations)
+        }
+    }
+
+    /// Says what `migrate` would run on the database as it is, and runs nothing.
+    ///
+    /// - Throws: what `migrate` throws, where it would change no table: a migration was edited, or a column has another
+    ///   type than the plan wants.
+    public func script(
+        for plan: TrackingPlan,
+        applying migrations: [Migration]
+    ) async throws(TrackerError) -> MigrationScript {
+        try await withRun(for: plan) { run, tables throws(PostgresFailure) in
+            try run.foresee(tables, applying: migrations)
+        }
+    }
+
+    private func withRun<Value: Sendable>(
+        for plan: TrackingPlan,
+        _ work: @Sendable (MigrationRun, [EventTable]) throws(PostgresFailure) -> Result<Value, TrackerError>
+    ) async throws(TrackerError) -> Value {
         let session = try PostgresSession(configuration)
         let interrupt = Interrupt()
         let tables = EventTable.tables(of: plan, tracker: configuration.name, schema: configuration.schema)
         let result = await withTaskCancellationHandler {
-            await session.migrate(to: tables, applying: migrations, interrupt, timeout: Self.timeout)
+            await session.run(interrupt, timeout: Self.timeout) { run throws(PostgresFailure) in try work(run, tables) }
         } onCancel: {
             interrupt.raise()
         }
@@ -39,16 +61,14 @@ public struct PostgresMigrator: Sendable {
 }
 
 extension PostgresSession {
-    fileprivate func migrate(
-        to tables: [EventTable],
-        applying migrations: [Migration],
+    fileprivate func run<Value: Sendable>(
         _ interrupt: Interrupt,
-        timeout: Duration
-    ) -> Result<MigrationReport, TrackerError> {
+        timeout: Duration,
+        _ work: @Sendable (MigrationRun) throws(PostgresFailure) -> Result<Value, TrackerError>
+    ) -> Result<Value, TrackerError> {
         do {
             return try withConnection(interrupt, timeout: timeout) { connection, limit throws(PostgresFailure) in
-                let run = MigrationRun(connection: connection, schema: configuration.schema, limit: limit)
-                return try run.bringUp(to: tables, applying: migrations)
+                try work(MigrationRun(connection: connection, schema: configuration.schema, limit: limit))
             }
         } catch {
             return .failure(TrackerError(error))

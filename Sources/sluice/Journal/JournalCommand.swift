@@ -35,10 +35,16 @@ struct JournalCommand: AsyncParsableCommand {
 
 /// The journal that the commands are about.
 struct JournalFolder: ParsableArguments {
-    @Argument(help: ArgumentHelp("The journal's folder; else that of the settings.", valueName: "dir"))
+    @Argument(
+        help: ArgumentHelp("The journal's folder; else that of the settings.", valueName: "dir"),
+        completion: .directory
+    )
     var folder: String?
 
-    @Option(help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."))
+    @Option(
+        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
+        completion: .file()
+    )
     var config: String?
 
     func validate() throws {

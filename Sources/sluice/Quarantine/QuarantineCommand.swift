@@ -18,10 +18,13 @@ struct QuarantineCommand: AsyncParsableCommand {
 
 /// Which quarantine is meant.
 struct QuarantineLocation: ParsableArguments {
-    @Option(help: ArgumentHelp("The quarantine's folder.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The quarantine's folder.", valueName: "dir"), completion: .directory)
     var quarantine: String?
 
-    @Option(help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."))
+    @Option(
+        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
+        completion: .file()
+    )
     var config: String?
 
     /// The folder that the option, the environment or the file names, or the default.

@@ -33,7 +33,8 @@ struct ReplayCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Files; - is standard input, journal://DIR a journal, quarantine the quarantine.",
             valueName: "path"
-        )
+        ),
+        completion: .file()
     )
     var paths: [String] = ["-"]
 

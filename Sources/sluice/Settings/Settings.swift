@@ -8,6 +8,7 @@ import Logging
 
 /// What a command runs with, read once at its start.
 struct Settings {
+    static let defaultEventsFolder = "events"
     static let defaultQuarantineFolder = "quarantine"
     static let defaultJournalFolder = "journal"
 
@@ -80,7 +81,7 @@ struct Settings {
     }
 
     private init(reading reader: SettingsReader, keepsJournal: Bool) {
-        eventsDirectory = reader.string(.eventsDirectory) ?? "events"
+        eventsDirectory = reader.string(.eventsDirectory) ?? Self.defaultEventsFolder
         http = Self.http(reader)
         consoleFormat = reader.bool(.consoleEnabled) ?? true ? reader.choice(.consoleFormat) ?? .pretty : nil
         postgres = reader.string(.postgresURL).map {

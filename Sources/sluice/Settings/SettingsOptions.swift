@@ -5,10 +5,13 @@ import Logging
 
 /// The options of every command that runs a pipeline.
 struct PipelineOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"), completion: .directory)
     var events: String?
 
-    @Option(help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."))
+    @Option(
+        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
+        completion: .file()
+    )
     var config: String?
 
     @Flag(inversion: .prefixedNo, help: "Print the events that name the console tracker.")
@@ -32,7 +35,7 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: ArgumentHelp("One of librdkafka's own properties; can be repeated.", valueName: "name=value"))
     var kafkaProperty: [String] = []
 
-    @Option(help: ArgumentHelp("Where rejected events are kept.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where rejected events are kept.", valueName: "dir"), completion: .directory)
     var quarantine: String?
 
     @Flag(help: "Do not start when an event names a tracker that nobody configured.")

@@ -7,18 +7,15 @@ import Testing
 struct PostgresTests {
     private static let plan = Sluice.plan + "/retail.plist"
 
-    private func migrate(_ database: TestDatabase, in folder: TestFolder) async throws -> Finished {
+    private func migrate(
+        _ database: TestDatabase,
+        in folder: TestFolder,
+        plan: String = plan,
+        _ options: String...
+    ) async throws -> Finished {
         let migrations = RepositoryFile.url("migrations").path
-        return try await Sluice.run(
-            "migrate",
-            "--events",
-            Self.plan,
-            "--postgres",
-            database.url,
-            "--migrations",
-            migrations,
-            in: folder
-        )
+        let arguments = ["migrate", "--events", plan, "--postgres", database.url, "--migrations", migrations]
+        return try await Sluice.run(arguments + options, in: folder)
     }
 
     private func facts(in database: TestDatabase) async throws -> RetailMonth.Facts? {
@@ -57,6 +54,31 @@ struct PostgresTests {
         #expect(second.ending == .exit(0))
         #expect(try second.report().delivered == ["postgres": 42_481])
         #expect(try await digest(of: database) == content)
+    }
+
+    @Test(
+        "--plan-only prints what a migration would run, and runs nothing; psql runs it, and then there is nothing to do"
+    )
+    func planOnly() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let printed = try await migrate(database, in: folder, "--plan-only")
+        #expect(printed.ending == .exit(0))
+        #expect(printed.errors == ["2 migrations to apply and 2 tables to make or extend; nothing was run"])
+        #expect(try await database.run("SELECT 1 FROM pg_namespace WHERE nspname = 'analytics'") == [])
+        _ = try await database.run(printed.output.joined(separator: "\n"))
+        let nothing = try await migrate(database, in: folder, "--plan-only")
+        #expect(nothing.ending == .exit(0))
+        #expect(nothing.output == ["-- Nothing to do: the database is up to the plan."])
+        #expect(try await migrate(database, in: folder).output == ["Nothing to do: the database is up to the plan."])
+
+        let plan = try String(contentsOfFile: Self.plan, encoding: .utf8)
+        let retyped = plan.replacingOccurrences(of: "<string>integer</string>", with: "<string>number</string>")
+        let path = try folder.write(retyped, to: "plan/retail.plist")
+        let refused = try await migrate(database, in: folder, plan: path, "--plan-only")
+        #expect(refused.ending == .exit(1) && refused.output == [])
+        let sentence = #""quantity" has type bigint, and the plan wants double precision."#
+        #expect(refused.errors.joined().contains(sentence))
     }
 
     @Test(

@@ -27,6 +27,14 @@ struct UsageTests {
             ("lint --bogus", "Unknown option '--bogus'"),
             ("settings extra", "Unexpected argument 'extra'"),
             ("migrate --events PLAN", "Say where PostgreSQL is"),
+            ("migrate --plan-only --events PLAN", "Say where PostgreSQL is"),
+            ("diff", "Missing expected argument '<old>'"),
+            ("diff main --format xml", "one of 'text', 'markdown' or 'json'"),
+            ("diff main --allow everybody", "'everybody' is invalid for '--allow"),
+            ("new-event", "Missing expected argument '<name>'"),
+            ("coverage", "Missing expected argument '<sources> ...'"),
+            ("init a b", "Unexpected argument 'b'"),
+            ("completions csh", "'csh' is invalid for '<shell>'"),
         ]
     )
     func usage(line: String, sentence: String) async throws {

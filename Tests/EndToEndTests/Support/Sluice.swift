@@ -99,6 +99,17 @@ final class TestFolder: Sendable {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
+    private init(_ url: URL) {
+        self.url = url
+    }
+
+    /// A folder within another one; made where it is not there, and gone before the other.
+    static func inside(_ folder: TestFolder, _ name: String) throws -> TestFolder {
+        let url = folder.url.appending(path: name)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return TestFolder(url)
+    }
+
     deinit {
         try? FileManager.default.removeItem(at: url)
     }

@@ -1,0 +1,75 @@
+/// Looks for code that makes or sends the events of a plan.
+///
+/// In Swift that is a call of the generated type, `OrderPlaced(`, `OrderPlaced.init` or `: OrderPlaced = .init`, but
+/// not in comments and strings. In every other text it is the event's name on the wire between quotation marks. A name that
+/// is put together at run time is not seen, and neither is `.init(` where only the compiler knows the type.
+public struct EventUses: Sendable {
+    private let types: [String: Int]
+    private let names: [[UInt8]: Int]
+    private let longestName: Int
+
+    /// Prepares to look for the events of a plan.
+    ///
+    /// - Parameter typePrefix: What the generated types begin with.
+    public init(of plan: TrackingPlan, typePrefix: String = "") {
+        let events = plan.events.enumerated()
+        types = Dictionary(events.map { (Self.type(of: $1, prefix: typePrefix), $0) }) { first, _ in first }
+        names = Dictionary(events.map { (Array($1.name.utf8), $0) }) { first, _ in first }
+        longestName = names.keys.map(\.count).max() ?? 0
+    }
+
+    /// The name of the type that is generated for an event, without backticks.
+    public static func type(of event: EventDefinition, prefix: String = "") -> String {
+        prefix + SwiftName.type(event.key).filter { $0 != "`" }
+    }
+
+    // MARK: Swift
+
+    /// The events that Swift text makes, by their place in the plan.
+    public func inSwift(_ text: [UInt8]) -> Set<Int> {
+        let tokens = SwiftTokens.tokens(of: text)
+        var found: Set<Int> = []
+        for (index, token) in tokens.enumerated() {
+            guard case .word(let word) = token, let event = types[word], !found.contains(event) else { continue }
+            if Self.isMade(at: index, in: tokens), !Self.isDeclared(at: index, in: tokens) { found.insert(event) }
+        }
+        return found
+    }
+
+    /// Whether the type at a place is called, or said to be what `.init` makes.
+    private static func isMade(at index: Int, in tokens: [SwiftToken]) -> Bool {
+        let following = tokens[(index + 1)...]
+        if following.first == .mark("(") || following.starts(with: [.mark("."), .word("init")]) { return true }
+        let isAnnotation = index > 0 && tokens[index - 1] == .mark(":")
+        let assignment = following.drop { $0 == .mark("?") || $0 == .mark("!") }
+        return isAnnotation && assignment.starts(with: [.mark("="), .mark("."), .word("init")])
+    }
+
+    /// Whether something else of this name is declared there, or a case of some `enum` is meant.
+    private static func isDeclared(at index: Int, in tokens: [SwiftToken]) -> Bool {
+        guard index > 0 else { return false }
+        if case .word(let word) = tokens[index - 1] { return ["func", "case", "macro"].contains(word) }
+        guard tokens[index - 1] == .mark(".") else { return false }
+        guard index > 1, case .word = tokens[index - 2] else { return true }
+        return false
+    }
+
+    // MARK: Other languages
+
+    /// The events whose names stand between quotation marks in a text, by their place in the plan.
+    public func inText(_ text: [UInt8]) -> Set<Int> {
+        var found: Set<Int> = []
+        var position = 0
+        while let start = text[position...].firstIndex(where: Self.isQuotationMark) {
+            position = start + 1
+            let limit = min(text.count, position + longestName + 1)
+            guard let end = text[position..<limit].firstIndex(of: text[start]) else { continue }
+            if let event = names[Array(text[position..<end])] { found.insert(event) }
+        }
+        return found
+    }
+
+    private static func isQuotationMark(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`")
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+/// The scripts that complete our commands in a shell.
+@Suite("sluice completions", .timeLimit(.minutes(3)))
+struct CompletionTests {
+    @Test("every shell gets a script", arguments: ["bash", "zsh", "fish"])
+    func scripts(shell: String) async throws {
+        let run = try await Sluice.run("completions", shell, in: try TestFolder())
+        #expect(run.ending == .exit(0) && run.errors == [])
+        for command in ["serve", "replay", "new-event", "coverage"] {
+            #expect(run.output.contains { $0.contains(command) }, "\(command)")
+        }
+    }
+
+    @Test("there is none for another shell")
+    func unknown() async throws {
+        #expect(try await Sluice.run("completions", "tcsh", in: try TestFolder()).ending == .exit(64))
+    }
+
+    @Test(
+        "bash completes commands and options with it",
+        arguments: [
+            ("sluice re", "replay"), ("sluice new", "new-event"), ("sluice quarantine st", "stats"),
+            ("sluice diff --allow-b", "--allow-breaking"), ("sluice migrate --plan", "--plan-only"),
+        ]
+    )
+    func bash(line: String, completion: String) async throws {
+        let folder = try TestFolder()
+        let script = try await Sluice.run("completions", "bash", in: folder).output.joined(separator: "\n")
+        let path = try folder.write(script, to: "sluice.bash")
+        let words = line.split(separator: " ").map(String.init)
+        // As bash itself calls it: with the command, the word, and the one before.
+        let program = """
+            set -e
+            source '\(path)'
+            COMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1); COMP_LINE='\(line)'; COMP_POINT=\(line.count)
+            function=$(complete -p sluice | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+            set +e
+            "$function" sluice '\(words[words.count - 1])' '\(words[words.count - 2])'
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let answer = try await Command.run("bash", ["--norc", "-c", program])
+        #expect(answer.text.split(separator: "\n").map(String.init) == [completion])
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// `sluice init`, and every command that it tells its reader to type.
+@Suite("sluice init", .timeLimit(.minutes(3)))
+struct InitTests {
+    @Test("what it makes lints clean, and takes what it says to send; what it says is wrong is rejected")
+    func nextSteps() async throws {
+        let folder = try TestFolder()
+        let run = try await Sluice.run("init", "my shop", in: folder)
+        #expect(run.ending == .exit(0) && run.errors == [])
+        let commands = Self.commands(in: run.output)
+        #expect(commands.first == "cd 'my shop'")
+        #expect(commands.contains("sluice lint") && commands.contains("sluice serve --config sluice.json"))
+
+        let shop = try TestFolder.inside(folder, "my shop")
+        let lint = try await Sluice.run("lint", in: shop)
+        #expect(lint.ending == .exit(0) && lint.output == [] && lint.errors == ["1 event, no problems"])
+        let server = try await ServingSluice.start(["--config", "sluice.json"], in: shop, plan: "events")
+        let curls = commands.filter { $0.hasPrefix("curl ") }
+        #expect(curls.count == 2)
+        var answers: [String] = []
+        for curl in curls {
+            let here = curl.replacingOccurrences(of: "http://127.0.0.1:8080", with: server.url)
+            answers.append(try await Command.run("bash", ["-c", here]).text)
+        }
+        #expect(answers[0] == #"{"accepted":1,"rejected":[]}"#)
+        #expect(answers[1].hasPrefix(#"{"accepted":0,"rejected":[{"index":0,"#))
+        #expect(answers[1].contains("$.payload.orderId") && answers[1].contains("$.payload.total"))
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+
+        let more = try #require(commands.last)
+        #expect(more == #"sluice new-event "Order Cancelled" --owner checkout"#)
+        #expect(
+            try await Sluice.run("new-event", "Order Cancelled", "--owner", "checkout", in: shop).ending == .exit(0)
+        )
+        #expect(try await Sluice.run("lint", in: shop).errors == ["2 events, no problems"])
+    }
+
+    @Test("it overwrites nothing", arguments: ["events/mine.txt", "sluice.json"])
+    func overwriting(name: String) async throws {
+        let folder = try TestFolder()
+        try folder.write("mine", to: name)
+        let run = try await Sluice.run("init", in: folder)
+        #expect(run.ending == .exit(1) && run.output == [])
+        let taken = name.split(separator: "/")[0]
+        #expect(run.errors == ["error: '\(taken)' is there already; nothing was written."])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [String(taken)])
+        #expect(folder.lines(of: name) == ["mine"])
+    }
+
+    @Test("without a folder it is the one it is called in; one that cannot be made is told")
+    func folders() async throws {
+        let folder = try TestFolder()
+        let here = try await Sluice.run("init", in: folder)
+        #expect(here.ending == .exit(0))
+        #expect(Self.commands(in: here.output).first == "sluice lint")
+        #expect(FileManager.default.fileExists(atPath: folder.path("events/orders.plist")))
+        let file = try await Sluice.run("init", "sluice.json/shop", in: folder)
+        #expect(file.ending == .exit(1))
+        #expect(file.errors.first?.hasPrefix("error: 'sluice.json/shop' cannot be filled: ") == true)
+        #expect(try await Sluice.run("init", "", in: folder).ending == .exit(64))
+    }
+
+    /// The commands in a text, which are set in from the left; a line set in further belongs to the one before.
+    private static func commands(in lines: [String]) -> [String] {
+        var commands: [String] = []
+        for line in lines where line.hasPrefix("    ") {
+            let text = String(line.dropFirst(4))
+            if text.hasPrefix(" "), let last = commands.popLast() {
+                commands.append(last + "\n" + text)
+            } else {
+                commands.append(text)
+            }
+        }
+        return commands
+    }
+}

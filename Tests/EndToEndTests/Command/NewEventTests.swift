@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+/// `sluice new-event`, on real files.
+@Suite("sluice new-event", .timeLimit(.minutes(3)))
+struct NewEventTests {
+    @Test("an event is added, the rest of the file and its mode stay, and the plan lints clean")
+    func adds() async throws {
+        let folder = try TestFolder()
+        let before = try String(contentsOfFile: Sluice.plan + "/retail.plist", encoding: .utf8)
+        let path = try folder.write(before, to: "events/retail.plist")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+        let run = try await Sluice.run("new-event", "Order Cancelled", "--owner", "checkout", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(run.output == ["events/retail.plist:146:3: added 'Order Cancelled', for console, postgres, kafka"])
+        let after = try String(contentsOfFile: path, encoding: .utf8)
+        let end = "\n\t</dict>\n</dict>\n</plist>\n"
+        #expect(before.hasSuffix(end) && after.hasSuffix(end) && after.hasPrefix(before.dropLast(end.count)))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        #expect(mode?.intValue == 0o640)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("events")) == ["retail.plist"])
+        #expect(try await Sluice.run("lint", in: folder).errors == ["3 events, no problems"])
+        try folder.write(before, to: "old/retail.plist")
+        let diff = try await Sluice.run("diff", "old", "events", in: folder)
+        #expect(diff.ending == .exit(0) && diff.errors == ["1 change: 1 compatible"])
+    }
+
+    @Test("a link to a file stays a link")
+    func link() async throws {
+        let folder = try TestFolder()
+        let target = try folder.write(Plans.shop(minimumQuantity: 1), to: "shared/shop.plist")
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "events/gone.plist")
+        try FileManager.default.removeItem(atPath: folder.path("events/gone.plist"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("events/shop.plist"),
+            withDestinationPath: target
+        )
+        #expect(try await Sluice.run("new-event", "Bought", in: folder).ending == .exit(0))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("events/shop.plist")) == target)
+        #expect(try String(contentsOfFile: target, encoding: .utf8).contains("<key>Bought</key>"))
+    }
+
+    @Test("with several files it is the one that is named, or the only one of the owner's")
+    func files() async throws {
+        let folder = try TestFolder()
+        func write(_ name: String, _ event: String, owner: String) throws {
+            let text = Plans.shop(minimumQuantity: 1).replacingOccurrences(
+                of: "<key>Sold</key>\n        <dict>",
+                with: "<key>\(event)</key>\n        <dict>\n<key>owner</key><string>\(owner)</string>"
+            )
+            try folder.write(text, to: "events/\(name).plist")
+        }
+        try write("a", "A", owner: "one")
+        try write("b", "B", owner: "two")
+        try write("c", "C", owner: "two")
+        func run(_ arguments: String...) async throws -> Finished {
+            try await Sluice.run(["new-event"] + arguments, in: folder)
+        }
+        #expect(try await run("N1", "--owner", "one").output.first?.hasPrefix("events/a.plist:") == true)
+        #expect(try await run("N2", "--file", "./events/c.plist").output.first?.hasPrefix("events/c.plist:") == true)
+        let all = "events/a.plist, events/b.plist, events/c.plist"
+        for (arguments, sentence) in [
+            (
+                ["N3"],
+                "error: the plan has several files; name one with --file: \(all)"
+            ),
+            (
+                ["N3", "--owner", "two"],
+                "error: several files have events of 'two'; name one with --file: events/b.plist, events/c.plist"
+            ),
+            (
+                ["N3", "--owner", "three"],
+                "error: the plan has several files, and none with events of 'three'; name one with --file: \(all)"
+            ),
+            (
+                ["N3", "--file", "d.plist"],
+                "error: 'd.plist' is no file of the plan in 'events'; there are: \(all)"
+            ),
+        ] {
+            let run = try await Sluice.run(["new-event"] + arguments, in: folder)
+            #expect(run.ending == .exit(1) && run.output == [])
+            #expect(run.errors == [sentence])
+        }
+    }
+
+    @Test(
+        "what the plan would not take is not written",
+        arguments: [
+            ("Sold", "the key 'Sold' already stands in line 6 [duplicate-key]"),
+            ("sold", "the event becomes the table 'sold', as 'Sold' at events/shop.plist:6:9 does; rename one"),
+            ("", "the name '' is empty [bad-name]"),
+            ("a\u{7}b", "it holds a character that XML does not allow [malformed-plist]"),
+        ]
+    )
+    func refusals(name: String, sentence: String) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        let run = try await Sluice.run("new-event", name, in: folder)
+        #expect(run.ending == .exit(1) && run.output == [])
+        #expect(run.errors.joined(separator: "\n").contains(sentence), "\(run.errors)")
+        #expect(run.errors.last?.contains("The event was not added") == true)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
+    }
+
+    @Test("a plan with errors, and a binary plist, are left as they are")
+    func unreadable() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.broken, to: "events/shop.plist")
+        let broken = try await Sluice.run("new-event", "New", in: folder)
+        #expect(broken.ending == .exit(1))
+        #expect(broken.errors.first?.hasPrefix("events/shop.plist:9:49: error: unknown tracker 'konsole'") == true)
+        let xml = Data(Plans.shop(minimumQuantity: 1).utf8)
+        let plan = try PropertyListSerialization.propertyList(from: xml, format: nil)
+        let binary = try PropertyListSerialization.data(fromPropertyList: plan, format: .binary, options: 0)
+        let path = try folder.write(binary, to: "events/shop.plist")
+        let run = try await Sluice.run("new-event", "New", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.errors.first?.hasPrefix("error: events/shop.plist: a binary property list has no layout to keep")
+                == true
+        )
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == binary)
+    }
+}

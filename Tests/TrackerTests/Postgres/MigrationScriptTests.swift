@@ -1,0 +1,137 @@
+import EventPipeline
+import EventSchema
+import PostgresTracker
+import TestSupport
+import Testing
+
+/// `sluice migrate --plan-only`: the script is what a migration runs, and is not run.
+@Suite("PostgreSQL: the script of a migration")
+struct MigrationScriptTests {
+    private static func migrator(_ database: TestDatabase) -> PostgresMigrator {
+        PostgresMigrator(PostgresConfiguration(connection: database.url))
+    }
+
+    private static func plan(_ events: EventDefinition...) -> TrackingPlan { TrackingPlan(events: events) }
+
+    /// Everything the database has of its own: schemas, tables and columns.
+    private static func contents(of database: TestDatabase) async throws -> [String] {
+        try await database.run(
+            """
+            SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+                col_description(c.oid, a.attnum), obj_description(c.oid, 'pg_class')
+            FROM pg_namespace n LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'r'
+            LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+            WHERE n.nspname NOT LIKE 'pg%' AND n.nspname <> 'information_schema' ORDER BY 1, 2, a.attnum
+            """
+        )
+    }
+
+    private static let bought = event(
+        "Item Bought",
+        [property("it's \"number\"", .integer, description: "How many; isn't it?\nYes."), property("gone", .string)],
+        description: "Somebody bought.",
+        extra: true
+    )
+
+    @Test("run by psql, it does what the migration does, and before that nothing was done")
+    func script() async throws {
+        let byScript = try await PrivatePostgres.shared().makeDatabase()
+        let byMigrator = try await PrivatePostgres.shared().makeDatabase()
+        let migrations = try projectMigrations()
+        let grown = event(
+            "Item Bought",
+            [property("it's \"number\"", .integer, required: false), property("new", .date)]
+        )
+        let empty = try await Self.contents(of: byScript)
+        for plan in [Self.plan(Self.bought), Self.plan(Self.bought, event("Seen")), Self.plan(grown)] {
+            let before = try await Self.contents(of: byScript)
+            let script = try await Self.migrator(byScript).script(for: plan, applying: migrations)
+            #expect(!script.isEmpty)
+            #expect(try await Self.contents(of: byScript) == before)
+            _ = try await byScript.run(script.text)
+            _ = try await Self.migrator(byMigrator).migrate(plan, applying: migrations)
+            #expect(try await Self.contents(of: byScript) == Self.contents(of: byMigrator))
+
+            let again = try await Self.migrator(byScript).script(for: plan, applying: migrations)
+            #expect(again.isEmpty)
+            #expect(again.text == "-- Nothing to do: the database is up to the plan.")
+            #expect(try await Self.migrator(byScript).migrate(plan, applying: migrations).isEmpty)
+        }
+        #expect(try await Self.contents(of: byScript) != empty)
+    }
+
+    @Test("a column of another type ends it, as it ends the migration")
+    func conflict() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let migrations = try projectMigrations()
+        _ = try await Self.migrator(database).migrate(Self.plan(Self.bought), applying: migrations)
+        let other = Self.plan(event("Item Bought", [property("gone", .integer)]))
+        var errors: [TrackerError] = []
+        do { _ = try await Self.migrator(database).script(for: other, applying: migrations) } catch {
+            errors.append(error)
+        }
+        do { _ = try await Self.migrator(database).migrate(other, applying: migrations) } catch { errors.append(error) }
+        #expect(errors.map(\.message).first?.contains(#""gone" has type text, and the plan wants bigint."#) == true)
+        #expect(errors.count == 2 && errors[0].message == errors[1].message)
+    }
+
+    @Test("migrations that are still to come are in it whole, whatever they end with; what was edited ends it")
+    func migrations() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let first = try projectMigrations()
+        let more = try [
+            #require(Migration(name: "0003_no_semicolon.sql", sql: "CREATE TABLE a (b int)")),
+            #require(Migration(name: "0004_comment.sql", sql: "CREATE TABLE c (d int) -- done;\n\n")),
+            #require(Migration(name: "0005_whole.sql", sql: "CREATE TABLE e (f text DEFAULT '--');\n")),
+        ]
+        let script = try await Self.migrator(database).script(for: Self.plan(event("Seen")), applying: first + more)
+        #expect(script.summary == "5 migrations to apply and 1 table to make or extend; nothing was run")
+        #expect(script.text.contains("-- The tables below were compared with the database as it is"))
+        _ = try await database.run(script.text)
+        let tables = try await database.run("SELECT relname FROM pg_class WHERE relname IN ('a', 'c', 'e') ORDER BY 1")
+        #expect(tables == ["a", "c", "e"])
+        #expect(try await Self.migrator(database).migrate(Self.plan(event("Seen")), applying: first + more).isEmpty)
+        let edited = try [#require(Migration(name: "0001_schema.sql", sql: "SELECT 1"))] + first.dropFirst() + more
+        await #expect(throws: TrackerError.self) {
+            try await Self.migrator(database).script(for: Self.plan(event("Seen")), applying: edited)
+        }
+    }
+
+    @Test("no change of a plan leads to a statement that destroys data or changes a type")
+    func harmless() {
+        let types = PropertyType.allCases
+        for old in types {
+            for new in types + [nil] {
+                let before = EventTable(event("Sold", [property("it", old)], extra: true), schema: "s")
+                let after = EventTable(
+                    event("Sold", new.map { [property("it", $0, required: false)] } ?? []),
+                    schema: "s"
+                )
+                let changes = SchemaChanges(from: PresentSchema(before), to: [after])
+                for statement in changes.tables.flatMap(\.statements) {
+                    let isHarmless =
+                        ["CREATE TABLE ", "COMMENT ON "].contains { statement.hasPrefix($0) }
+                        || statement.contains(" ADD COLUMN ") || statement.hasSuffix(" DROP NOT NULL")
+                    #expect(isHarmless, "\(statement)")
+                }
+            }
+        }
+    }
+}
+
+extension PresentSchema {
+    /// A database that has this table, as the migration makes it.
+    init(_ table: EventTable) {
+        let columns = table.columns.map { column in
+            PresentTable.Column(
+                name: column.name,
+                type: column.type.sql,
+                isNullable: column.isNullable,
+                isUnique: column.name == "id",
+                comment: column.comment
+            )
+        }
+        let present = PresentTable(name: table.name, columns: columns, comment: table.comment)
+        self.init(name: table.schema, exists: true, tables: [table.name: present])
+    }
+}

@@ -1,0 +1,55 @@
+import EventSchema
+import PostgresTracker
+import Testing
+
+/// What the diff says of tables is what the migration does with them.
+@Suite("PostgreSQL: the diff of two plans")
+struct PlanDiffTableTests {
+    @Test("a change of type is breaking for tables where the migration refuses it", arguments: PropertyType.allCases)
+    func types(old: PropertyType) throws {
+        for new in PropertyType.allCases where new != old {
+            let (before, after) = (event("Sold", [property("it", old)]), event("Sold", [property("it", new)]))
+            let change = try #require(Self.diff(before, after).changes.first)
+            #expect(change.kind == .typeChanged)
+            let refuses = !Self.migration(from: before, to: after).conflicts.isEmpty
+            let says = change.impacts.sql.reason.contains("`sluice migrate` refuses")
+            #expect(says == refuses, "\(old) becomes \(new)")
+            #expect(!refuses || change.impacts.sql.compatibility == .breaking)
+        }
+    }
+
+    @Test("a property that may be absent, or is gone, is never called compatible where its column loses NOT NULL")
+    func presence() throws {
+        let before = event("Sold", [property("it", .integer), property("other", .string)])
+        for after in [
+            event("Sold", [property("it", .integer, required: false), property("other", .string)]),
+            event("Sold", [property("it", .integer, nullable: true), property("other", .string)]),
+            event("Sold", [property("other", .string)]),
+        ] {
+            let statements = Self.migration(from: before, to: after).tables.flatMap(\.statements)
+            #expect(statements == [#"ALTER TABLE "s"."sold" ALTER COLUMN "it" DROP NOT NULL"#])
+            let change = try #require(Self.diff(before, after).changes.first)
+            #expect(change.impacts.sql.compatibility > .compatible)
+        }
+    }
+
+    @Test("other names and styles of an event are breaking for tables where the migration makes another table")
+    func names() throws {
+        for name in ["sold", "SOLD", "Item Sold", "Sold 2"] {
+            var after = event("Sold", [])
+            after.name = name
+            let makes = Self.migration(from: event("Sold", []), to: after).tables.contains(where: \.isNew)
+            let change = try #require(Self.diff(event("Sold", []), after).changes.first)
+            #expect((change.impacts.sql.compatibility == .breaking) == makes, "\(name)")
+        }
+    }
+
+    private static func diff(_ old: EventDefinition, _ new: EventDefinition) -> PlanDiff {
+        PlanDiff(from: TrackingPlan(events: [old]), to: TrackingPlan(events: [new]))
+    }
+
+    /// What the migration does to a database that has the old event's table.
+    private static func migration(from old: EventDefinition, to new: EventDefinition) -> SchemaChanges {
+        SchemaChanges(from: PresentSchema(EventTable(old, schema: "s")), to: [EventTable(new, schema: "s")])
+    }
+}
