@@ -52,7 +52,7 @@ struct Track {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         pipeline.shutdown()
         try await running
-        guard pipeline.statistics.trackers.first?.deliveredEvents == 100_000 + events else {
+        guard pipeline.statistics.trackers.first?.delivered == 100_000 + events else {
             throw BenchmarkError("not every event was delivered")
         }
         print(Int(Double(events) / seconds))
