@@ -2,11 +2,6 @@ import EventPipeline
 
 /// One run of the migrator over one connection.
 struct MigrationRun {
-    /// Where a schema keeps the record of its migrations; no event's table has a name that begins with an underscore.
-    private static let bookkeeping = "_sluice_migrations"
-    /// The first half of the advisory lock's key; the second is a hash of the schema's name.
-    private static let lockClass = 0x736C_7569
-
     let connection: PostgresConnection
     let schema: String
     let limit: WaitLimit
@@ -40,11 +35,7 @@ struct MigrationRun {
     private func lock() throws {
         try connection.execute("SET lock_timeout = '60s'", limit)
         do throws(PostgresFailure) {
-            _ = try connection.rows(
-                of: "SELECT pg_advisory_lock(\(Self.lockClass), hashtext($1))",
-                parameters: [schema],
-                limit
-            )
+            try connection.execute(MigrationSteps.lock(schema), limit)
         } catch {
             guard error.sqlState == "55P03" else { throw error }
             throw TrackerError(
@@ -54,8 +45,7 @@ struct MigrationRun {
                 underlying: error
             )
         }
-        // A change of a table must not queue for long behind a reader: every writer would queue behind it.
-        try connection.execute("SET lock_timeout = '10s'", limit)
+        try connection.execute(MigrationSteps.patience, limit)
     }
 
     // MARK: Migrations
@@ -76,7 +66,7 @@ struct MigrationRun {
     }
 
     private func appliedMigrations() throws(PostgresFailure) -> [AppliedMigration] {
-        let table = SQLText.identifier(schema) + "." + SQLText.identifier(Self.bookkeeping)
+        let table = MigrationSteps.record(of: schema)
         let found = try connection.rows(
             of: "SELECT to_regclass($1) IS NOT NULL",
             parameters: [table],
@@ -95,13 +85,7 @@ struct MigrationRun {
     }
 
     private func apply(_ migration: Migration) throws(PostgresFailure) {
-        let name = SQLText.identifier(schema)
-        try connection.execute(
-            """
-            BEGIN; SET LOCAL search_path = \(name), public; SET LOCAL sluice.schema = \(SQLText.literal(schema))
-            """,
-            limit
-        )
+        try connection.execute(MigrationSteps.opening(schema), limit)
         try connection.execute(migration.sql, limit)
         guard connection.isInTransaction else {
             throw PostgresFailure(
@@ -110,14 +94,7 @@ struct MigrationRun {
                 message: "a migration must not end the transaction that it runs in"
             )
         }
-        try connection.execute(
-            """
-            INSERT INTO \(name).\(SQLText.identifier(Self.bookkeeping)) (number, name, sha256)
-            VALUES (\(migration.number), \(SQLText.literal(migration.name)), \(SQLText.literal(migration.sha256)));
-            COMMIT
-            """,
-            limit
-        )
+        try connection.execute(MigrationSteps.closing(migration, schema), limit)
     }
 
     // MARK: Tables
@@ -135,7 +112,7 @@ struct MigrationRun {
         }
         for change in changes.tables {
             try step("The table \(SQLText.identifier(change.table)) was not changed") { () throws(PostgresFailure) in
-                try connection.execute((["BEGIN"] + change.statements + ["COMMIT"]).joined(separator: ";\n"), limit)
+                try connection.execute(MigrationSteps.transaction(change), limit)
             }
             if change.isNew {
                 report.createdTables.append(change.table)
