@@ -4,7 +4,7 @@ import EventSchema
 enum Inexpressible: String, CaseIterable {
     case repeatedKey = "a key comes twice"
     case depth = "it nests beyond 64 levels"
-    case digits = "a number has more digits than a double"
+    case digits = "a number has more digits than a double, or is nearer to zero"
     case wholeNumber = "a whole number is beyond 64 bits"
     case exponent = "an exponent of a decimal is beyond 64"
     case decimalInString = "a decimal in a string has limits, or allowed values and an exponent"
@@ -38,7 +38,8 @@ enum Inexpressible: String, CaseIterable {
                 if depth > 64 { found.append(.depth) }
                 for element in elements { look(at: element, depth: depth + 1) }
             case .number(let digits):
-                if significantDigits(digits) > 15 { found.append(.digits) }
+                let count = significantDigits(digits)
+                if count > 15 || count > 0 && Double(digits) == 0 { found.append(.digits) }
             case .string(let text):
                 let start = String(codePoints: Array(text.prefix(10)))
                 if ["0000-01-01", "9999-12-31"].contains(start) { found.append(.calendar) }

@@ -8,7 +8,7 @@ enum PythonProcess {
     }
 
     /// Runs a script on an input to its end, and returns the lines that it printed.
-    static func run(_ script: String, _ arguments: [String] = [], input: String) throws -> [String] {
+    static func run(_ script: String, _ arguments: [String] = [], input: String = "") throws -> [String] {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-python-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -114,8 +114,7 @@ enum PropertySchema {
         guard let values = property.enumeration else { return [] }
         let spellings = values.map { value in
             guard case .string(let text) = value else { return "" }
-            return text.unicodeScalars.map { ScalarSet([$0]).foldingCase }
-                .map { $0.ranges.count == 1 ? ScalarSet.literal($0.ranges[0].lowerBound) : $0.expression }.joined()
+            return PortablePattern.translation(of: "(?i)" + text) ?? ""
         }
         return [("pattern", .string("^(?:" + spellings.joined(separator: "|") + ")" + PortablePattern.end))]
     }

@@ -111,15 +111,15 @@ struct PatternReader {
     private static let controls: [Unicode.Scalar: UInt32] = [
         "a": 0x07, "f": 0x0C, "t": 0x09, "n": 0x0A, "r": 0x0D, "v": 0x0B,
     ]
-    private static let sets: [Unicode.Scalar: ScalarSet] = [
-        "d": .digits, "D": ScalarSet.digits.complement, "w": .wordCharacters,
-        "W": ScalarSet.wordCharacters.complement, "s": .spaces, "S": ScalarSet.spaces.complement,
-    ]
+    private static let sets: [Unicode.Scalar: ScalarSet] = ["d": .digits, "w": .wordCharacters, "s": .spaces]
 
     /// What stands behind a backslash, where it is a character or several.
-    mutating func takeEscape() throws(Untranslatable) -> Escape {
+    mutating func takeEscape(ignoringCase: Bool) throws(Untranslatable) -> Escape {
         guard let scalar = takeNext() else { throw Untranslatable() }
-        if let set = Self.sets[scalar] { return .set(set) }
+        if let set = Self.sets[scalar] { return .set(try Self.folded(set, ignoringCase)) }
+        if let set = Self.sets[Unicode.Scalar(scalar.value | 0x20) ?? scalar] {
+            return .set(try Self.folded(set, ignoringCase).complement)
+        }
         if let control = Self.controls[scalar] { return .scalar(control) }
         if scalar == "x" { return .scalar(try takeHexadecimal()) }
         if ("0"..."7").contains(scalar) { return .scalar(takeOctal(first: scalar)) }
@@ -152,40 +152,49 @@ struct PatternReader {
         return value
     }
 
+    /// RE2 folds each part of a class before it is put together.
+    private static func folded(_ set: ScalarSet, _ ignoringCase: Bool) throws(Untranslatable) -> ScalarSet {
+        guard ignoringCase else { return set }
+        guard let folded = set.foldingCase else { throw Untranslatable() }
+        return folded
+    }
+
     // MARK: Classes
 
-    /// What stands behind `[`, up to its end: the characters that are listed, and whether it is the others that are meant.
-    mutating func takeClass() throws(Untranslatable) -> (set: ScalarSet, isNegated: Bool) {
+    /// What stands behind `[`, up to its end.
+    mutating func takeClass(ignoringCase: Bool) throws(Untranslatable) -> ScalarSet {
         let isNegated = take("^")
         var set = ScalarSet()
         var isFirst = true
         while isFirst || next != "]" {
-            set = set.union(try takeMembers())
+            set = set.union(try takeMembers(ignoringCase: ignoringCase))
             isFirst = false
         }
         _ = take("]")
-        return (set, isNegated)
+        return isNegated ? set.complement : set
     }
 
-    private mutating func takeMembers() throws(Untranslatable) -> ScalarSet {
-        if take("[:") { return try takeNamedClass() }
+    private mutating func takeMembers(ignoringCase: Bool) throws(Untranslatable) -> ScalarSet {
+        if take("[:") { return try takeNamedClass(ignoringCase: ignoringCase) }
         let first: UInt32
-        switch try takeMember() {
+        switch try takeMember(ignoringCase: ignoringCase) {
         case .set(let set): return set
         case .scalar(let value): first = value
         }
         // A hyphen before the end stands for itself.
         guard next == "-", position + 1 < source.count, source[position + 1] != "]" else {
-            return ScalarSet([first...first])
+            return try Self.folded(ScalarSet([first...first]), ignoringCase)
         }
         position += 1
-        guard case .scalar(let last) = try takeMember(), first <= last else { throw Untranslatable() }
-        return ScalarSet([first...last])
+        guard case .scalar(let last) = try takeMember(ignoringCase: ignoringCase), first <= last else {
+            throw Untranslatable()
+        }
+        return try Self.folded(ScalarSet([first...last]), ignoringCase)
     }
 
-    private mutating func takeMember() throws(Untranslatable) -> Escape {
+    private mutating func takeMember(ignoringCase: Bool) throws(Untranslatable) -> Escape {
         guard let scalar = takeNext() else { throw Untranslatable() }
-        return scalar == "\\" ? try takeEscape() : .scalar(scalar.value)
+        return scalar == "\\" ? try takeEscape(ignoringCase: ignoringCase) : .scalar(scalar.value)
     }
 
     private static let namedClasses: [String: ScalarSet] = [
@@ -198,11 +207,12 @@ struct PatternReader {
         "xdigit": ScalarSet([0x30...0x39, 0x41...0x46, 0x61...0x66]),
     ]
 
-    private mutating func takeNamedClass() throws(Untranslatable) -> ScalarSet {
+    private mutating func takeNamedClass(ignoringCase: Bool) throws(Untranslatable) -> ScalarSet {
         let isNegated = take("^")
         guard let name = take(upTo: ":]"), let set = Self.namedClasses[String(String.UnicodeScalarView(name))] else {
             throw Untranslatable()
         }
-        return isNegated ? set.complement : set
+        let folded = try Self.folded(set, ignoringCase)
+        return isNegated ? folded.complement : folded
     }
 }

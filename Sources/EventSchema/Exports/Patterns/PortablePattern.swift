@@ -7,7 +7,7 @@ enum PortablePattern {
     static let end = #"(?![\s\S])"#
 
     /// The same pattern, or `nil` where it says something that the others cannot: Unicode's classes (`\pL`), single bytes
-    /// (`\C`), other letters than ASCII's without regard to case.
+    /// (`\C`, and `\B`, which is found between them), other letters than ASCII's without regard to case.
     static func translation(of source: String) -> String? {
         var translator = PatternTranslator(source)
         return try? translator.translate()
@@ -75,7 +75,7 @@ struct PatternTranslator {
         guard let scalar = reader.takeNext() else { throw Untranslatable() }
         switch scalar {
         case "(": return try group()
-        case "[": return .atom(try folded(reader.takeClass()).expression)
+        case "[": return .atom(try reader.takeClass(ignoringCase: flags.ignoresCase).expression)
         case "\\": return try escape()
         case ".": return .atom((flags.dotMatchesNewline ? .all : ScalarSet.newline.complement).expression)
         case "^": return .place(flags.isMultiline ? #"(?<![^\n])"# : "^")
@@ -88,32 +88,23 @@ struct PatternTranslator {
 
     private func literal(_ value: UInt32) throws(Untranslatable) -> String {
         guard flags.ignoresCase else { return ScalarSet.literal(value) }
-        let folded = try folded((ScalarSet([value...value]), false))
-        return folded.ranges.count == 1 ? ScalarSet.literal(value) : folded.expression
-    }
-
-    private func folded(_ members: (set: ScalarSet, isNegated: Bool)) throws(Untranslatable) -> ScalarSet {
-        var set = members.set
-        if flags.ignoresCase {
-            guard set.isASCII else { throw Untranslatable() }
-            set = set.foldingCase
-        }
-        return members.isNegated ? set.complement : set
+        guard let folded = ScalarSet([value...value]).foldingCase else { throw Untranslatable() }
+        return folded.ranges == [value...value] ? ScalarSet.literal(value) : folded.expression
     }
 
     private mutating func escape() throws(Untranslatable) -> Piece {
         switch reader.next {
         case "A": return place("^")
         case "z": return place(PortablePattern.end)
-        case "b": return place(Self.wordBoundary(isNegated: false))
-        case "B": return place(Self.wordBoundary(isNegated: true))
+        case "b": return place(Self.wordBoundary)
+        // RE2 finds one between the bytes of a character, too.
+        case "B": throw Untranslatable()
         case "Q":
             _ = reader.takeNext()
             return try quotation()
         default:
-            switch try reader.takeEscape() {
+            switch try reader.takeEscape(ignoringCase: flags.ignoresCase) {
             case .scalar(let value): return .atom(try literal(value))
-            // RE2 folds no case in these.
             case .set(let set): return .atom(set.expression)
             }
         }
@@ -134,12 +125,10 @@ struct PatternTranslator {
     }
 
     /// RE2's words are ASCII's.
-    private static func wordBoundary(isNegated: Bool) -> String {
+    private static let wordBoundary: String = {
         let word = ScalarSet.wordCharacters.expression
-        let (before, notBefore, after, notAfter) = ("(?<=\(word))", "(?<!\(word))", "(?=\(word))", "(?!\(word))")
-        return isNegated
-            ? "(?:\(before)\(after)|\(notBefore)\(notAfter))" : "(?:\(before)\(notAfter)|\(notBefore)\(after))"
-    }
+        return "(?:(?<=\(word))(?!\(word))|(?<!\(word))(?=\(word)))"
+    }()
 
     // MARK: Groups
 

@@ -26,8 +26,6 @@ struct ScalarSet: Sendable, Equatable {
         self.init(scalars.map { $0.value...$0.value })
     }
 
-    var isASCII: Bool { (ranges.last?.upperBound ?? 0) < 0x80 }
-
     func union(_ other: ScalarSet) -> ScalarSet { ScalarSet(ranges + other.ranges) }
 
     var complement: ScalarSet {
@@ -41,12 +39,13 @@ struct ScalarSet: Sendable, Equatable {
         return ScalarSet(gaps)
     }
 
-    /// With the other case of each letter, for a set of ASCII alone.
+    /// With the other case of each letter of ASCII; `nil` where it holds other letters that have cases.
     ///
     /// Unicode folds two more characters to ASCII letters: the sign of the kelvin and the long s.
-    var foldingCase: ScalarSet {
+    var foldingCase: ScalarSet? {
         var folded = ranges
         for range in ranges {
+            guard !Self.hasCase(range) else { return nil }
             for letter in range where (0x41...0x5A).contains(letter & ~0x20) {
                 folded.append(letter ^ 0x20...letter ^ 0x20)
                 if letter | 0x20 == 0x6B { folded.append(0x212A...0x212A) }
@@ -54,6 +53,16 @@ struct ScalarSet: Sendable, Equatable {
             }
         }
         return ScalarSet(folded)
+    }
+
+    /// Whether a character beyond ASCII has an upper and a lower case; of many, some have.
+    private static func hasCase(_ range: ClosedRange<UInt32>) -> Bool {
+        guard range.upperBound >= 0x80 else { return false }
+        return range.count > 0x1000
+            || range.contains { value in
+                guard value >= 0x80, let properties = Unicode.Scalar(value)?.properties else { return false }
+                return properties.changesWhenCaseMapped || properties.changesWhenCaseFolded
+            }
     }
 }
 
