@@ -7,7 +7,8 @@ struct Sluice: AsyncParsableCommand {
         commandName: "sluice",
         abstract: "An event analytics pipeline: check, serve and replay events by their tracking plan.",
         subcommands: [
-            ServeCommand.self, ReplayCommand.self, LintCommand.self, MigrateCommand.self, ExportCommand.self, JournalCommand.self,
+            ServeCommand.self, ReplayCommand.self, LintCommand.self, MigrateCommand.self, ExportCommand.self,
+            JournalCommand.self,
             QuarantineCommand.self,
             SettingsCommand.self,
         ]

@@ -2,8 +2,9 @@ public import EventSchema
 
 /// What `PostgresMigrator` does to a database that has nothing yet, as one script of SQL.
 ///
-/// It consists of the migrator's own statements, so that the two cannot differ: after it, the migrator finds nothing to do.
-/// For databases that only an administrator may change, and for whoever wants to read first what would be done.
+/// It consists of the migrator's own statements, so that the two cannot differ: after it, the migrator finds nothing
+/// to do. For databases that only an administrator may change, and for whoever wants to read first what would be
+/// done.
 public struct MigrationScript: Sendable {
     private let plan: TrackingPlan
     private let migrations: [Migration]
@@ -31,9 +32,9 @@ public struct MigrationScript: Sendable {
 
     private var head: String {
         """
-        -- Made by `sluice export sql` for a database without the tables of the plan: the migrations, then a table for each
-        -- event that goes to '\(Self.comment(tracker))', in the schema \(Self.comment(SQLText.identifier(schema))). Each is a \
-        transaction of its own.
+        -- Made by `sluice export sql` for a database without the tables of the plan: the migrations, then a table for
+        -- each event that goes to '\(Self.comment(tracker))', in the schema \(Self.comment(SQLText.identifier(schema))).
+        -- Each is a transaction of its own.
         -- Where there are such tables already, use `sluice migrate`, which knows them.
         """
     }

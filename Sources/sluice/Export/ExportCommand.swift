@@ -8,8 +8,8 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the tracking plan as JSON Schema, SQL, Markdown or a page to read.",
         discussion: """
-            The same plan gives the same bytes. A file appears whole or not at all: where it cannot be written, the command \
-            ends with 1, and what was there stays.
+            The same plan gives the same bytes. A file appears whole or not at all: where it cannot be written, the \
+            command ends with 1, and what was there stays.
             """,
         subcommands: [
             ExportJSONSchemaCommand.self, ExportSQLCommand.self, ExportMarkdownCommand.self, ExportHTMLCommand.self,
@@ -23,9 +23,9 @@ struct ExportJSONSchemaCommand: AsyncParsableCommand {
         commandName: "json-schema",
         abstract: "Write JSON Schemas (draft 2020-12): one for each event, and one for any event.",
         discussion: """
-            Writes DIR/envelope.schema.json and DIR/events/NAME.schema.json; without --output the first of them goes to \
-            standard output. They take what POST /v1/events takes, but for what no schema can say: a key that comes twice, \
-            the limits of an event's size and depth, and what stands in a '$comment'.
+            Writes DIR/envelope.schema.json and DIR/events/NAME.schema.json; without --output the first of them goes \
+            to standard output. They take what POST /v1/events takes, but for what no schema can say: a key that comes \
+            twice, the limits of an event's size and depth, and what stands in a '$comment'.
             """
     )
 

@@ -55,18 +55,22 @@ enum ExportOutput {
     /// Each file is written beside its place first: when all are there, they take their places.
     private static func write(_ paths: [String], _ texts: [String]) throws {
         var drafts: [(draft: String, path: String)] = []
+        var current = ""
         do {
             for (path, text) in zip(paths, texts) {
+                current = path
                 guard kind(of: path) ?? .typeRegular == .typeRegular else { throw Errno.isDirectory }
                 let draft = path + ".\(ProcessInfo.processInfo.processIdentifier).draft"
                 drafts.append((draft, path))
                 try writeDraft(draft, text)
             }
-            for (draft, path) in drafts where rename(draft, path) != 0 { throw Errno(rawValue: errno) }
+            for (draft, path) in drafts {
+                current = path
+                guard rename(draft, path) == 0 else { throw Errno(rawValue: errno) }
+            }
         } catch {
             for (draft, _) in drafts { unlink(draft) }
-            let place = drafts.last?.path ?? paths.first ?? ""
-            throw failure("'\(place)' cannot be written: \(error).")
+            throw failure("'\(current)' cannot be written: \(error).")
         }
     }
 
@@ -102,7 +106,10 @@ enum ExportOutput {
     // MARK: Folders
 
     private static func makeFolder(_ path: String, _ made: inout [String]) throws {
-        if kind(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path) == .typeDirectory { return }
+        if let kind = kind(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path) {
+            guard kind == .typeDirectory else { throw failure("'\(path)' is no folder.") }
+            return
+        }
         let parent = (path as NSString).deletingLastPathComponent
         if !parent.isEmpty, parent != path { try makeFolder(parent, &made) }
         guard mkdir(path, 0o777) == 0 else {

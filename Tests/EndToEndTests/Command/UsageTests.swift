@@ -27,6 +27,10 @@ struct UsageTests {
             ("lint --bogus", "Unknown option '--bogus'"),
             ("settings extra", "Unexpected argument 'extra'"),
             ("migrate --events PLAN", "Say where PostgreSQL is"),
+            ("export xml", "Unexpected argument 'xml'"),
+            ("export html page.html", "Unexpected argument 'page.html'"),
+            ("export json-schema --events PLAN --base-uri schemas", "--base-uri takes an absolute URI"),
+            ("export json-schema --events PLAN --base-uri https://a/#b", "--base-uri takes an absolute URI"),
         ]
     )
     func usage(line: String, sentence: String) async throws {

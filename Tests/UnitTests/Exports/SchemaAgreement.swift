@@ -38,7 +38,8 @@ struct SchemaAgreement {
         (try? validator.check(bytes: text))?.rejections.isEmpty == true
     }
 
-    /// Records an issue for each event on which the two differ without a reason, and counts the others by their reasons.
+    /// Records an issue for each event on which the two differ without a reason, and counts the others by their
+    /// reasons.
     @discardableResult
     func verify(sourceLocation: Testing.SourceLocation = #_sourceLocation) throws -> [Inexpressible: Int] {
         let verdicts = try judge.verdicts()
@@ -63,8 +64,8 @@ struct SchemaAgreement {
 
     private static func report(_ sent: Case, _ verdict: SchemaJudge.Verdict) -> String {
         """
-        run seed \(CaseSource.runSeed) (\(CaseSource.seedVariable)): the check \(sent.isAccepted ? "takes" : "refuses"), \
-        \(verdict): \(String(decoding: sent.text.prefix(4000), as: UTF8.self).debugDescription)
+        run seed \(CaseSource.runSeed) (\(CaseSource.seedVariable)): \
+        the check \(sent.isAccepted ? "takes" : "refuses"), \(verdict): \(String(decoding: sent.text.prefix(4000), as: UTF8.self).debugDescription)
         patterns: \(sent.plan.events.flatMap(\.properties).map { "\($0.name) \($0.pattern ?? "-")" })
         """
     }

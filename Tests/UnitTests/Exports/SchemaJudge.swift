@@ -49,7 +49,8 @@ struct SchemaJudge {
         }
     }
 
-    /// Takes what Python's own reader takes, which is as lenient as readers are: it knows `NaN`, and both of two equal keys.
+    /// Takes what Python's own reader takes, which is as lenient as readers are: it knows `NaN`, and both of two
+    /// equal keys.
     private static let script = #"""
         import base64, json, pathlib, sys
         try:

@@ -2,8 +2,8 @@ internal import EventModel
 
 /// A good event of a definition, as somebody would send it.
 ///
-/// Where the plan has examples they are taken, and else values that its limits allow. For a pattern whose matches cannot
-/// be told from its text, and no example, the value is only a placeholder.
+/// Where the plan has examples they are taken, and else values that its limits allow. For a pattern whose matches
+/// cannot be told from its text, and no example, the value is only a placeholder.
 struct ExampleEvent {
     private static let id = "0196a3f2-5c1e-7b40-9d52-3f6b8a1c7e04"
     private static let moment = "2026-05-04T12:30:00Z"

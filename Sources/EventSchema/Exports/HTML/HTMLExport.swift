@@ -1,7 +1,8 @@
 /// The tracking plan as a page for everybody in the business who wants to know what is measured.
 ///
-/// One file that needs nothing else: it can be mailed, printed, or opened from a disk. Its script is only for the search;
-/// without it all events are there. A link that ends in `#q=basket&owner=checkout&tracker=kafka` opens it with that search.
+/// One file that needs nothing else: it can be mailed, printed, or opened from a disk. Its script is only for the
+/// search; without it all events are there. A link that ends in `#q=basket&owner=checkout&tracker=kafka` opens it
+/// with that search.
 public struct HTMLExport: Sendable {
     private let plan: TrackingPlan
 
@@ -57,7 +58,8 @@ public struct HTMLExport: Sendable {
         </div>
         <form class="finder" role="search" aria-label="Events">
         <p class="field words"><label for="find-words">Search</label>
-        <input id="find-words" type="search" autocomplete="off" spellcheck="false" placeholder="Event, property, meaning …">
+        <input id="find-words" type="search" placeholder="Event, property, meaning …" autocomplete="off" \
+        spellcheck="false">
         <kbd aria-hidden="true">/</kbd></p>
         \(choice("owner", "Owner", catalogue.chapters.compactMap(\.owner)))
         \(choice("tracker", "Goes to", catalogue.trackers))

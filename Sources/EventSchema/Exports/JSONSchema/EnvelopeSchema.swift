@@ -4,8 +4,8 @@ enum EnvelopeSchema {
 
     /// What the check at the door does beyond any schema.
     static let unsaid = """
-        Sluice also refuses a key that comes twice in an object, nesting beyond 64 levels, an event over 1 MiB, and whole \
-        numbers beyond 64 bits anywhere.
+        Sluice also refuses a key that comes twice in an object, nesting beyond 64 levels, an event over 1 MiB, and \
+        whole numbers beyond 64 bits anywhere.
         """
 
     static func head(id: String, title: String, comment: String) -> Members {

@@ -1,10 +1,11 @@
-/// The tracking plan as JSON Schema (draft 2020-12): for whoever wants to know, before an event is sent, that it is good.
+/// The tracking plan as JSON Schema (draft 2020-12): for whoever wants to know, before an event is sent, that it is
+/// good.
 ///
-/// There is a file for each event and one for all of them; each holds everything that it refers to. They describe an event
-/// as `POST /v1/events` takes it, and say what the check at the door says, but for what no schema can: a key that comes
-/// twice, nesting beyond 64 levels, an event over 1 MiB, numbers beyond what a reader's own type holds, the limits of a
-/// decimal in a string, the allowed moments of a timestamp, and patterns for which only RE2 has words. There the schema
-/// takes what the check may refuse, and says so in a `$comment`.
+/// There is a file for each event and one for all of them; each holds everything that it refers to. They describe an
+/// event as `POST /v1/events` takes it, and say what the check at the door says, but for what no schema can: a key
+/// that comes twice, nesting beyond 64 levels, an event over 1 MiB, numbers beyond what a reader's own type holds,
+/// the limits of a decimal in a string, the allowed moments of a timestamp, and patterns for which only RE2 has
+/// words. There the schema takes what the check may refuse, and says so in a `$comment`.
 public struct JSONSchemaExport: Sendable {
     /// The path of the schema of all events.
     public static let envelopePath = "envelope.schema.json"
@@ -34,7 +35,11 @@ public struct JSONSchemaExport: Sendable {
         let name: OrderedJSON = .object([
             ("description", .string("The event's name.")), ("enum", .strings(plan.events.map(\.name))),
         ])
-        fields += EnvelopeSchema.body(name: name, payload: .object([("type", .string("object"))]), requiresPayload: false)
+        fields += EnvelopeSchema.body(
+            name: name,
+            payload: .object([("type", .string("object"))]),
+            requiresPayload: false
+        )
         // By name, so that what is wrong is said by the one event that was meant.
         if !plan.events.isEmpty { fields.append(("allOf", .array(plan.events.map(Self.choice)))) }
         let payloads = plan.events.map { (key: Self.payloadKey(of: $0), value: PropertySchema.payload(of: $0)) }

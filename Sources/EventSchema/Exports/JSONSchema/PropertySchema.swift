@@ -133,7 +133,8 @@ private enum DecimalSchema {
         if let values = property.enumeration?.compactMap(decimal) {
             members += enumeration(values, isNullable: property.isNullable)
         } else if !members.isEmpty {
-            let sentence = "Sluice holds a decimal in a string to the same limits, of which a schema can only say the sign."
+            let sentence =
+                "Sluice holds a decimal in a string to the same limits, of which a schema can only say the sign."
             members.append(("$comment", .string(sentence)))
         }
         return members

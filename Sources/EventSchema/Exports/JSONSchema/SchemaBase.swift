@@ -13,7 +13,8 @@ public struct SchemaBase: Sendable, Hashable {
     ///
     /// A slash is added where it has a path that does not end with one.
     public init?(_ text: String) {
-        guard let match = text.wholeMatch(of: /([A-Za-z][A-Za-z0-9+.\-]*):([A-Za-z0-9\-._~:\/\[\]@!$&'()*+,;=%]*)/) else {
+        guard let match = text.wholeMatch(of: /([A-Za-z][A-Za-z0-9+.\-]*):([A-Za-z0-9\-._~:\/\[\]@!$&'()*+,;=%]*)/)
+        else {
             return nil
         }
         let isHierarchical = match.2.hasPrefix("//")

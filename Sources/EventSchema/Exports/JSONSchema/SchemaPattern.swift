@@ -25,7 +25,8 @@ enum SchemaPattern {
         + "|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
         + "-02-29)"
 
-    /// For a timestamp with a second 60: the minute before a midnight in UTC, wherever its offset puts that on the clock.
+    /// For a timestamp with a second 60: the minute before a midnight in UTC, wherever its offset puts that on the
+    /// clock.
     ///
     /// East of Greenwich the clock shows the offset less a minute, west of it what the offset leaves of a day.
     static let leapSecond = "^[0-9-]{10}[Tt](?:23:59[:0-9.]+[Zz]|\(east)|\(west))" + end

@@ -1,7 +1,7 @@
 /// The `$defs` of every schema: what a type means beyond JSON's own.
 ///
-/// None of them says which kinds of value it takes: each keyword speaks of one kind and lets the others be, so that `null`
-/// can be allowed beside it.
+/// None of them says which kinds of value it takes: each keyword speaks of one kind and lets the others be, so that
+/// `null` can be allowed beside it.
 enum SharedSchemas {
     static let all: [(key: String, value: OrderedJSON)] = [
         ("text", schema("Unicode text without NUL and without half a surrogate pair.", pattern: SchemaPattern.text)),

@@ -12,7 +12,8 @@ public struct MarkdownExport: Sendable {
         let catalogue = Catalogue(plan)
         var blocks = [
             "# \(MarkdownText.words(catalogue.title))",
-            "\(Catalogue.count(catalogue.eventCount, "event")). Made by `sluice export markdown` from the plan: edit that.",
+            "\(Catalogue.count(catalogue.eventCount, "event")). "
+                + "Made by `sluice export markdown` from the plan: edit that.",
             "## Contents", Self.contents(of: catalogue),
         ]
         for event in catalogue.chapters.flatMap(\.events) { blocks += Self.section(of: event) }
@@ -52,12 +53,15 @@ public struct MarkdownExport: Sendable {
 
     private static func cells(of row: PropertyRow) -> [String] {
         let property = row.definition
-        let words = [property.deprecated.map { "**Deprecated:** \(MarkdownText.words($0))" }]
+        let words =
+            [property.deprecated.map { "**Deprecated:** \(MarkdownText.words($0))" }]
             + [property.description.map(MarkdownText.words)]
         return [
             MarkdownText.code(row.parent + row.name), row.type,
             row.isItem ? "" : property.isRequired ? "yes" : "no", property.isNullable ? "yes" : "no",
-            PropertyFact.limits(of: property).map { "\($0.label.lowercased()) \(text(of: $0))" }.joined(separator: "; "),
+            PropertyFact.limits(of: property).map { "\($0.label.lowercased()) \(text(of: $0))" }.joined(
+                separator: "; "
+            ),
             PropertyFact.allowedValues(of: property).map(text).joined(),
             PropertyFact.examples(of: property).map(text).joined(),
             words.compactMap(\.self).joined(separator: "<br>"),

@@ -1,13 +1,14 @@
 /// Patterns of the plan in the regular expressions that ECMAScript (with its flag `u`) and Python's `re` share.
 ///
-/// The plan's are RE2's. What the others write in another way is rewritten, down to the end of a text: Python's `$` stands
-/// before a last newline, too. Both engines backtrack, so that what RE2 matches in linear time may take them longer.
+/// The plan's are RE2's. What the others write in another way is rewritten, down to the end of a text: Python's `$`
+/// stands before a last newline, too. Both engines backtrack, so that what RE2 matches in linear time may take them
+/// longer.
 enum PortablePattern {
     /// The end of a text, for both.
     static let end = #"(?![\s\S])"#
 
-    /// The same pattern, or `nil` where it says something that the others cannot: Unicode's classes (`\pL`), single bytes
-    /// (`\C`, and `\B`, which is found between them), other letters than ASCII's without regard to case.
+    /// The same pattern, or `nil` where it says something that the others cannot: Unicode's classes (`\pL`), single
+    /// bytes (`\C`, and `\B`, which is found between them), other letters than ASCII's without regard to case.
     static func translation(of source: String) -> String? {
         var translator = PatternTranslator(source)
         return try? translator.translate()
