@@ -65,9 +65,10 @@ find_missing_on_macos() {
     need isa-l pkg-config --exists libisal
     need xxhash pkg-config --exists libxxhash
     need postgresql@17 postgres_bindir
-    need '--cask chromium' find_chromium
-    # Homebrew has no jsonschema of its own.
-    python3 -c 'import jsonschema' >/dev/null 2>&1 \
+    # These two are no formulas.
+    find_chromium >/dev/null \
+        || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
+    python3 -c 'import jsonschema' 2>/dev/null \
         || fail "the tests need Python's jsonschema. Run: python3 -m pip install --user jsonschema"
     if [[ $1 == bench ]]; then
         need wrk command -v wrk

@@ -33,8 +33,7 @@ public struct MigrationScript: Sendable {
     private var head: String {
         """
         -- Made by `sluice export sql` for a database without the tables of the plan: the migrations, then a table for
-        -- each event that goes to '\(Self.comment(tracker))', in the schema \(Self.comment(SQLText.identifier(schema))).
-        -- Each is a transaction of its own.
+        -- each event that goes to '\(Self.comment(tracker))'. Each is a transaction of its own.
         -- Where there are such tables already, use `sluice migrate`, which knows them.
         """
     }

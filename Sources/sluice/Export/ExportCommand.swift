@@ -37,6 +37,10 @@ struct ExportJSONSchemaCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What the '$id's begin with: where the schemas are published.", valueName: "uri"))
     var baseURI: String?
 
+    func validate() throws {
+        try ExportOutput.validate(output)
+    }
+
     func run() async throws {
         guard let base = baseURI.map(SchemaBase.init) ?? .default else {
             throw ValidationError("--base-uri takes an absolute URI such as https://example.com/schemas/.")

@@ -29,6 +29,10 @@ struct ExportTarget: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The file to write; else standard output.", valueName: "file"))
     var output: String?
 
+    func validate() throws {
+        try ExportOutput.validate(output)
+    }
+
     func write(_ text: String) throws {
         guard let output else { return try ExportOutput.print(text) }
         try ExportOutput.write(text, to: output)

@@ -5,6 +5,11 @@ import SystemPackage
 
 /// Where exports go: a file appears whole or not at all.
 enum ExportOutput {
+    /// Refuses an empty name: an unset variable of a script must not make it another place.
+    static func validate(_ path: String?) throws {
+        if path?.isEmpty == true { throw ValidationError("--output has an empty name.") }
+    }
+
     /// Prints to standard output.
     static func print(_ text: String) throws {
         // Like any other command, it ends when nobody reads what it prints.

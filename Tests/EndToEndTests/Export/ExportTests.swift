@@ -104,6 +104,13 @@ struct ExportTests {
         #expect(inFile.errors == ["error: '/dev/null' is no folder."])
     }
 
+    @Test("an empty name is wrong usage, as a script's unset variable gives it", arguments: ["json-schema", "html"])
+    func emptyName(format: String) async throws {
+        let run = try await Sluice.run(Self.arguments(format) + ["--output", ""], in: try TestFolder())
+        #expect(run.ending == .exit(64))
+        #expect(run.errors.first == "Error: --output has an empty name.")
+    }
+
     @Test("a link stays a link to the file that is written, and a device stays a device")
     func links() async throws {
         let folder = try TestFolder()

@@ -1,7 +1,7 @@
 /// The page's style sheet: paper and ink by day and by night, on a phone and on paper.
 enum CatalogueStyle {
     /// Of `text`, as the page's policy names it; a test says what it must be.
-    static let digest = "sha256-AY+C6GVEaVevAVjVEgAv/IKvhwURy93n6SZ7CZ1vlno="
+    static let digest = "sha256-E9gUp8xjWJMqc5jz2rR6jGw02xnAoVFkADE3hgC/Nzo="
 
     static let text = #"""
         :root {
@@ -167,7 +167,7 @@ enum CatalogueStyle {
           section.chapter { padding-top: 1rem; }
           pre { padding: .5rem .75rem; border: 1px solid var(--rule); font-size: 7pt; line-height: 1.3; }
           .example { margin-top: .6rem; }
-          .properties > li { padding: .3rem 0; line-height: 1.4; }
+          .properties > li { grid-template-columns: 36% minmax(0, 1fr); padding: .3rem 0; line-height: 1.4; }
           footer { display: none; }
         }
         """#

@@ -2,10 +2,13 @@
 /// good.
 ///
 /// There is a file for each event and one for all of them; each holds everything that it refers to. They describe an
-/// event as `POST /v1/events` takes it, and say what the check at the door says, but for what no schema can: a key
-/// that comes twice, nesting beyond 64 levels, an event over 1 MiB, numbers beyond what a reader's own type holds,
-/// the limits of a decimal in a string, the allowed moments of a timestamp, and patterns for which only RE2 has
-/// words. There the schema takes what the check may refuse, and says so in a `$comment`.
+/// event as `POST /v1/events` takes it, and say what the check at the door says, but for what no schema can:
+///
+/// - a key that comes twice, nesting beyond 64 levels, an event over 1 MiB, whole numbers beyond 64 bits in free values,
+///   the limits of a decimal in a string, the allowed moments of a timestamp, patterns for which only RE2 has words: the
+///   schema takes them, and a `$comment` says so;
+/// - numbers of more digits than a reader's own type holds, which are that reader's affair;
+/// - a decimal in a string with an exponent beyond 64, or with one beside allowed values, which the check may take.
 public struct JSONSchemaExport: Sendable {
     /// The path of the schema of all events.
     public static let envelopePath = "envelope.schema.json"
