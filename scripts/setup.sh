@@ -47,6 +47,9 @@ find_missing_on_linux() {
     need zlib1g-dev pkg-config --exists zlib
     need postgresql postgres_bindir
     need postgresql-client command -v psql
+    # What the tests hold the exported schemas and the exported page against.
+    need python3-jsonschema python3 -c 'import jsonschema'
+    need chromium find_chromium
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
     fi
@@ -62,9 +65,21 @@ find_missing_on_macos() {
     need isa-l pkg-config --exists libisal
     need xxhash pkg-config --exists libxxhash
     need postgresql@17 postgres_bindir
+    # These two are no formulas.
+    find_chromium >/dev/null \
+        || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
+    python3 -c 'import jsonschema' 2>/dev/null \
+        || fail "the tests need Python's jsonschema. Run: python3 -m pip install --user jsonschema"
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
     fi
+}
+
+# The browser under any of its names; Debian and Ubuntu differ.
+find_chromium() {
+    command -v chromium || command -v chromium-browser || command -v google-chrome \
+        || [[ -x '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ]] \
+        || [[ -x /Applications/Chromium.app/Contents/MacOS/Chromium ]]
 }
 
 # as_root COMMAND…: with sudo where we are not root.

@@ -66,7 +66,7 @@ struct MigrateCommand: AsyncParsableCommand {
             let migrator = PostgresMigrator(configuration)
             if planOnly {
                 let script = try await migrator.script(for: plan, applying: history)
-                print(script.text)
+                print(script.text, terminator: "")
                 Terminal.printError(script.summary)
             } else {
                 Self.say(try await migrator.migrate(plan, applying: history))

@@ -14,11 +14,19 @@ import Testing
             targets: CommandRule.targets(ofMakefile: try Repository.text(of: "Makefile")),
             subcommands: subcommands,
             options: try subcommands.reduce(into: []) { options, subcommand in
-                options.formUnion(CommandRule.options(ofHelp: try SluiceProgram.output(subcommand, "--help")))
+                options.formUnion(try Self.options(of: [subcommand]))
             }
         )
         let findings = rule.findings(in: TextFile(path: path, text: try Repository.text(of: path)))
         #expect(findings.isEmpty, "\(findings)")
+    }
+
+    /// The options of a command, and of the commands that it has itself.
+    private static func options(of command: [String]) throws -> Set<String> {
+        let help = try SluiceProgram.output(command + ["--help"])
+        return try CommandRule.subcommands(ofHelp: help).reduce(into: CommandRule.options(ofHelp: help)) {
+            $0.formUnion(try options(of: command + [$1]))
+        }
     }
 
     @Test("a command that does not exist is found")

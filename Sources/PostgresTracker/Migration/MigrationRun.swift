@@ -2,11 +2,6 @@ import EventPipeline
 
 /// One run of the migrator over one connection.
 struct MigrationRun {
-    /// Where a schema keeps the record of its migrations; no event's table has a name that begins with an underscore.
-    private static let bookkeeping = "_sluice_migrations"
-    /// The first half of the advisory lock's key; the second is a hash of the schema's name.
-    private static let lockClass = 0x736C_7569
-
     let connection: PostgresConnection
     let schema: String
     let limit: WaitLimit
@@ -37,10 +32,8 @@ struct MigrationRun {
     ) throws(PostgresFailure) -> Result<MigrationScript, TrackerError> {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", limit)
         let script = try Self.settle { () throws in
-            let frames = try pending(migrations).map {
-                MigrationFrame(of: $0, schema: schema, bookkeeping: Self.bookkeeping)
-            }
-            return MigrationScript(schema: schema, migrations: frames, tables: try changes(to: tables).tables)
+            let pending = try pending(migrations)
+            return MigrationScript(schema: schema, migrations: pending, tables: try changes(to: tables).tables)
         }
         try connection.execute("ROLLBACK", limit)
         return script
@@ -66,11 +59,7 @@ struct MigrationRun {
     private func lock() throws {
         try connection.execute("SET lock_timeout = '60s'", limit)
         do throws(PostgresFailure) {
-            _ = try connection.rows(
-                of: "SELECT pg_advisory_lock(\(Self.lockClass), hashtext($1))",
-                parameters: [schema],
-                limit
-            )
+            try connection.execute(MigrationSteps.lock(schema), limit)
         } catch {
             guard error.sqlState == "55P03" else { throw error }
             throw TrackerError(
@@ -80,8 +69,7 @@ struct MigrationRun {
                 underlying: error
             )
         }
-        // A change of a table must not queue for long behind a reader: every writer would queue behind it.
-        try connection.execute("SET lock_timeout = '10s'", limit)
+        try connection.execute(MigrationSteps.patience, limit)
     }
 
     // MARK: Migrations
@@ -104,7 +92,7 @@ struct MigrationRun {
     }
 
     private func appliedMigrations() throws(PostgresFailure) -> [AppliedMigration] {
-        let table = SQLText.identifier(schema) + "." + SQLText.identifier(Self.bookkeeping)
+        let table = MigrationSteps.record(of: schema)
         let found = try connection.rows(
             of: "SELECT to_regclass($1) IS NOT NULL",
             parameters: [table],
@@ -123,8 +111,7 @@ struct MigrationRun {
     }
 
     private func apply(_ migration: Migration) throws(PostgresFailure) {
-        let frame = MigrationFrame(of: migration, schema: schema, bookkeeping: Self.bookkeeping)
-        try connection.execute(frame.opening.joined(separator: "; "), limit)
+        try connection.execute(MigrationSteps.opening(schema), limit)
         try connection.execute(migration.sql, limit)
         guard connection.isInTransaction else {
             throw PostgresFailure(
@@ -133,7 +120,7 @@ struct MigrationRun {
                 message: "a migration must not end the transaction that it runs in"
             )
         }
-        try connection.execute(frame.closing.joined(separator: "; "), limit)
+        try connection.execute(MigrationSteps.closing(migration, schema), limit)
     }
 
     // MARK: Tables
@@ -142,7 +129,7 @@ struct MigrationRun {
         let changes = try changes(to: tables)
         for change in changes.tables {
             try step("The table \(SQLText.identifier(change.table)) was not changed") { () throws(PostgresFailure) in
-                try connection.execute(change.transaction.joined(separator: ";\n"), limit)
+                try connection.execute(MigrationSteps.transaction(change), limit)
             }
             if change.isNew {
                 report.createdTables.append(change.table)

@@ -9,9 +9,6 @@ package struct SchemaChanges: Sendable, Hashable {
         /// Whether the table is made; otherwise it is extended.
         package var isNew: Bool
         package var statements: [String]
-
-        /// The same between `BEGIN` and `COMMIT`.
-        var transaction: [String] { ["BEGIN"] + statements + ["COMMIT"] }
     }
 
     /// The changes, in the plan's order; tables that need none are left out.

@@ -5,7 +5,10 @@ enum SluiceProgram {
     /// What it prints when it is called so.
     ///
     /// - Throws: where it cannot be started, or ends with an error.
-    static func output(_ arguments: String...) throws -> String {
+    static func output(_ arguments: String...) throws -> String { try output(arguments) }
+
+    /// What it prints when it is called so.
+    static func output(_ arguments: [String]) throws -> String {
         let process = Process()
         let output = Pipe()
         process.executableURL = try location()

@@ -35,6 +35,10 @@ struct UsageTests {
             ("coverage", "Missing expected argument '<sources> ...'"),
             ("init a b", "Unexpected argument 'b'"),
             ("completions csh", "'csh' is invalid for '<shell>'"),
+            ("export xml", "Unexpected argument 'xml'"),
+            ("export html page.html", "Unexpected argument 'page.html'"),
+            ("export json-schema --events PLAN --base-uri schemas", "--base-uri takes an absolute URI"),
+            ("export json-schema --events PLAN --base-uri https://a/#b", "--base-uri takes an absolute URI"),
         ]
     )
     func usage(line: String, sentence: String) async throws {

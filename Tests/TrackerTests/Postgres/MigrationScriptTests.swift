@@ -54,7 +54,7 @@ struct MigrationScriptTests {
 
             let again = try await Self.migrator(byScript).script(for: plan, applying: migrations)
             #expect(again.isEmpty)
-            #expect(again.text == "-- Nothing to do: the database is up to the plan.")
+            #expect(again.text == "-- Nothing to do: the database is up to the plan.\n")
             #expect(try await Self.migrator(byScript).migrate(plan, applying: migrations).isEmpty)
         }
         #expect(try await Self.contents(of: byScript) != empty)

@@ -1,0 +1,51 @@
+/// The text forms of the plan's types as regular expressions that ECMAScript and Python read alike.
+enum SchemaPattern {
+    private static let end = PortablePattern.end
+
+    static let text = #"^[^\u0000\ud800-\udfff]*"# + end
+
+    static let uuid = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}" + end
+
+    /// A number of JSON's grammar, with an exponent that adds no more digits than the check takes.
+    static let decimal =
+        #"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?0*(?:[0-9]|[1-5][0-9]|6[0-4]))?"# + end
+
+    /// Zero or more, for a text that is a decimal.
+    static let notNegative = "^(?!-[0.]*[1-9])"
+
+    static let date = "^" + calendarDate + end
+
+    static let timestamp =
+        "^" + calendarDate + "[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)"
+        + #"(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"# + end
+
+    /// The days of the Gregorian calendar in the years 0000 to 9999.
+    private static let calendarDate =
+        "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+        + "|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+        + "-02-29)"
+
+    /// For a timestamp with a second 60: the minute before a midnight in UTC, wherever its offset puts that on the
+    /// clock.
+    ///
+    /// East of Greenwich the clock shows the offset less a minute, west of it what the offset leaves of a day.
+    static let leapSecond = "^[0-9-]{10}[Tt](?:23:59[:0-9.]+[Zz]|\(east)|\(west))" + end
+
+    private static let rest = "[:0-9.]+"
+
+    private static let east: String = {
+        let sameTen = (0...8).map { #"\#($0)\#(rest)\+\1:\2[\#($0 + 1)]"# }.joined(separator: "|")
+        let nextTen = (0...4).map { #"\#($0)9\#(rest)\+\1:\#($0 + 1)0"# }.joined(separator: "|")
+        let nextHour = (0..<24).map { #"\#(padded($0)):59\#(rest)\+\#(padded(($0 + 1) % 24)):00"# }
+        return "([01][0-9]|2[0-3]):(?:([0-5])(?:\(sameTen))|\(nextTen))|" + nextHour.joined(separator: "|")
+    }()
+
+    private static let west: String = {
+        let hours = (0..<24).map { "\(padded($0))\(rest)-\(padded(23 - $0))" }.joined(separator: "|")
+        let tens = (0..<6).map { "\($0)\(rest)-[0-9]{2}:\(5 - $0)" }.joined(separator: "|")
+        let ones = (0..<10).map { "\($0)\(rest)-[0-9]{2}:[0-9]\(9 - $0)" }.joined(separator: "|")
+        return "(?=\(hours))[0-9]{2}:(?=\(tens))[0-9](?:\(ones))"
+    }()
+
+    private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+}

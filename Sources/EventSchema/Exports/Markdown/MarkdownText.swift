@@ -1,0 +1,55 @@
+/// Text on its way into GitHub's Markdown, where it means nothing but itself.
+enum MarkdownText {
+    /// Words of a paragraph or of a table's cell, on one line.
+    static func words(_ text: String) -> String {
+        var result = ""
+        for scalar in text.trimmingSpace.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\\", "`", "*", "_", "[", "]", "|", "~", "#", "$": result += "\\" + String(Character(scalar))
+            case "\n": result += "<br>"
+            case _ where scalar.properties.generalCategory == .control: result += " "
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return escapingStart(of: result)
+    }
+
+    /// A value, set as code.
+    ///
+    /// Markdown has no escape within its own code, so that some values need HTML's.
+    static func code(_ text: String) -> String {
+        let isPlain = text.unicodeScalars.allSatisfy { scalar in
+            scalar != "`" && scalar != "|" && scalar.properties.generalCategory != .control
+        }
+        let ends = [text.unicodeScalars.first, text.unicodeScalars.last].compactMap(\.self)
+        if isPlain, !ends.isEmpty, !ends.contains(where: { $0.properties.isWhitespace }) { return "`\(text)`" }
+        return "<code>" + text.unicodeScalars.map(character).joined() + "</code>"
+    }
+
+    /// A character between HTML's own tags, where Markdown still looks for its signs.
+    private static func character(_ scalar: Unicode.Scalar) -> String {
+        let isSign = scalar.isASCII && !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
+        return isSign && scalar != " " ? "&#\(scalar.value);" : String(Character(scalar))
+    }
+
+    /// What would begin a list, a heading's underline or a numbered item does not.
+    private static func escapingStart(of text: String) -> String {
+        guard let first = text.unicodeScalars.first else { return text }
+        if "-+=:".unicodeScalars.contains(first) { return "\\" + text }
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let rest = text.dropFirst(digits.count)
+        guard !digits.isEmpty, rest.hasPrefix(".") || rest.hasPrefix(")") else { return text }
+        return digits + "\\" + rest
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpace: String {
+        let start = unicodeScalars.drop { $0.properties.isWhitespace }
+        let end = start.reversed().drop { $0.properties.isWhitespace }
+        return String(String.UnicodeScalarView(end.reversed()))
+    }
+}

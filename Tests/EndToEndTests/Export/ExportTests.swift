@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `sluice export`, as a user calls it.
+@Suite("sluice export", .timeLimit(.minutes(3)))
+struct ExportTests {
+    private static let migrations = RepositoryFile.url("migrations").path
+
+    /// What each subcommand needs beside its output.
+    private static func arguments(_ format: String) -> [String] {
+        ["export", format, "--events", Sluice.plan] + (format == "sql" ? ["--migrations", migrations] : [])
+    }
+
+    @Test("prints what it writes, the same bytes each time", arguments: ["json-schema", "sql", "markdown", "html"])
+    func outputs(format: String) async throws {
+        let folder = try TestFolder()
+        let printed = try await Sluice.run(Self.arguments(format), in: folder)
+        #expect(printed.ending == .exit(0))
+        #expect(printed.errors == [])
+        #expect(printed.output.count > 100)
+        for name in ["first", "second"] {
+            let run = try await Sluice.run(Self.arguments(format) + ["--output", name], in: folder)
+            #expect(run.ending == .exit(0))
+            #expect(run.output == [])
+        }
+        let file = format == "json-schema" ? "/envelope.schema.json" : ""
+        let first = try Data(contentsOf: folder.url.appending(path: "first" + file))
+        #expect(try Data(contentsOf: folder.url.appending(path: "second" + file)) == first)
+        #expect(String(decoding: first, as: UTF8.self) == printed.output.joined(separator: "\n") + "\n")
+    }
+
+    @Test("json-schema writes a schema for each event and one for all, whose ids begin as told")
+    func schemas() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        let arguments = ["export", "json-schema", "--output", "made/schemas", "--base-uri", "https://example.com/s"]
+        #expect(try await Sluice.run(arguments, in: folder).ending == .exit(0))
+        #expect(
+            try Self.files(in: folder.path("made")) == [
+                "schemas/envelope.schema.json", "schemas/events/sold.schema.json",
+            ]
+        )
+        let event = folder.lines(of: "made/schemas/events/sold.schema.json")
+        #expect(event.contains(#"  "$id": "https://example.com/s/events/sold.schema.json","#))
+
+        // An event that is no more leaves its schema, which is named.
+        try folder.write("{}", to: "made/schemas/events/old.schema.json")
+        let again = try await Sluice.run(arguments, in: folder)
+        #expect(again.ending == .exit(0))
+        #expect(again.errors == ["warning: 'made/schemas/events/old.schema.json' belongs to no event of the plan"])
+    }
+
+    @Test("psql takes the SQL, and migrate finds nothing left to do", arguments: ["analytics", #"we"ird's; schema"#])
+    func sql(schema: String) async throws {
+        let folder = try TestFolder()
+        let options = ["--schema", schema]
+        let run = try await Sluice.run(Self.arguments("sql") + options + ["-o", "plan.sql"], in: folder)
+        #expect(run.ending == .exit(0))
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        // From its file, because the pipe to psql holds no more than a part at once.
+        try await database.run("\\i \(folder.path("plan.sql"))")
+        let migration = try await Sluice.run(
+            ["migrate", "--events", Sluice.plan, "--postgres", database.url, "--migrations", Self.migrations] + options,
+            in: folder
+        )
+        #expect(migration.errors == [])
+        #expect(migration.output == ["Nothing to do: the database is up to the plan."])
+    }
+
+    @Test(
+        "what cannot be written is an error, and leaves what was there",
+        arguments: [
+            ("missing/plan.html", "'ROOT/missing/plan.html' cannot be written: No such file or directory."),
+            ("folder", "'ROOT/folder' cannot be written: Is a directory."),
+            ("file/plan.html", "'ROOT/file/plan.html' cannot be written: Not a directory."),
+            ("/dev/full", "'/dev/full' cannot be written: No space left on device."),
+        ]
+    )
+    func unwritable(output: String, sentence: String) async throws {
+        let folder = try TestFolder()
+        try folder.write("here", to: "folder/inner")
+        try folder.write("here", to: "file")
+        let before = try Self.files(in: folder.url.path)
+        let run = try await Sluice.run(Self.arguments("html") + ["--output", output], in: folder)
+        #expect(run.ending == .exit(1))
+        let root = folder.url.resolvingSymlinksInPath().path
+        #expect(run.errors == ["error: " + sentence.replacingOccurrences(of: "ROOT", with: root)])
+        #expect(try Self.files(in: folder.url.path) == before)
+    }
+
+    @Test("schemas are written all or not at all")
+    func allOrNothing() async throws {
+        let folder = try TestFolder()
+        try folder.write("here", to: "made/events/item_returned.schema.json/inner")
+        let run = try await Sluice.run(Self.arguments("json-schema") + ["--output", "made"], in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.errors == ["error: 'made/events/item_returned.schema.json' cannot be written: Is a directory."])
+        #expect(try Self.files(in: folder.path("made")) == ["events/item_returned.schema.json/inner"])
+        let inFile = try await Sluice.run(
+            Self.arguments("json-schema") + ["--output", "/dev/null/schemas"],
+            in: folder
+        )
+        #expect(inFile.errors == ["error: '/dev/null' is no folder."])
+    }
+
+    @Test("an empty name is wrong usage, as a script's unset variable gives it", arguments: ["json-schema", "html"])
+    func emptyName(format: String) async throws {
+        let run = try await Sluice.run(Self.arguments(format) + ["--output", ""], in: try TestFolder())
+        #expect(run.ending == .exit(64))
+        #expect(run.errors.first == "Error: --output has an empty name.")
+    }
+
+    @Test("a link stays a link to the file that is written, and a device stays a device")
+    func links() async throws {
+        let folder = try TestFolder()
+        try folder.write("old", to: "real.md")
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link.md"), withDestinationPath: "real.md")
+        #expect(try await Sluice.run(Self.arguments("markdown") + ["-o", "link.md"], in: folder).ending == .exit(0))
+        #expect(folder.lines(of: "real.md").first == "# Tracking plan 2.3")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link.md")) == "real.md")
+        #expect(try await Sluice.run(Self.arguments("markdown") + ["-o", "/dev/null"], in: folder).ending == .exit(0))
+        let kind = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+        #expect(kind == .typeCharacterSpecial)
+    }
+
+    @Test("a plan with errors is not exported", arguments: ["json-schema", "sql", "markdown", "html"])
+    func brokenPlan(format: String) async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.broken, to: "plan/shop.plist")
+        let run = try await Sluice.run("export", format, "--events", "plan", "--output", "out", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.contains { $0.hasPrefix("plan/shop.plist:12:36: error: unknown type 'intger'") })
+        #expect(!FileManager.default.fileExists(atPath: folder.path("out")))
+    }
+
+    private static func files(in folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder).sorted().filter { path in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: folder + "/" + path, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }
+    }
+}

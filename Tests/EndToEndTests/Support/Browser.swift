@@ -1,0 +1,100 @@
+import Foundation
+
+/// Chromium without a window, in which exported pages are opened as a reader opens them: from a file.
+struct Browser {
+    /// There is no browser, or it did not do what it was told.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let programs = [
+        "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/snap/bin/chromium",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    ]
+
+    private let folder: TestFolder
+    private let program: String
+
+    /// Works in a folder, in which it keeps its profile as well.
+    init(in folder: TestFolder) throws {
+        guard let program = Self.programs.first(where: FileManager.default.isExecutableFile) else {
+            throw Failure(
+                description:
+                    "These tests need Chromium, and there is none: install the package chromium, or run `make setup`."
+            )
+        }
+        self.folder = folder
+        self.program = program
+    }
+
+    /// The document as it stands when the page of this name, with this fragment, has loaded and its script has run.
+    func document(_ name: String, fragment: String = "") async throws -> String {
+        let url = URL(fileURLWithPath: folder.path(name)).absoluteString + fragment
+        return try await run(["--virtual-time-budget=10000", "--dump-dom", url]).text
+    }
+
+    /// Prints the page of this name to a PDF, and returns that.
+    func print(_ name: String) async throws -> Data {
+        let output = folder.path("print.pdf")
+        let url = URL(fileURLWithPath: folder.path(name)).absoluteString
+        _ = try await run(["--no-pdf-header-footer", "--print-to-pdf=\(output)", url])
+        return try Data(contentsOf: URL(fileURLWithPath: output))
+    }
+
+    /// What the body of a JavaScript function returns that sees the page in a frame of this width, as `page` and
+    /// `document`.
+    ///
+    /// The page's own scripts can be kept from running.
+    func evaluate<Value: Decodable>(
+        _ script: String,
+        on name: String,
+        fragment: String = "",
+        width: Int = 1024,
+        runsScripts: Bool = true,
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        let limit = runsScripts ? "" : #"sandbox="allow-same-origin""#
+        let probe = """
+            <!DOCTYPE html><meta charset="utf-8">
+            <iframe src="\(name)\(fragment)" width="\(width)" height="700" \(limit)></iframe>
+            <script>
+            const judge = (page, document) => { \(script) };
+            window.onload = () => {
+              const frame = document.querySelector("iframe");
+              const result = document.createElement("pre");
+              try {
+                result.textContent = JSON.stringify(judge(frame.contentWindow, frame.contentDocument));
+              } catch (error) {
+                result.textContent = "failed: " + error;
+              }
+              document.body.append(result);
+            };
+            </script>
+            """
+        try folder.write(probe, to: "probe.html")
+        let text = try await document("probe.html")
+        guard let start = text.range(of: "<pre>", options: .backwards),
+            let end = text.range(of: "</pre>", options: .backwards)
+        else { throw Failure(description: "The page said nothing: \(text.suffix(500))") }
+        let json = String(text[start.upperBound..<end.lowerBound])
+            .replacingOccurrences(of: "&lt;", with: "<").replacingOccurrences(of: "&gt;", with: ">")
+            .replacingOccurrences(of: "&amp;", with: "&")
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+        } catch {
+            throw Failure(description: "The page said: \(json)")
+        }
+    }
+
+    private func run(_ arguments: [String]) async throws -> Command.Result {
+        // Nobody's pages but ours are opened; as root there is no sandbox to be had.
+        let fixed = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--allow-file-access-from-files",
+            "--user-data-dir=\(folder.path("profile"))",
+        ]
+        let result = try await Command.run(program, fixed + arguments)
+        guard result.status == 0 else { throw Failure(description: "\(program) ended with status \(result.status).") }
+        return result
+    }
+}
