@@ -6,10 +6,6 @@ import Synchronization
 ///
 /// It may be called from any thread; `logClosure` is called on the threads that do, and on no other.
 public final class EventTracking {
-    /// How long `trackEvent` waits for an event to be written, in seconds: a disk that stands still must not make an app
-    /// stand still.
-    private static let patience = 0.25
-
     /// Called with what is worth knowing, where it is set: for a log, or the console.
     ///
     /// What happens on threads of this library's own is told with the next call of any method here.
@@ -18,8 +14,9 @@ public final class EventTracking {
     /// When events are passed on to trackers.
     public let deliveryType: TrackingDeliveryType
 
+    let defaults: JustTrackDefaults
+    let relay = LogRelay()
     private let storage: EventStorage
-    private let relay = LogRelay()
     /// By their trackers' names in lower case.
     private let lanes = Mutex<[String: TrackerLane]>([:])
 
@@ -28,19 +25,21 @@ public final class EventTracking {
     /// Application Support on macOS, and `XDG_STATE_HOME` or `~/.local/state` elsewhere; in it, the app's name, and
     /// `JustTrack`.
     public convenience init(deliveryType: TrackingDeliveryType = .immediate) {
-        self.init(deliveryType: deliveryType, storage: .standard())
+        self.init(deliveryType: deliveryType, storage: .standard(), defaults: .standard)
     }
 
     /// Keeps undelivered events in a folder, which is made where it is not there.
     ///
     /// Several processes may share one.
     public convenience init(deliveryType: TrackingDeliveryType = .immediate, folder: URL) {
-        self.init(deliveryType: deliveryType, storage: EventStorage(folder: folder.path))
+        self.init(deliveryType: deliveryType, storage: EventStorage(folder: folder.path), defaults: .standard)
     }
 
-    private init(deliveryType: TrackingDeliveryType, storage: EventStorage) {
+    /// Takes what JustTrack itself stored from `defaults`.
+    package init(deliveryType: TrackingDeliveryType, storage: EventStorage, defaults: UserDefaults) {
         self.deliveryType = deliveryType
         self.storage = storage
+        self.defaults = JustTrackDefaults(defaults: defaults)
     }
 
     deinit {
@@ -75,8 +74,8 @@ public final class EventTracking {
     /// Takes an event for those of its trackers that are loaded; returns whether it was taken.
     ///
     /// When it returns, the event is written where it survives the end of the process. It is refused where it has no name,
-    /// names no tracker, holds what cannot be stored (the log says what), or where the disk takes no more. Trackers that
-    /// are not loaded are told to the log, and miss the event.
+    /// names no tracker, or holds what cannot be stored; and where the disk takes no more, by those trackers for which it
+    /// does not. A tracker that is not loaded misses the event. The log tells all of that.
     @discardableResult
     public func trackEvent(_ event: any Event) -> Bool {
         defer { tellLog() }
@@ -85,17 +84,7 @@ public final class EventTracking {
             relay.add("An event of type \(type(of: event)) has no name, or no trackers, and is refused.", .error)
             return false
         }
-        do throws(RecordError) {
-            let record = try RecordWriter.json(name: name, payload: event.payload)
-            let lanes = lanes(named: trackers, for: name)
-            // All first, so that they are written side by side.
-            var receipts: [CommitReceipt] = []
-            for lane in lanes { receipts.append(try lane.track(record)) }
-            return receipts.map { isTaken($0, name) }.allSatisfy(\.self)
-        } catch {
-            relay.add("The event '\(name)' is refused: \(error)", .error)
-            return false
-        }
+        return take(name, event.payload, for: trackers)
     }
 
     /// Takes again what trackers did not get, or did not take: in earlier processes, and in this one.
@@ -106,7 +95,7 @@ public final class EventTracking {
         let lanes = lanes.withLock { Array($0.values) }
         guard !lanes.isEmpty else { return }
         relay.add("Tracking is enabled.", .info)
-        let count = lanes.reduce(0) { $0 + $1.restore() }
+        let count = restoreFromDefaults() + lanes.reduce(0) { $0 + $1.restore() }
         if count > 0 { relay.add("\(count) events restored", .info) }
     }
 
@@ -134,11 +123,39 @@ public final class EventTracking {
         }
         for lane in unloaded { lane.close(discarding: true) }
         for spools in storage.all { spools.removeUnused() }
+        defaults.removeAll()
         tellLog()
     }
 }
 
 extension EventTracking {
+    /// Whether a tracker has this name.
+    func isLoaded(_ name: String) -> Bool {
+        lanes.withLock { $0[name.lowercased()] != nil }
+    }
+
+    /// Takes an event for those of the named trackers that are loaded; false where one of them will miss it.
+    func take(_ name: String, _ payload: Payload, for trackers: [String]) -> Bool {
+        do throws(RecordError) {
+            let record = try RecordWriter.json(name: name, payload: payload)
+            // All first, so that they are written side by side.
+            let receipts = lanes(named: trackers, for: name).map { receipt(for: record, of: name, in: $0) }
+            return receipts.map { isTaken($0, name) }.allSatisfy(\.self)
+        } catch {
+            relay.add("The event '\(name)' is refused: \(error)", .error)
+            return false
+        }
+    }
+
+    private func receipt(for record: [UInt8], of event: String, in lane: TrackerLane) -> CommitReceipt? {
+        do throws(RecordError) {
+            return try lane.track(record)
+        } catch {
+            relay.add("The event '\(event)' is refused for the tracker '\(lane.name)': \(error)", .error)
+            return nil
+        }
+    }
+
     /// The lanes of an event's trackers; a name that no tracker has is told.
     private func lanes(named names: [String], for event: String) -> [TrackerLane] {
         let found = lanes.withLock { lanes in names.map { lanes[$0.lowercased()] } }
@@ -150,11 +167,10 @@ extension EventTracking {
         }
     }
 
-    private func isTaken(_ receipt: CommitReceipt, _ event: String) -> Bool {
+    private func isTaken(_ receipt: CommitReceipt?, _ event: String) -> Bool {
+        guard let receipt else { return false }
         do throws(SubmissionError) {
-            if try !receipt.wait(atMost: Self.patience) {
-                relay.add("The event '\(event)' is not written yet, which takes long.", .error)
-            }
+            if try !receipt.waitBriefly() { relay.add("The event '\(event)' is not written yet.", .error) }
             return true
         } catch {
             relay.add("The event '\(event)' could not be stored, and is refused: \(error)", .error)

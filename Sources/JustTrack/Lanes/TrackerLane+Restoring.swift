@@ -31,13 +31,7 @@ extension TrackerLane {
         while let part = try reader.next() {
             if let damage = part.damage { logger.error("A spool of '\(name)' is damaged: \(damage)") }
             guard let batch = part.batch else { continue }
-            do throws(SubmissionError) {
-                guard try track(batch).wait(atMost: Self.patience) else {
-                    throw .notStored(JournalError(.unwritable, "The disk does not answer."))
-                }
-            } catch {
-                throw JournalError(.unwritable, "The events are not taken: \(error)")
-            }
+            try take(batch)
             count += batch.count
             // Should the process end before all is taken, only what follows comes again.
             do throws(FileError) {
@@ -48,5 +42,13 @@ extension TrackerLane {
         }
         spool.remove()
         return count
+    }
+
+    private func take(_ batch: EventBatch) throws(JournalError) {
+        do {
+            guard try track(batch).wait(atMost: Self.patience) else { throw RecordError.spoolStandsStill }
+        } catch {
+            throw JournalError(.unwritable, "They are not taken: \(error)")
+        }
     }
 }

@@ -16,6 +16,7 @@ final class TrackerLane: Sendable {
     private let tracker: LoadedTracker
     private let linger: Duration
     private let intake = Mutex(Intake.unopened)
+    private let pace = CommitPace()
     private let discards = Atomic<Bool>(false)
 
     /// Whether events are taken.
@@ -53,21 +54,25 @@ final class TrackerLane: Sendable {
 
     /// Takes an event, given as the JSON of its record.
     ///
-    /// - Throws: Where the event breaks a rule of the engine's; then it was not taken.
+    /// - Throws: Where the event breaks a rule of the engine's, or where too many are on their way; then it was not taken.
     func track(_ record: [UInt8]) throws(RecordError) -> CommitReceipt {
-        try intake.withLock { intake throws(RecordError) in
-            open(&intake)
-            guard case .open(let pipeline, let validator) = intake else { return .closed() }
-            return CommitReceipt(of: try RecordPlan.batch(of: record, validator), in: pipeline)
-        }
+        try submit { validator throws(RecordError) in try RecordPlan.batch(of: record, validator) }
     }
 
     /// Takes events that were taken before.
-    func track(_ batch: EventBatch) -> CommitReceipt {
-        intake.withLock { intake in
+    ///
+    /// - Throws: Where too many are on their way; then they were not taken.
+    func track(_ batch: EventBatch) throws(RecordError) -> CommitReceipt {
+        try submit { _ in batch }
+    }
+
+    private func submit(
+        _ batch: (EventValidator) throws(RecordError) -> EventBatch
+    ) throws(RecordError) -> CommitReceipt {
+        try intake.withLock { intake throws(RecordError) in
             open(&intake)
-            guard case .open(let pipeline, _) = intake else { return .closed() }
-            return CommitReceipt(of: batch, in: pipeline)
+            guard case .open(let pipeline, let validator) = intake else { throw .trackerUnloaded }
+            return try CommitReceipt(of: try batch(validator), in: pipeline, pace: pace)
         }
     }
 
@@ -78,6 +83,7 @@ final class TrackerLane: Sendable {
 
     /// Waits until every event taken so far was passed on.
     func flush() async {
+        await pace.catchUp()
         await pipeline?.flush()
     }
 

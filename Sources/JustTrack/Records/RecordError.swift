@@ -27,6 +27,12 @@ struct RecordError: Error, CustomStringConvertible {
         return RecordError(description: sentences.joined(separator: "; "))
     }
 
+    /// The disk is behind, or does not answer.
+    static let spoolStandsStill = RecordError(description: "the disk does not take it, and too many others wait for it")
+
+    /// The tracker was unloaded in this moment.
+    static let trackerUnloaded = RecordError(description: "its tracker is unloaded")
+
     private static func place(_ path: [String]) -> String {
         path.isEmpty ? "the payload" : "'\(path.joined(separator: "."))' in the payload"
     }

@@ -6,6 +6,11 @@ package struct EventStorage: Sendable {
     /// The folder's path.
     package let folder: String
 
+    /// Names the folder, which is made with the first event.
+    package init(folder: String) {
+        self.folder = folder
+    }
+
     /// Where the app's state belongs unless it says otherwise.
     ///
     /// On Apple's systems the application support folder, elsewhere `XDG_STATE_HOME` or `~/.local/state`; below that a

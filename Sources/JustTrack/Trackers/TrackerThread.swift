@@ -1,7 +1,7 @@
 import EventPipeline
 
 #if canImport(ObjectiveC)
-import ObjectiveC
+import Foundation
 #endif
 
 /// The thread on which one of the app's trackers is called, for one event after the other.

@@ -78,8 +78,13 @@ final class TrackingSample {
         trackers: any EventTracker...
     ) -> EventTracking {
         let tracking = EventTracking(deliveryType: deliveryType, folder: URL(fileURLWithPath: folder.path))
-        tracking.logClosure = { text, level in self.lines.withLock { $0.append("\(level): \(text)") } }
+        listen(to: tracking)
         for tracker in trackers { tracking.loadCustomTracker(tracker) }
         return tracking
+    }
+
+    /// Notes what is logged.
+    func listen(to tracking: EventTracking) {
+        tracking.logClosure = { text, level in self.lines.withLock { $0.append("\(level): \(text)") } }
     }
 }
