@@ -29,6 +29,11 @@ let package = Package(
                 .product(name: "EventSchema", package: "sluice"),
             ]
         ),
+        // JustTrack's interface, with a tracker that completes at once.
+        .executableTarget(
+            name: "bench-justtrack",
+            dependencies: [.product(name: "JustTrack", package: "sluice")]
+        ),
         // The ceiling of HTTP: NIO, and nothing behind it.
         .executableTarget(
             name: "bench-bare",

@@ -2,7 +2,8 @@ public import Foundation
 
 /// When events are passed on to trackers.
 public enum TrackingDeliveryType: Sendable {
-    /// Together, so many seconds after the first of them, or earlier where 10,000 have gathered for a tracker.
+    /// Together, so many seconds after the first of them, or earlier where 10,000, or 4 MiB,
+    /// have gathered for a tracker.
     case batch(dispatchInterval: TimeInterval)
     /// Each as soon as its tracker has got those before it.
     case immediate

@@ -120,6 +120,8 @@ extension TrackerLane {
     /// A pipeline with a spool, or where there is no disk to be had, one that keeps the last events in memory.
     private func makePipeline() -> (Pipeline, Spool?) {
         var configuration = Pipeline.Configuration.journaled
+        configuration.queue.capacityInEvents = 20_000
+        configuration.queue.capacityInBytes = 8 << 20
         configuration.delivery.linger = linger
         let tracker = AppTracker(name: name, tracker: tracker, undelivered: undelivered)
         let quarantine = Quarantine.discarding(logger: logger)

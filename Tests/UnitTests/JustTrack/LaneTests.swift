@@ -10,11 +10,7 @@ import Testing
     @Test("a tracker that hangs holds up no other")
     func hanging() async {
         let gate = Watched(false)
-        let hanging = NotingTracker("hanging") { _ in
-            let condition = NSCondition()
-            while !gate.value { _ = condition.withLock { condition.wait(until: Date(timeIntervalSinceNow: 0.01)) } }
-            return true
-        }
+        let hanging = NotingTracker("hanging") { _ in gate.hold() }
         let other = NotingTracker("other")
         let tracking = sample.tracking(trackers: hanging, other)
         let names = (0..<50).map { "\($0)" }
@@ -24,6 +20,30 @@ import Testing
         gate.update { $0 = true }
         await tracking.flush()
         #expect(hanging.names.value == names)
+    }
+
+    @Test("a tracker that hangs takes no more of the disk than it may; it loses the oldest, which is said")
+    func limit() async {
+        let gate = Watched(false)
+        let hanging = NotingTracker("a") { _ in gate.hold() }
+        let tracking = sample.tracking(trackers: hanging)
+        let text = String(repeating: "x", count: 500_000)
+        func track(_ number: Int) -> Bool {
+            tracking.trackEvent(SampleEvent("\(number)", payload: ["text": text], trackers: "a"))
+        }
+        // 65 MB, of which 32 MiB find room at once; then each waits until there is room again.
+        var refused = 0
+        for number in 0..<130 {
+            while !track(number) { refused += 1 }
+        }
+        gate.update { $0 = true }
+        await tracking.flush()
+        let names = hanging.names.value.compactMap { Int($0) }
+        #expect(refused > 0)
+        #expect(names == names.sorted() && names.last == 129)
+        #expect((20..<110).contains(names.count))
+        #expect(sample.errors.contains { $0.contains("could not be stored") })
+        #expect(sample.errors.contains { $0.contains("Events that the tracker had not got are removed") })
     }
 
     @Test("a tracker is called for one event at a time, in their order, whoever tracks them")
@@ -195,5 +215,14 @@ private final class ReplacingTracker: EventTracker, @unchecked Sendable {
     func trackEvent(_ name: String, payload: Payload) -> Bool {
         tracking?.loadCustomTracker(replacement)
         return tracking?.trackEvent(SampleEvent("from \(name)", trackers: "a")) ?? false
+    }
+}
+
+extension Watched<Bool> {
+    /// Holds the thread until the value is true; for a tracker that hangs.
+    fileprivate func hold() -> Bool {
+        let condition = NSCondition()
+        while !value { _ = condition.withLock { condition.wait(until: Date(timeIntervalSinceNow: 0.01)) } }
+        return true
     }
 }

@@ -148,6 +148,24 @@ import Testing
         #expect(next.names.value == [])
     }
 
+    @Test("of what a tracker never takes the newest is kept, and what is lost is said")
+    func undeliveredLimit() async throws {
+        let before = sample.tracking(trackers: NotingTracker("a") { _ in false })
+        let text = String(repeating: "x", count: 500_000)
+        for number in 0..<100 {
+            before.trackEvent(SampleEvent("\(number)", payload: ["text": text], trackers: "a"))
+            await before.flush()
+        }
+        let tracker = NotingTracker("a")
+        before.loadCustomTracker(tracker)
+        #expect(sample.errors.contains { $0.contains("of the oldest events are lost") })
+        before.enable()
+        await before.flush()
+        let names = tracker.names.value.compactMap { Int($0) }
+        #expect(names == names.sorted() && names.last == 99)
+        #expect((50..<70).contains(names.count))
+    }
+
     @Test("two of one process share a folder, and none takes what the other still has")
     func sharing() async {
         let (first, second) = (NotingTracker("a"), NotingTracker("a"))
