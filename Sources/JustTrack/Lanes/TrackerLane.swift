@@ -34,6 +34,11 @@ final class TrackerLane: Sendable {
         case open(Pipeline, EventValidator)
         /// No events are taken; those that were are passed on. Final.
         case closed
+
+        var pipeline: Pipeline? {
+            guard case .open(let pipeline, _) = self else { return nil }
+            return pipeline
+        }
     }
 
     /// Passes events on after `linger`.
@@ -92,19 +97,16 @@ final class TrackerLane: Sendable {
     /// What is not passed on within half a minute stays in the spool. With `discarding` that is removed instead, and so is
     /// what the tracker did not take.
     func close(discarding: Bool = false) {
-        let pipeline = pipeline
-        intake.withLock { $0 = .closed }
+        let pipeline = intake.withLock { intake in
+            defer { intake = .closed }
+            return intake.pipeline
+        }
         if discarding { discards.store(true, ordering: .relaxed) }
         undelivered.release(discarding: discarding)
         pipeline?.shutdown()
     }
 
-    private var pipeline: Pipeline? {
-        intake.withLock { intake in
-            guard case .open(let pipeline, _) = intake else { return nil }
-            return pipeline
-        }
-    }
+    private var pipeline: Pipeline? { intake.withLock { $0.pipeline } }
 }
 
 extension TrackerLane {

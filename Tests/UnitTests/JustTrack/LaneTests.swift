@@ -73,6 +73,34 @@ import Testing
         #expect(!sample.log.contains { $0.contains("restored") })
     }
 
+    @Test("one tracker in several places is called for one event at a time, too")
+    func severalPlaces() async {
+        let calls = Mutex((now: 0, most: 0))
+        let tracker = NotingTracker("a") { _ in
+            calls.withLock { calls in
+                calls.now += 1
+                calls.most = max(calls.most, calls.now)
+            }
+            // Long enough for another thread to come in, if it could.
+            sched_yield()
+            calls.withLock { $0.now -= 1 }
+            return true
+        }
+        let (one, other) = (sample.tracking(trackers: tracker), sample.tracking(trackers: tracker))
+        for round in 0..<5 {
+            for number in 0..<100 {
+                one.trackEvent(SampleEvent("\(round) \(number)", trackers: "a"))
+                other.trackEvent(SampleEvent("\(round) \(number)", trackers: "a"))
+            }
+            one.unloadTrackers()
+            one.loadCustomTracker(tracker)
+        }
+        await other.flush()
+        await one.flush()
+        await tracker.names.wait { $0.count == 1000 }
+        #expect(calls.withLock { $0.most } == 1)
+    }
+
     @Test("a tracker may track events itself, and load another in its place")
     func fromWithin() async {
         let sample = sample
