@@ -6,7 +6,9 @@
 /// - **Answers.** `true` says that the event is delivered. After `false` it is kept, those behind it go on, and it comes
 ///   again after the next `enable()`, in this process or a later one.
 /// - **Repetition.** An event may come again where the process ended before the answer was noted.
-public protocol EventTracker {
+///
+/// It inherits `SendableMetatype` so that no tracker's methods can belong to the main actor, whose thread does not call them.
+public protocol EventTracker: SendableMetatype {
     /// The name by which events name this tracker; asked once, when the tracker is loaded.
     var name: String { get }
 

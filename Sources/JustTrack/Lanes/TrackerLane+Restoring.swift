@@ -13,6 +13,10 @@ extension TrackerLane {
         undelivered.release()
         var count = 0
         for folder in spools.spools {
+            guard !Spool.isDiscarded(folder) else {
+                _ = Spool.removeUnused(folder)
+                continue
+            }
             do throws(JournalError) {
                 count += try restore(Spool(folder: folder))
             } catch {

@@ -31,13 +31,18 @@ final class TrackerLane: Sendable {
         ///
         /// Can transition to:
         /// - `closed` when the tracker is unloaded, or its `EventTracking` is let go.
-        case open(Pipeline, EventValidator)
+        case open(Pipeline, Spool?, EventValidator)
         /// No events are taken; those that were are passed on. Final.
         case closed
 
         var pipeline: Pipeline? {
-            guard case .open(let pipeline, _) = self else { return nil }
+            guard case .open(let pipeline, _, _) = self else { return nil }
             return pipeline
+        }
+
+        var spool: Spool? {
+            guard case .open(_, let spool, _) = self else { return nil }
+            return spool
         }
     }
 
@@ -76,7 +81,7 @@ final class TrackerLane: Sendable {
     ) throws(RecordError) -> CommitReceipt {
         try intake.withLock { intake throws(RecordError) in
             open(&intake)
-            guard case .open(let pipeline, let validator) = intake else { throw .trackerUnloaded }
+            guard case .open(let pipeline, _, let validator) = intake else { throw .trackerUnloaded }
             return try CommitReceipt(of: try batch(validator), in: pipeline, pace: pace)
         }
     }
@@ -97,11 +102,14 @@ final class TrackerLane: Sendable {
     /// What is not passed on within half a minute stays in the spool. With `discarding` that is removed instead, and so is
     /// what the tracker did not take.
     func close(discarding: Bool = false) {
-        let pipeline = intake.withLock { intake in
+        let (pipeline, spool) = intake.withLock { intake in
             defer { intake = .closed }
-            return intake.pipeline
+            return (intake.pipeline, intake.spool)
         }
-        if discarding { discards.store(true, ordering: .relaxed) }
+        if discarding {
+            discards.store(true, ordering: .relaxed)
+            spool?.discard()
+        }
         undelivered.release(discarding: discarding)
         pipeline?.shutdown()
     }
@@ -113,7 +121,7 @@ extension TrackerLane {
     private func open(_ intake: inout Intake) {
         guard case .unopened = intake else { return }
         let (pipeline, spool) = makePipeline()
-        intake = .open(pipeline, EventValidator(catalog: catalog))
+        intake = .open(pipeline, spool, EventValidator(catalog: catalog))
         // Not a child: JustTrack's API has no place from which an app could run a lane, and what was taken is passed on
         // even when its `EventTracking` is gone.
         Task { await run(pipeline, spool) }

@@ -4,6 +4,9 @@ import Journal
 
 /// A journal that is this process's until it is let go.
 struct Spool: Sendable {
+    /// The name of a file that says that nobody is to have the events.
+    private static let discardMark = "discarded"
+
     let folder: String
     let journal: Journal
 
@@ -17,6 +20,16 @@ struct Spool: Sendable {
             configuration: SpoolFolder.configuration,
             now: Timestamp.now().microseconds
         )
+    }
+
+    /// Whether nobody is to have what is in a spool any more.
+    static func isDiscarded(_ folder: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder + "/" + discardMark)
+    }
+
+    /// Notes that nobody is to have what is left in it, should the process end before it is removed.
+    func discard() {
+        _ = FileManager.default.createFile(atPath: folder + "/" + Self.discardMark, contents: nil)
     }
 
     /// Removes its files; what is still open goes with the last who has it.

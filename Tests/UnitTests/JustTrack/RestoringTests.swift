@@ -4,7 +4,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-@Suite("JustTrack: undelivered events") struct RestoringTests {
+@Suite("JustTrack: undelivered events", .timeLimit(.minutes(1))) struct RestoringTests {
     private let sample = TrackingSample()
 
     @Test("what a tracker does not take holds up nothing behind it, and comes again after enable, not before")
@@ -164,6 +164,25 @@ import Testing
         let names = tracker.names.value.compactMap { Int($0) }
         #expect(names == names.sorted() && names.last == 99)
         #expect((50..<70).contains(names.count))
+    }
+
+    @Test("what unloadTrackers forgets does not come back, though the process ends before a tracker that hangs is done")
+    func unloadingAtTheEnd() async throws {
+        let gate = Watched(false)
+        let hanging = NotingTracker("a") { _ in gate.hold() }
+        let tracking = sample.tracking(trackers: hanging)
+        for number in 0..<10 { tracking.trackEvent(SampleEvent("\(number)", trackers: "a")) }
+        await hanging.waits(for: ["0"])
+        tracking.unloadTrackers()
+
+        let after = try sample.copy()
+        let tracker = NotingTracker("a")
+        let next = after.tracking(trackers: tracker)
+        next.enable()
+        await next.flush()
+        #expect(tracker.names.value == [])
+        #expect(after.log == ["info: Tracking is enabled."])
+        gate.update { $0 = true }
     }
 
     @Test("two of one process share a folder, and none takes what the other still has")

@@ -88,3 +88,12 @@ final class TrackingSample {
         tracking.logClosure = { text, level in self.lines.withLock { $0.append("\(level): \(text)") } }
     }
 }
+
+extension Watched<Bool> {
+    /// Holds the thread until the value is true; for a tracker that hangs.
+    func hold() -> Bool {
+        let condition = NSCondition()
+        while !value { _ = condition.withLock { condition.wait(until: Date(timeIntervalSinceNow: 0.01)) } }
+        return true
+    }
+}
