@@ -101,6 +101,29 @@ import Testing
         #expect(calls.withLock { $0.most } == 1)
     }
 
+    @Test("while all threads of the system's pool are taken, events are taken, too, and passed on when there is one")
+    func noThreads() async {
+        let tracker = NotingTracker("a")
+        let tracking = sample.tracking(trackers: tracker)
+        let (gate, held) = (Watched(false), Watched(0))
+        // This test has one of the threads itself.
+        let others = ProcessInfo.processInfo.activeProcessorCount - 1
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<others {
+                group.addTask {
+                    held.update { $0 += 1 }
+                    _ = gate.hold()
+                }
+            }
+            await held.wait { $0 == others }
+            for number in 0..<100 { #expect(tracking.trackEvent(SampleEvent("\(number)", trackers: "a"))) }
+            #expect(sample.errors.first == "error: The event '0' is not written yet.")
+            gate.update { $0 = true }
+            await tracking.flush()
+            #expect(tracker.names.value == (0..<100).map { "\($0)" })
+        }
+    }
+
     @Test("a tracker may track events itself, and load another in its place")
     func fromWithin() async {
         let sample = sample
