@@ -3,9 +3,9 @@ import JustTrack
 /// An app as those that used JustTrack are: in Swift 5's mode, with types that are not made for concurrency.
 ///
 /// That it compiles is a test; what it does is checked by the others.
-public final class AppTracking {
-    public let analytics = AnalyticsTracker(token: "token")
-    public var log: [String] = []
+package final class AppTracking {
+    package let analytics = AnalyticsTracker(token: "token")
+    package var log: [String] = []
 
     private let eventTracker: EventTracking = {
         let eventTracker = EventTracking(deliveryType: .batch(dispatchInterval: 3.0))
@@ -13,7 +13,7 @@ public final class AppTracking {
         return eventTracker
     }()
 
-    public init() {
+    package init() {
         eventTracker.logClosure = { [unowned self] (logString: String, logLevel: TrackingLogLevel) -> Void in
             self.log.append("[\(logLevel)] \(logString)")
         }
@@ -24,12 +24,12 @@ public final class AppTracking {
         eventTracker.enable()
     }
 
-    public func userLoggedIn() -> Bool {
+    package func userLoggedIn() -> Bool {
         eventTracker.trackEvent(EventNoPayload())
         return eventTracker.trackEvent(EventUser(action: "UserLogIn", response: "success", extra: ""))
     }
 
-    public func basketShown() {
+    package func basketShown() {
         let item = EventBasket.Items(itemName: "Tea", itemNumber: 2, itemPrice: 3, itemGift: true)
         let event: Event = EventBasket(table: "12", items: [item])
         eventTracker.trackEvent(event)
@@ -38,23 +38,23 @@ public final class AppTracking {
         }
     }
 
-    public func userLoggedOut() {
+    package func userLoggedOut() {
         eventTracker.unloadTrackers()
     }
 }
 
 /// A tracker as JustTrack's documentation had them.
-public class AnalyticsTracker: EventTracker {
-    public let name = "ANALYTICS"
-    public var events: [(name: String, payload: Payload)] = []
-    public var didTrack: (() -> Void)?
+package class AnalyticsTracker: EventTracker {
+    package let name = "ANALYTICS"
+    package var events: [(name: String, payload: Payload)] = []
+    package var didTrack: (() -> Void)?
     private let token: String
 
-    public init(token: String) {
+    package init(token: String) {
         self.token = token
     }
 
-    public func trackEvent(_ name: String, payload: Payload) -> Bool {
+    package func trackEvent(_ name: String, payload: Payload) -> Bool {
         events.append((name, payload))
         didTrack?()
         return true
@@ -62,14 +62,14 @@ public class AnalyticsTracker: EventTracker {
 }
 
 /// What an app may write that names the rest of the interface.
-public enum EverythingElse {
-    public static func name(of key: EventEncodingKey) -> String {
+package enum EverythingElse {
+    package static func name(of key: EventEncodingKey) -> String {
         switch key {
         case .name, .payload, .trackers: return key.rawValue
         }
     }
 
-    public static func immediate() -> EventTracking {
+    package static func immediate() -> EventTracking {
         let tracking = EventTracking()
         let levels: [TrackingLogLevel] = [.verbose, .debug, .info, .error]
         tracking.logClosure = { text, level in print(levels.contains(level), text) }

@@ -1,4 +1,5 @@
-// Events as JustTrack's generator wrote them.
+// Events as JustTrack's generator wrote them, without comments.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 import Foundation
 import JustTrack
