@@ -33,7 +33,7 @@ extension TrackerLane {
         var reader = SpoolReader(spool, from: cursor.sequence ?? 0, catalog: catalog)
         var count = 0
         while let part = try reader.next() {
-            if let damage = part.damage { logger.error("A spool of '\(name)' is damaged: \(damage)") }
+            if let finding = part.finding { logger.error("A spool of '\(name)' is damaged: \(finding)") }
             guard let batch = part.batch else { continue }
             try take(batch)
             count += batch.count

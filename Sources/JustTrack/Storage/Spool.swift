@@ -6,6 +6,8 @@ import Journal
 struct Spool: Sendable {
     /// The name of a file that says that nobody is to have the events.
     private static let discardMark = "discarded"
+    /// What the name of a spool ends with that is being removed.
+    static let removedSuffix = ".removed"
 
     let folder: String
     let journal: Journal
@@ -46,7 +48,7 @@ struct Spool: Sendable {
     /// First out of the way and then file by file, so that nobody finds half of it.
     @discardableResult
     private static func remove(_ folder: String) -> Bool {
-        let aside = folder + ".removed"
+        let aside = folder + removedSuffix
         guard rename(folder, aside) == 0 else { return false }
         return (try? FileManager.default.removeItem(atPath: aside)) != nil
     }

@@ -32,18 +32,28 @@ struct SpoolFolder: Sendable {
 
     /// The spools that are there, oldest first; some may be in use.
     var spools: [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-        return names.filter { EventID($0) != nil }.sorted().map { path + "/" + $0 }
+        names.filter { EventID($0) != nil }.sorted().map { path + "/" + $0 }
     }
 
     /// Removes the oldest spools where too many were left behind, as by an app that never calls `enable()`; returns how
     /// many.
     func removeSuperfluous() -> Int {
-        spools.dropLast(Self.maximumLeft - 1).count { Spool.removeUnused($0) }
+        removeRemains()
+        return spools.dropLast(Self.maximumLeft - 1).count { Spool.removeUnused($0) }
     }
 
     /// Removes all spools that nobody uses.
     func removeUnused() {
+        removeRemains()
         for spool in spools { _ = Spool.removeUnused(spool) }
     }
+
+    /// Removes what is left of spools in whose removal a process ended.
+    private func removeRemains() {
+        for name in names where name.hasSuffix(Spool.removedSuffix) {
+            try? FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+    }
+
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 }

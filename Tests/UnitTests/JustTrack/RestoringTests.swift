@@ -200,11 +200,34 @@ import Testing
         #expect(sample.errors == [])
     }
 
+    @Test("what is damaged is said, and the rest is restored")
+    func damaged() async throws {
+        let before = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
+        for number in 0..<10 { before.trackEvent(SampleEvent("\(number)", trackers: "a")) }
+        let after = try sample.copy()
+        let files = FileManager.default.enumerator(atPath: after.folder.path)?.compactMap { $0 as? String } ?? []
+        let segment = try #require(files.first { $0.hasSuffix(".segment") })
+        let url = URL(fileURLWithPath: after.folder.path + "/" + segment)
+        var bytes = try Data(contentsOf: url)
+        let place = try #require(bytes.firstRange(of: Data(#""event":"3""#.utf8)))
+        bytes[place.lowerBound] ^= 1
+        try bytes.write(to: url)
+
+        let tracker = NotingTracker("a")
+        let tracking = after.tracking(trackers: tracker)
+        tracking.enable()
+        await tracking.flush()
+        #expect(tracker.names.value == ["0", "1", "2", "4", "5", "6", "7", "8", "9"])
+        #expect(!after.errors.isEmpty)
+        #expect(after.errors.allSatisfy { $0.contains("A spool of 'a' is damaged") })
+    }
+
     @Test("of what nobody ever restores the newest is kept")
     func bound() async throws {
         let folder = sample.folder.path + "/a"
         let names = (0..<20).map { "0190a2b4-0000-7000-8000-0000000000\($0 + 10)" }
-        for name in names {
+        // As where a process ended in the middle of removing one.
+        for name in names + [names[0] + ".removed"] {
             try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
         }
         let tracking = sample.tracking(trackers: NotingTracker("a"))
