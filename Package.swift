@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "PostgresTracker", targets: ["PostgresTracker"]),
         .library(name: "KafkaTracker", targets: ["KafkaTracker"]),
         .library(name: "HTTPIngest", targets: ["HTTPIngest"]),
+        .library(name: "JustTrack", targets: ["JustTrack"]),
         .library(name: "PipelineTestKit", targets: ["PipelineTestKit"]),
         .executable(name: "sluice", targets: ["sluice"]),
         .plugin(name: "EventCodegenPlugin", targets: ["EventCodegenPlugin"]),
@@ -138,6 +139,13 @@ let package = Package(
             ]
         ),
         .target(
+            name: "JustTrack",
+            dependencies: [
+                "EventModel", "EventPipeline", "EventSchema", "JSONTape", "Journal",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
             name: "PipelineTestKit",
             dependencies: ["EventModel", "EventPipeline", "EventSchema", "Journal"]
         ),
@@ -167,12 +175,18 @@ let package = Package(
             path: "Tests/Golden/Names",
             exclude: ["names.plist"]
         ),
+        // An app written for JustTrack, which must go on compiling.
+        .target(
+            name: "JustTrackApp",
+            dependencies: ["JustTrack"],
+            path: "Tests/JustTrackApp",
+            swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
+        ),
         .testTarget(
             name: "UnitTests",
             dependencies: [
                 "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "Events", "GoldenNames", "GoldenShapes",
-                "JSONTape",
-                "Journal", "PipelineTestKit",
+                "JSONTape", "Journal", "JustTrack", "JustTrackApp", "PipelineTestKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -216,7 +230,7 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system && target.type != .plugin {
-    guard !["CSimdJSON", "CRE2"].contains(target.name) else { continue }
+    guard !["CSimdJSON", "CRE2", "JustTrackApp"].contains(target.name) else { continue }
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -41,6 +41,11 @@ let package = Package(
             ],
             plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
         ),
+        // JustTrack's interface, with a tracker that completes at once.
+        .executableTarget(
+            name: "bench-justtrack",
+            dependencies: [.product(name: "JustTrack", package: "sluice")]
+        ),
         // The ceiling of HTTP: NIO, and nothing behind it.
         .executableTarget(
             name: "bench-bare",

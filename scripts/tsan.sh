@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 copy=$PWD/.run/tsan
-# What runs on several threads, all in the process of the tests: pipeline, workers, journal, HTTP server.
-suites='UnitTests\.(Pipeline|Quarantine|TrackerContract)|EndToEndTests\.(Answer|Backpressure|Limit|Shutdown)Tests'
+# What runs on several threads, all in the process of the tests: pipeline, workers, journal, lanes, HTTP server.
+suites='UnitTests\.(Lane|Pipeline|Quarantine|Restoring|TrackerContract)|EndToEndTests\.(Answer|Backpressure|Limit|Shutdown)Tests'
 
 mkdir -p "$copy"
 rm -rf "$copy/Sources" "$copy/Tests"

@@ -4,7 +4,10 @@ import Testing
 @Suite struct DocumentationTests {
     @Test(
         "every command in the documents exists",
-        arguments: ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md", "API-stability.md"]
+        arguments: [
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md", "API-stability.md",
+            "Documentation/MigratingFromJustTrack.md",
+        ]
     )
     func commands(path: String) throws {
         let help = try SluiceProgram.output("--help")

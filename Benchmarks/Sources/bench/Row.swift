@@ -22,6 +22,7 @@ let allRows: [any Row] = [
     HTTPRow.single("sync-single", target: 0.75, isDurable: true, ceiling: .unsynced),
     HTTPRow.batch("sync-batch", target: 0.75, isDurable: true, ceiling: .unsynced),
     JournalReadRow(),
+    JustTrackRow(),
     PostgresRow(),
     KafkaRow(),
     MemoryRow(),

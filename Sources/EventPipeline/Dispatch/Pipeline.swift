@@ -194,6 +194,14 @@ public final class Pipeline: Service {
         }
     }
 
+    /// Delivers what was acknowledged so far without lingering; does not wait for it.
+    package func endLingering() {
+        let number = nextFlush.add(1, ordering: .relaxed).newValue
+        decide { state, actions in actions = state.flush(number: number) {} }
+        // Nobody waits for it, and it has done what it was for.
+        abandonFlush(number)
+    }
+
     private func abandonFlush(_ number: UInt64) {
         decide { state, actions in actions = state.abandonFlush(number: number) }
     }

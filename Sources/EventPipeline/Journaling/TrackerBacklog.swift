@@ -136,7 +136,7 @@ actor TrackerBacklog {
             case .frame(let header, _) where header.firstSequence >= end: return count
             case .frame(let header, let lines):
                 let skipped = start > header.firstSequence ? Int(clamping: start - header.firstSequence) : 0
-                guard let checked = try? validator.check(Self.dropping(skipped, linesOf: lines), as: .lines) else {
+                guard let checked = try? validator.check(lines.droppingLines(skipped), as: .lines) else {
                     break
                 }
                 count += checked.rejections.count(where: concerns)
@@ -226,7 +226,7 @@ actor TrackerBacklog {
             return false
         case .frame(let header, let lines):
             let skipped = sequence > header.firstSequence ? Int(clamping: sequence - header.firstSequence) : 0
-            let checked = try check(Self.dropping(skipped, linesOf: lines))
+            let checked = try check(lines.droppingLines(skipped))
             part.add(checked.rejections.filter(concerns))
             if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
                 slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
@@ -269,14 +269,5 @@ actor TrackerBacklog {
         if rejections.isEmpty { return nil }
         let rejected = Set(rejections.map(\.index))
         return (0..<batch.count + rejections.count).filter { !rejected.contains($0) }.map(UInt32.init)
-    }
-
-    private static func dropping(_ count: Int, linesOf lines: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        var rest = lines
-        for _ in 0..<count {
-            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { break }
-            rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
-        }
-        return rest
     }
 }

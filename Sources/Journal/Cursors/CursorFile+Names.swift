@@ -1,15 +1,20 @@
 extension CursorFile {
     private static let suffix = ".cursor"
 
-    /// The file of a tracker's cursor: its name in lower case, what is no letter or digit as its code.
+    /// The file of a tracker's cursor.
     package static func name(ofTracker tracker: String) -> String {
+        spelling(ofTracker: tracker) + suffix
+    }
+
+    /// A tracker's name as a part of a path: in lower case, what is no letter or digit as its code.
+    package static func spelling(ofTracker tracker: String) -> String {
         let spelt = tracker.lowercased().unicodeScalars.map { scalar in
             switch scalar {
             case "a"..."z", "0"..."9", "-": String(scalar)
             default: "_" + String(scalar.value, radix: 16) + "_"
             }
         }
-        return spelt.joined() + suffix
+        return spelt.joined()
     }
 
     /// The tracker whose cursor a file is, in lower case; `nil` where it is no cursor's.

@@ -25,6 +25,7 @@ enum ImportRule {
             "EventModel", "EventPipeline", "EventSchema", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
             "ServiceLifecycle",
         ],
+        "JustTrack": ["EventModel", "EventPipeline", "EventSchema", "Foundation", "JSONTape", "Journal", "Logging"],
         "PipelineTestKit": ["EventModel", "EventPipeline", "EventSchema", "Journal", "Testing"],
         "sluice": [
             "ArgumentParser", "Configuration", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema",
@@ -39,7 +40,7 @@ enum ImportRule {
     static let folders: [String: [String]] = [
         "Foundation": [
             "Sources/EventPipeline/Quarantine/", "Sources/EventSchema/Plist/", "Sources/EventSchema/Reading/",
-            "Sources/PostgresTracker/Migration/", "Sources/sluice/",
+            "Sources/JustTrack/", "Sources/PostgresTracker/Migration/", "Sources/sluice/",
         ],
         "FoundationXML": ["Sources/EventSchema/Plist/"],
     ]

@@ -1,0 +1,32 @@
+/// JustTrack's interface, from the call that tracks an event to the tracker.
+struct JustTrackRow: Row {
+    let name = "justtrack"
+    let what = "JustTrack's interface: trackEvent on one thread → spool → a tracker that completes at once"
+
+    /// What JustTrack 4 itself did, its persistence included, on the reference machine of two cores.
+    ///
+    /// It is not part of this project, so it is not measured again.
+    private static let original = 80.0
+    private static let count = 50_000
+
+    func measure(at site: Site) throws -> Measurement {
+        let folder = site.scratch + "/justtrack"
+        let rounds = try Rounds.alternate(site.rounds) {
+            Self.original
+        } ours: {
+            let text = try Child.run("\(site.programs)/bench-justtrack", [folder, "\(Self.count)"])
+            guard let value = Double(text.filter { $0 != "\n" }) else { throw BenchmarkError("no figure: \(text)") }
+            return value
+        }
+        return Measurement(
+            of: self,
+            unit: "events/s",
+            rounds,
+            target: 100,
+            notes: [
+                "ceiling: JustTrack 4 itself, persistence included, as it was measured once on two cores; not measured again",
+                "\(Self.count) events of three texts a round, each in the system's cache of the disk before trackEvent returns",
+            ]
+        )
+    }
+}

@@ -1,0 +1,42 @@
+import EventPipeline
+import EventSchema
+
+/// The plan that all events of JustTrack's kind follow: their own names and payloads are data to the engine.
+enum RecordPlan {
+    /// The name of the one definition.
+    static let definitionName = "JustTrack Event"
+    /// The property that holds the event's own name.
+    static let eventKey = "event"
+    /// The property that holds the event's own payload.
+    static let valuesKey = "values"
+
+    /// The plan for one tracker.
+    static func catalog(tracker: String) -> EventCatalog {
+        let location = SourceLocation(file: "JustTrack", line: 1, column: 1)
+        let definition = EventDefinition(
+            key: definitionName,
+            trackers: [tracker],
+            properties: [
+                PropertyDefinition(name: eventKey, type: .string, location: location),
+                PropertyDefinition(name: valuesKey, type: .object, location: location),
+            ],
+            location: location
+        )
+        return EventCatalog(plan: TrackingPlan(events: [definition]))
+    }
+
+    /// An event, given as JSON, as the engine takes it.
+    ///
+    /// - Throws: Where it breaks a rule of the engine's.
+    static func batch(of record: [UInt8], _ validator: EventValidator) throws(RecordError) -> EventBatch {
+        do {
+            let checked = try record.withUnsafeBytes { try validator.check($0, as: .document) }
+            if let batch = checked.batch { return batch }
+            throw RecordError.violations(checked.rejections.flatMap(\.violations))
+        } catch let error as RecordError {
+            throw error
+        } catch {
+            throw RecordError(description: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import EventModel
+import Foundation
+import Journal
+
+/// One tracker's spools: a journal for each process that tracked events for it, and for those it did not take.
+///
+/// A spool is named by a UUID of version 7, so that names sort by age. Whoever writes it holds its lock; one that nobody
+/// holds was left behind, and is restored by the next `enable()`.
+struct SpoolFolder: Sendable {
+    /// So many spools may be left behind; before another begins, the oldest are removed.
+    static let maximumLeft = 16
+
+    let path: String
+
+    /// The least that suits an app: what it may take of the disk, and how long it keeps what nobody takes.
+    static let configuration = JournalConfiguration(
+        // Like the defaults of the system: what is written survives the app, and no call waits for a disk.
+        durability: .none,
+        segmentBytes: 1 << 20,
+        maximumBytes: 32 << 20,
+        minimumFreeBytes: 16 << 20,
+        retentionAge: .seconds(30 * 86_400),
+        retentionBytes: 16 << 20,
+        retentionDropsUndelivered: true
+    )
+
+    /// Begins a spool, which nobody else has.
+    func begin() throws(JournalError) -> Spool {
+        var generator = EventIDGenerator()
+        return try Spool(folder: path + "/" + generator.next(at: .now()).description)
+    }
+
+    /// The spools that are there, oldest first; some may be in use.
+    var spools: [String] {
+        names.filter { EventID($0) != nil }.sorted().map { path + "/" + $0 }
+    }
+
+    /// Removes the oldest spools where too many were left behind, as by an app that never calls `enable()`; returns how
+    /// many.
+    func removeSuperfluous() -> Int {
+        removeRemains()
+        return spools.dropLast(Self.maximumLeft - 1).count { Spool.removeUnused($0) }
+    }
+
+    /// Removes all spools that nobody uses.
+    func removeUnused() {
+        removeRemains()
+        for spool in spools { _ = Spool.removeUnused(spool) }
+    }
+
+    /// Removes what is left of spools in whose removal a process ended.
+    private func removeRemains() {
+        for name in names where name.hasSuffix(Spool.removedSuffix) {
+            try? FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+    }
+
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
+}

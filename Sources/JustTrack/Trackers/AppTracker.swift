@@ -1,0 +1,27 @@
+import EventPipeline
+
+/// One of the app's trackers as the engine sees it.
+final class AppTracker: Tracker {
+    let name: String
+    private let thread: SessionOnDemand<TrackerThread>
+
+    init(name: String, tracker: LoadedTracker, undelivered: UndeliveredEvents) {
+        self.name = name
+        thread = SessionOnDemand { () throws(TrackerError) in try TrackerThread(tracker, undelivered: undelivered) }
+    }
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        _ = try thread.get()
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let thread: TrackerThread
+        do throws(TrackerError) { thread = try self.thread.get() } catch { return .retry(error) }
+        let interrupt = Interrupt()
+        return await withTaskCancellationHandler {
+            await thread.deliver(delivery, interrupt: interrupt)
+        } onCancel: {
+            interrupt.raise()
+        }
+    }
+}

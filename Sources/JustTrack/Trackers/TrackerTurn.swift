@@ -1,0 +1,34 @@
+import Synchronization
+
+/// Lets one thread at a time call a tracker, in however many lanes it is: one that is unloaded and loaded again is called
+/// for what is left by the old lane, and by the new one.
+final class TrackerTurn: Sendable {
+    private struct Known {
+        weak var turn: TrackerTurn?
+    }
+
+    /// As long as somebody holds a turn, the tracker lives, and nothing else has its identifier.
+    private static let known = Mutex<[ObjectIdentifier: Known]>([:])
+
+    private let lock = Mutex<Void>(())
+
+    private init() {}
+
+    /// The turn of a tracker; each value that is no object has its own.
+    static func of(_ tracker: any EventTracker) -> TrackerTurn {
+        guard type(of: tracker) is AnyClass else { return TrackerTurn() }
+        let identifier = ObjectIdentifier(tracker as AnyObject)
+        return known.withLock { known in
+            if let turn = known[identifier]?.turn { return turn }
+            known = known.filter { $0.value.turn != nil }
+            let turn = TrackerTurn()
+            known[identifier] = Known(turn: turn)
+            return turn
+        }
+    }
+
+    /// Waits for the turn, and takes it.
+    func take<Result>(_ body: () -> Result) -> Result {
+        lock.withLock { _ in body() }
+    }
+}
