@@ -180,6 +180,7 @@ let package = Package(
             name: "JustTrackApp",
             dependencies: ["JustTrack"],
             path: "Tests/JustTrackApp",
+            exclude: ["Events.plist"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
         ),
         .testTarget(

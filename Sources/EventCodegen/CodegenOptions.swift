@@ -18,9 +18,9 @@ public struct CodegenOptions: Sendable, Hashable {
         case justtrack
     }
 
-    /// Who can use the types; `internal` unless told.
+    /// Who can use the types; `internal` unless told, and in JustTrack's style `public`.
     public var accessLevel: AccessLevel
-    /// What the names of the events' types begin with; nothing unless told.
+    /// What the names of the events' types begin with; nothing unless told, and nothing in JustTrack's style.
     ///
     /// The catalog's name then begins with it, too: `Shop` makes `EventCatalog.shopEvents`.
     public var typePrefix: String
@@ -28,8 +28,8 @@ public struct CodegenOptions: Sendable, Hashable {
     public var style: Style
 
     /// Takes the defaults, or what is stated instead.
-    public init(accessLevel: AccessLevel = .internal, typePrefix: String = "", style: Style = .sluice) {
-        self.accessLevel = accessLevel
+    public init(accessLevel: AccessLevel? = nil, typePrefix: String = "", style: Style = .sluice) {
+        self.accessLevel = accessLevel ?? (style == .justtrack ? .public : .internal)
         self.typePrefix = typePrefix
         self.style = style
     }
@@ -44,7 +44,7 @@ extension CodegenOptions: Codable {
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            accessLevel: try values.decodeIfPresent(AccessLevel.self, forKey: .accessLevel) ?? .internal,
+            accessLevel: try values.decodeIfPresent(AccessLevel.self, forKey: .accessLevel),
             typePrefix: try values.decodeIfPresent(String.self, forKey: .typePrefix) ?? "",
             style: try values.decodeIfPresent(Style.self, forKey: .style) ?? .sluice
         )

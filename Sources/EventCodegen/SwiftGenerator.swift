@@ -15,6 +15,23 @@ public struct SwiftGenerator: Sendable {
     ///
     /// Diagnostics are what has no Swift form: names that meet. There is no text where there are any.
     public func generate(_ plan: TrackingPlan) -> (text: String?, diagnostics: [Diagnostic]) {
+        switch options.style {
+        case .sluice: generateStructs(plan)
+        case .justtrack: generateJustTrack(plan)
+        }
+    }
+
+    private func generateJustTrack(_ plan: TrackingPlan) -> (text: String?, diagnostics: [Diagnostic]) {
+        let translations = plan.events.map(JustTrackEvent.translate)
+        let events = translations.map(\.event)
+        let diagnostics =
+            translations.flatMap(\.diagnostics)
+            + JustTrackEvent.meeting(events.map { ($0.definition.location, $0.className) })
+        guard diagnostics.isEmpty else { return (nil, diagnostics) }
+        return (text([JustTrackRenderer(access: access).file(events)]), [])
+    }
+
+    private func generateStructs(_ plan: TrackingPlan) -> (text: String?, diagnostics: [Diagnostic]) {
         var translator = Translator(options: options)
         let events = translator.translate(plan)
         guard translator.diagnostics.isEmpty else { return (nil, translator.diagnostics) }
@@ -29,8 +46,12 @@ public struct SwiftGenerator: Sendable {
             names: names
         ).render()
         let usesEventModel = events.contains { $0.object.usesEventModel }
-        let parts = [header, imports(usesEventModel: usesEventModel), catalog] + types
-        return (parts.joined(separator: [""]).joined(separator: "\n") + "\n", [])
+        return (text([imports(usesEventModel: usesEventModel), catalog] + types), [])
+    }
+
+    /// The parts with an empty line between them.
+    private func text(_ parts: [[String]]) -> String {
+        ([header] + parts).joined(separator: [""]).joined(separator: "\n") + "\n"
     }
 
     private var header: [String] {

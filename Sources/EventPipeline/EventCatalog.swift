@@ -1,11 +1,5 @@
 public import EventSchema
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A tracking plan made ready for the pipeline: definitions by index, and for each the trackers that receive it.
 ///
 /// A catalog never changes. Every batch holds the catalog it was checked against, so an index in a batch always
@@ -49,17 +43,6 @@ public final class EventCatalog: Sendable {
         trackerNames = names
         trackerMasks = masks
         compiled = CompiledPlan(plan)
-    }
-
-    /// The catalog that `event-codegen` wrote into generated code, as JSON.
-    ///
-    /// Only generated code calls this: a text that is no plan ends the program, because it is a fault of the generator.
-    public convenience init(generated json: String) {
-        do {
-            self.init(plan: try JSONDecoder().decode(TrackingPlan.self, from: Data(json.utf8)))
-        } catch {
-            preconditionFailure("the generated catalog cannot be read; generate it anew: \(error)")
-        }
     }
 
     /// The set that holds just the named tracker, compared without regard to case; zero if the plan does not use it.

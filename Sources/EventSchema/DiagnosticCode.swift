@@ -94,6 +94,8 @@ public enum DiagnosticCode: String, Sendable, Hashable, CaseIterable {
     case tooManyTrackers = "too-many-trackers"
     /// Two names become the same Swift name.
     case swiftNameCollision = "swift-name-collision"
+    /// A property is of a type for which JustTrack's generated classes have no form.
+    case noJustTrackForm = "no-justtrack-form"
     /// Two names become the same SQL table or column.
     case sqlNameCollision = "sql-name-collision"
     /// A property becomes a column that every table already has.

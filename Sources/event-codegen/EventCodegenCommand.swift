@@ -58,9 +58,9 @@ struct EventCodegenCommand: ParsableCommand {
                 throw ExitCode(1)
             }
         }
+        if let style { options = CodegenOptions(typePrefix: options.typePrefix, style: style) }
         options.accessLevel = accessLevel ?? options.accessLevel
         options.typePrefix = typePrefix ?? options.typePrefix
-        options.style = style ?? options.style
         guard options.typePrefix.isEmpty || SwiftName.isIdentifier(options.typePrefix) else {
             Self.printError("error: the type prefix '\(options.typePrefix)' is no name that Swift takes")
             throw ExitCode(1)

@@ -20,7 +20,7 @@ public struct EventUses: Sendable {
 
     /// The name of the type that is generated for an event, without backticks.
     public static func type(of event: EventDefinition, prefix: String = "") -> String {
-        prefix + SwiftName.type(event.key).filter { $0 != "`" }
+        prefix + SwiftName.unescaped(event.swiftTypeName)
     }
 
     // MARK: Swift

@@ -29,6 +29,11 @@ enum EventComparison {
                 difference(.keyChanged, ChangeSentence.change(of: "the key", from: old.key, to: new.key))
             )
         }
+        if ExactText(old.key) == ExactText(new.key), old.swiftTypeName != new.swiftTypeName {
+            let names = (SwiftName.unescaped(old.swiftTypeName), SwiftName.unescaped(new.swiftTypeName))
+            let sentence = ChangeSentence.change(of: "the Swift type", from: names.0, to: names.1)
+            differences.append(difference(.swiftNameChanged, sentence))
+        }
         if ExactText(old.name) != ExactText(new.name) {
             let sentence = ChangeSentence.change(of: "the name on the wire", from: old.name, to: new.name)
             differences.append(difference(.nameChanged, sentence))

@@ -52,7 +52,7 @@ extension EventDifference {
     // MARK: Names
 
     private var otherKey: Impacts {
-        let isSameType = SwiftName.type(old.key) == SwiftName.type(new.key)
+        let isSameType = old.swiftTypeName == new.swiftTypeName
         let same = Impact.compatible("it is known there by its name, which stayed")
         return Impacts(
             swift: isSameType
@@ -124,7 +124,7 @@ extension EventDifference {
 
     private var closing: Impacts {
         Impacts(
-            swift: .risky("additional properties can be given no longer, where a caller gave any"),
+            swift: .breaking("calls that pass `additionalProperties` do not compile"),
             http: .breaking("events with such properties are rejected with `unplanned-property`"),
             sql: context.sql(.risky("the column `extra` stays, and is NULL in new rows")),
             kafka: context.kafka(.risky("keys that the plan does not name come no longer"))
@@ -141,6 +141,17 @@ extension Impacts {
             http: goesOn,
             sql: goesOn,
             kafka: goesOn
+        )
+    }
+
+    /// Of a name that is Swift's only.
+    static var swiftName: Impacts {
+        let others = Impact.compatible("the name is Swift's only")
+        return Impacts(
+            swift: .breaking("it has another name: code that uses the old one does not compile"),
+            http: others,
+            sql: others,
+            kafka: others
         )
     }
 

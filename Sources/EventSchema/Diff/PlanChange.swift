@@ -51,6 +51,8 @@ public struct PlanChange: Sendable, Hashable {
 
         // MARK: Events and properties
 
+        /// `swiftName` or `swiftCases` gives another name in generated Swift.
+        case swiftNameChanged = "swift-name-changed"
         /// The description is another.
         case descriptionChanged = "description-changed"
         /// It should no longer be sent.

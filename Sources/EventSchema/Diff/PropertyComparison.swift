@@ -116,12 +116,22 @@ enum PropertyComparison {
         to new: PropertyDefinition
     ) -> [(PlanChange.Kind, String)] {
         var facts: [(PlanChange.Kind, String)] = []
+        if hasOtherSwiftNames(old, new) {
+            facts.append((.swiftNameChanged, "'swiftName' or 'swiftCases' gives another name in Swift"))
+        }
         if old.description != new.description { facts.append((.descriptionChanged, "the description changed")) }
         if let kind = EventComparison.deprecation(from: old.deprecated, to: new.deprecated) {
             facts.append((kind, EventComparison.deprecationSentence(from: old.deprecated, to: new.deprecated)))
         }
         if old.examples != new.examples { facts.append((.examplesChanged, "the examples changed")) }
         return facts
+    }
+
+    private static func hasOtherSwiftNames(_ old: PropertyDefinition, _ new: PropertyDefinition) -> Bool {
+        let kept = (old.enumeration ?? []).map(SwiftName.text).filter {
+            (new.enumeration ?? []).map(SwiftName.text).contains($0)
+        }
+        return old.swiftName != new.swiftName || kept.contains { old.swiftCases[$0] != new.swiftCases[$0] }
     }
 
     /// What is within an array or an object.

@@ -30,6 +30,7 @@ extension PropertyDifference {
         case .becameNullable: nowNullable
         case .becameNonNullable: nowNonNullable
         case .deprecated: .deprecation
+        case .swiftNameChanged: .swiftName
         case .descriptionChanged: .words(isComment: path.hasColumn)
         case .shapeAdded, .shapeRemoved, .enumAdded, .enumRemoved, .enumValueAdded, .enumValueRemoved, .limitTightened,
             .limitLoosened, .patternAdded, .patternRemoved, .patternChanged:

@@ -9,6 +9,8 @@ enum ImportRule {
     static let allowed: [String: Set<String>] = [
         "EventModel": ["FoundationEssentials"],
         "EventSchema": ["CRE2", "EventModel", "Foundation", "FoundationXML"],
+        "EventCodegen": ["EventSchema", "Foundation", "FoundationEssentials"],
+        "event-codegen": ["ArgumentParser", "EventCodegen", "EventSchema", "Foundation"],
         "JSONTape": ["CSimdJSON"],
         "Journal": ["CISAL"],
         "EventPipeline": [
@@ -39,8 +41,9 @@ enum ImportRule {
     /// Imports that only some folders of a module may have, because of what they bring with them.
     static let folders: [String: [String]] = [
         "Foundation": [
-            "Sources/EventPipeline/Quarantine/", "Sources/EventSchema/Plist/", "Sources/EventSchema/Reading/",
-            "Sources/JustTrack/", "Sources/PostgresTracker/Migration/", "Sources/sluice/",
+            "Sources/EventCodegen/Rendering/", "Sources/EventPipeline/Quarantine/",
+            "Sources/EventPipeline/TypedEvents/EventCatalog+Generated.swift", "Sources/EventSchema/Plist/", "Sources/EventSchema/Reading/",
+            "Sources/JustTrack/", "Sources/PostgresTracker/Migration/", "Sources/event-codegen/", "Sources/sluice/",
         ],
         "FoundationXML": ["Sources/EventSchema/Plist/"],
     ]

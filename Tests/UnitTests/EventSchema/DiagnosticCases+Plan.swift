@@ -171,7 +171,8 @@ extension DiagnosticCase {
         ),
         .init(
             .swiftNameCollision,
-            "the event becomes the Swift type 'ItemSold', as 'Item Sold' at plan.plist:5:1 does; rename one",
+            "the event becomes the Swift type 'ItemSold', as 'Item Sold' at plan.plist:5:1 does; rename one, "
+                + "or give it a 'swiftName'",
             events(
                 """
                 <key>Item Sold</key> <dict>\(trackers)</dict>
@@ -181,7 +182,8 @@ extension DiagnosticCase {
         ),
         .init(
             .swiftNameCollision,
-            "the property becomes the Swift property 'unitPrice', as 'unit price' at plan.plist:13:1 does; rename one",
+            "the property becomes the Swift property 'unitPrice', as 'unit price' at plan.plist:13:1 does; rename "
+                + "one, or give it a 'swiftName'",
             .property(
                 """
                 <key>type</key><string>object</string> <key>properties</key><dict>

@@ -148,8 +148,8 @@ extension DiagnosticCase {
         ),
         .init(
             .unknownKey,
-            "unknown key 'required' in 'items'; 'items' has type, nullable, description, enum, minimum, maximum, "
-                + "minLength, maxLength, pattern, items, properties, examples",
+            "unknown key 'required' in 'items'; 'items' has type, nullable, swiftName, swiftCases, description, "
+                + "enum, minimum, maximum, minLength, maxLength, pattern, items, properties, examples",
             .property(
                 """
                 <key>type</key><string>array</string>

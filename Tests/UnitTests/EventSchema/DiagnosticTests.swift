@@ -19,9 +19,10 @@ struct DiagnosticTests {
     @Test("every code has a test")
     func completeness() {
         // These need more than one file, or one too large to write down; PlanReaderTests and PlistLimitTests have them.
+        // The last is the generator's; JustTrackStyleTests has it.
         let elsewhere: Set<DiagnosticCode> = [
             .noPlanFiles, .emptyFolder, .unreadableFile, .fileTooLarge, .tooDeep, .conflictingVersions,
-            .duplicatePropertyGroup,
+            .duplicatePropertyGroup, .noJustTrackForm,
         ]
         let here = Set(Self.cases.map(\.code))
         #expect(here.isDisjoint(with: elsewhere))

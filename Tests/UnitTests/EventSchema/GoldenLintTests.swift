@@ -74,7 +74,7 @@ struct GoldenLintTests {
         shop.plist:39:6: error: unknown key 'minlength' in a property; did you mean 'minLength'? [unknown-key]
         shop.plist:43:3: error: the event goes nowhere; name its trackers in 'registeredTrackers' [no-trackers]
         shop.plist:43:3: error: the event becomes the Swift type 'OrderPlaced', as 'Order Placed' at \
-        shop.plist:11:3 does; rename one [swift-name-collision]
+        shop.plist:11:3 does; rename one, or give it a 'swiftName' [swift-name-collision]
         shop.plist:43:3: error: the event becomes the table 'order_placed', as 'Order Placed' at shop.plist:11:3 \
         does; rename one [sql-name-collision]
         shop.plist:45:23: error: 'payload' must be a dictionary, not an array [wrong-node-type]

@@ -6,6 +6,7 @@ extension StabilityCase {
         StabilityCase(title: "an event is removed", kind: .eventRemoved, old: sold(), new: nil),
         event("the key changes, `name` keeps the name on the wire", .keyChanged) { $0.key = "Item Sold" },
         event("the key changes in style only (`Sold` to `sold`), `name` stays", .keyChanged) { $0.key = "sold" },
+        event("`swiftName` gives its type another name", .swiftNameChanged) { $0.swiftName = "Purchase" },
         event("the name on the wire changes, the key stays", .nameChanged) { $0.name = "Item Sold" },
         event("the name on the wire changes in style only (`Sold` to `sold`)", .nameChanged) { $0.name = "sold" },
         event("the tracker `postgres` is added", .trackerAdded, of: going(to: "console")) {
@@ -82,6 +83,12 @@ extension StabilityCase {
         ),
         property("`deprecated` is added", .deprecated, note, deprecatedNote),
         property("`deprecated` is removed", .undeprecated, deprecatedNote, note),
+        property(
+            "`swiftName` or `swiftCases` gives it, its type or a case another name",
+            .swiftNameChanged,
+            it(.integer),
+            it(.integer) { $0.swiftName = "renamed" }
+        ),
         property("`examples` change", .examplesChanged, it(.integer), it(.integer) { $0.examples = [.integer(1)] }),
         property(
             "a required property is added within an object",

@@ -1,0 +1,42 @@
+import EventCodegen
+import EventSchema
+import Foundation
+import Testing
+
+/// What comes of a plan in JustTrack's style is compiled, and used, as a part of the target JustTrackApp.
+@Suite("The generator's style for JustTrack")
+struct JustTrackStyleTests {
+    private static let app =
+        URL(fileURLWithPath: #filePath).pathComponents.dropLast(3).joined(separator: "/") + "/JustTrackApp"
+
+    @Test("the generator writes what is checked in, byte for byte")
+    func unchanged() throws {
+        let plan = try #require(PlanReader().read(paths: [Self.app]).plan)
+        let generated = SwiftGenerator(options: CodegenOptions(style: .justtrack), root: Self.app).generate(plan)
+        let expected = try String(contentsOfFile: Self.app + "/TrackingEvents.swift", encoding: .utf8)
+        #expect(generated.diagnostics.isEmpty)
+        #expect(generated.text == expected)
+    }
+
+    @Test("names are those of JustTrack's own generator")
+    func names() throws {
+        let fixture = PlanFixture.payload(
+            "<key>screenData_var</key><string>string</string><key>My key</key><string>string</string>"
+        )
+        let plan = try #require(PlanReader().read([fixture.source]).plan)
+        let text = try #require(SwiftGenerator(options: CodegenOptions(style: .justtrack)).generate(plan).text)
+        #expect(text.contains("public class EventE: Event"))
+        #expect(text.contains("public init(screenDataVar: String, Mykey: String)"))
+        #expect(text.contains("private let kScreenDataVar = \"screenData_var\""))
+    }
+
+    @Test("what JustTrack has no form for is an error at its place")
+    func types() throws {
+        let fixture = PlanFixture.payload("<key>a</key><string>string</string>\n<key>b</key><string>integer</string>")
+        let plan = try #require(PlanReader().read([fixture.source]).plan)
+        let result = SwiftGenerator(options: CodegenOptions(style: .justtrack)).generate(plan)
+        #expect(result.text == nil)
+        #expect(result.diagnostics.map(\.code) == [.noJustTrackForm])
+        #expect(result.diagnostics.first?.location == plan.events[0].properties[1].location)
+    }
+}
