@@ -1,7 +1,6 @@
+import EventModel
 public import Journal
 public import Logging
-
-import EventModel
 
 /// Where a pipeline keeps its journal, and how.
 public struct JournalDirectory: Sendable, Hashable {

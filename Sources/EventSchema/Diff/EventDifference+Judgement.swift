@@ -25,6 +25,7 @@ extension EventDifference {
         case .additionalPropertiesAllowed: opening
         case .additionalPropertiesForbidden: closing
         case .deprecated: Impacts.deprecation
+        case .swiftNameChanged: Impacts.swiftName
         default: Impacts.words(isComment: kind == .descriptionChanged)
         }
     }

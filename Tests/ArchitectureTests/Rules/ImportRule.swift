@@ -42,8 +42,10 @@ enum ImportRule {
     static let folders: [String: [String]] = [
         "Foundation": [
             "Sources/EventCodegen/Rendering/", "Sources/EventPipeline/Quarantine/",
-            "Sources/EventPipeline/TypedEvents/EventCatalog+Generated.swift", "Sources/EventSchema/Plist/", "Sources/EventSchema/Reading/",
-            "Sources/JustTrack/", "Sources/PostgresTracker/Migration/", "Sources/event-codegen/", "Sources/sluice/",
+            "Sources/EventPipeline/TypedEvents/EventCatalog+Generated.swift", "Sources/EventSchema/Plist/",
+            "Sources/EventSchema/Reading/",
+            "Sources/JustTrack/", "Sources/PostgresTracker/Migration/", "Sources/event-codegen/",
+            "Sources/sluice/",
         ],
         "FoundationXML": ["Sources/EventSchema/Plist/"],
     ]
