@@ -56,24 +56,72 @@ extension ByteBuilder {
     @inline(__always)
     public mutating func appendUnpaddedString(_ text: UnsafeRawBufferPointer) -> TextProblems {
         let length = text.count
-        // The copy is looked at in words, the last of which may end behind it.
-        reserve(length &+ 10)
+        reserve(length &+ 2)
         let output = UnsafeMutableRawPointer(end)
-        if let source = text.baseAddress { (output + 1).copyMemory(from: source, byteCount: length) }
-        var position = 0
-        while position < length {
-            let word = UnsafeRawPointer(output + 1 + position).loadUnaligned(as: UInt64.self)
-            let remaining = length &- position
-            let relevant: UInt64 = remaining >= 8 ? .max : (1 &<< UInt64(remaining &* 8)) &- 1
-            if Self.needsCare(word) & relevant & 0x8080_8080_8080_8080 != 0 {
-                return appendCarefully(text, from: 0)
-            }
-            position &+= 8
+        if let source = text.baseAddress, Self.copyLookingForEscapes(source, length, to: output + 1) {
+            return appendCarefully(text, from: 0)
         }
         output.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
         output.storeBytes(of: UInt8(ascii: "\""), toByteOffset: length &+ 1, as: UInt8.self)
         count &+= length &+ 2
         return []
+    }
+
+    /// Copies bytes, and says whether there may be a control character, `"` or `\` among them.
+    ///
+    /// In words, of which the last one overlaps the one before it. Looking at the copy would wait for its bytes to arrive.
+    @inlinable
+    @inline(__always)
+    static func copyLookingForEscapes(
+        _ source: UnsafeRawPointer,
+        _ length: Int,
+        to target: UnsafeMutableRawPointer
+    ) -> Bool {
+        guard length >= 8 else { return copyShort(source, length, to: target) }
+        var found: UInt64 = 0
+        var position = 0
+        let last = length &- 8
+        while position < last {
+            let word = (source + position).loadUnaligned(as: UInt64.self)
+            found |= special(word)
+            target.storeBytes(of: word, toByteOffset: position, as: UInt64.self)
+            position &+= 8
+        }
+        let word = (source + last).loadUnaligned(as: UInt64.self)
+        target.storeBytes(of: word, toByteOffset: last, as: UInt64.self)
+        return (found | special(word)) & 0x8080_8080_8080_8080 != 0
+    }
+
+    /// The same for less than a word.
+    @inlinable
+    @inline(__always)
+    static func copyShort(_ source: UnsafeRawPointer, _ length: Int, to target: UnsafeMutableRawPointer) -> Bool {
+        // Spaces stand for bytes that are not there.
+        var word: UInt64 = 0x2020_2020_2020_2020
+        if length >= 4 {
+            let first = source.loadUnaligned(as: UInt32.self)
+            let second = (source + (length &- 4)).loadUnaligned(as: UInt32.self)
+            target.storeBytes(of: first, as: UInt32.self)
+            target.storeBytes(of: second, toByteOffset: length &- 4, as: UInt32.self)
+            word = UInt64(first) | UInt64(second) &<< 32
+        } else {
+            for position in 0..<length {
+                let byte = source.load(fromByteOffset: position, as: UInt8.self)
+                target.storeBytes(of: byte, toByteOffset: position, as: UInt8.self)
+                word = word &<< 8 | UInt64(byte)
+            }
+        }
+        return special(word) & 0x8080_8080_8080_8080 != 0
+    }
+
+    /// Sets the top bit of each byte that is a control character, `"` or `\`; perhaps of one above such a byte.
+    @inlinable
+    @inline(__always)
+    static func special(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quote = word ^ ones &* UInt64(UInt8(ascii: "\""))
+        let backslash = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+        return ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
     }
 
     /// Appends a JSON string that needs no escape, nor can hold half of a surrogate pair.

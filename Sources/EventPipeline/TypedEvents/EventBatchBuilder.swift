@@ -99,7 +99,12 @@ public struct EventBatchBuilder: ~Copyable {
         encoder.output.appendPadded(event.nameAndTimeKey.bytes)
         encoder.output.count += times.write(time, to: encoder.output.end)
         encoder.output.appendPadded(tables.keys.receivedAt.bytes)
-        encoder.output.count += arrivalTimes.write(receivedAt, to: encoder.output.end)
+        // Mostly it is the moment that was just written.
+        if receivedAt == time {
+            encoder.output.count += times.write(time, to: encoder.output.end)
+        } else {
+            encoder.output.count += arrivalTimes.write(receivedAt, to: encoder.output.end)
+        }
         encoder.output.append(UInt8(ascii: "\""))
     }
 

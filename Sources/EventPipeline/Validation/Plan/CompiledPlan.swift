@@ -37,6 +37,12 @@ final class CompiledPlan: Sendable {
         let object: Int
     }
 
+    /// What a decimal may be.
+    struct DecimalLimits {
+        let least: ExactDecimal?
+        let greatest: ExactDecimal?
+    }
+
     /// The properties that a payload or an object may hold.
     struct Object: BitwiseCopyable {
         let keys: ByteTable
@@ -93,7 +99,7 @@ final class CompiledPlan: Sendable {
     let objectLocations: [SourceLocation]
     let patterns: [Pattern]
     /// By the property's index.
-    let decimalLimits: [Int: (least: ExactDecimal?, greatest: ExactDecimal?)]
+    let decimalLimits: [DecimalLimits?]
     /// By the property's index: the enumerations that `Property.enumeration` cannot decide by text.
     let allowedValues: [Int: AllowedValues]
 
@@ -120,7 +126,7 @@ final class CompiledPlan: Sendable {
         definitions = compiler.definitions
         objectLocations = compiler.objectLocations
         patterns = compiler.patterns
-        decimalLimits = compiler.decimalLimits
+        decimalLimits = definitions.indices.map { compiler.decimalLimits[$0] }
         allowedValues = compiler.allowedValues
     }
 }

@@ -11,7 +11,7 @@ final class PlanCompiler {
     private(set) var properties: [CompiledPlan.Property?] = []
     private(set) var definitions: [PropertyDefinition] = []
     private(set) var patterns: [Pattern] = []
-    private(set) var decimalLimits: [Int: (least: ExactDecimal?, greatest: ExactDecimal?)] = [:]
+    private(set) var decimalLimits: [Int: CompiledPlan.DecimalLimits] = [:]
     private(set) var allowedValues: [Int: AllowedValues] = [:]
 
     var envelopeKeys: CompiledPlan.EnvelopeKeys {
@@ -105,7 +105,10 @@ final class PlanCompiler {
     /// Keeps what neither a double nor a text can tell.
     private func compileExactly(_ property: PropertyDefinition, at index: Int) {
         if property.type == .decimal, property.minimum != nil || property.maximum != nil {
-            decimalLimits[index] = (property.minimum?.decimal, property.maximum?.decimal)
+            decimalLimits[index] = CompiledPlan.DecimalLimits(
+                least: property.minimum?.decimal,
+                greatest: property.maximum?.decimal
+            )
         }
         allowedValues[index] = property.enumeration.flatMap { AllowedValues($0, of: property.type) }
     }
