@@ -16,6 +16,7 @@ build_ceilings() {
 
 build_ceilings
 swift build -c release --product sluice
+swift build -c release --product event-codegen
 build_package Benchmarks -c release
 trap postgres_stop EXIT
 trap 'exit 130' INT TERM

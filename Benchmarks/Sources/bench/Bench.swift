@@ -64,6 +64,7 @@ struct Bench: ParsableCommand {
             ceilings: ceilings,
             programs: programs,
             sluice: ".build/release/sluice",
+            codegen: ".build/release/event-codegen",
             plan: "events",
             loadScript: "Benchmarks/Load/events.lua",
             retailDay: "Examples/data/retail-2010-12-01.ndjson.gz",

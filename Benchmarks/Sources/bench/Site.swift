@@ -8,6 +8,8 @@ struct Site: Sendable {
     let programs: String
     /// The command that is measured.
     let sluice: String
+    /// The tool that makes Swift of plans.
+    let codegen: String
     /// The tracking plan of the events.
     let plan: String
     /// The script that makes wrk send events.
