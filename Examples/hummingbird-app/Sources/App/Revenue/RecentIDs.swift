@@ -15,7 +15,7 @@ struct RecentIDs {
     /// The ids, the newest at the end.
     var ids: [EventID] { Array(ring[oldest...] + ring[..<oldest]) }
 
-    /// Notes an id; the oldest makes room for it. Returns false where it is known.
+    /// Notes an id, for which the oldest makes room; false where it is known already.
     mutating func insert(_ id: EventID) -> Bool {
         guard known.insert(id).inserted else { return false }
         if ring.count < capacity {
