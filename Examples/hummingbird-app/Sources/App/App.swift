@@ -1,14 +1,25 @@
 import ConsoleTracker
 import EventPipeline
+import Foundation
 import Hummingbird
 import Logging
 
 /// The service as it is run: settings from the environment, one pipeline, one server.
 @main
 struct App {
-    static func main() async throws {
-        let environment = Environment()
+    static func main() async {
         let logger = Logger(label: "food-orders")
+        do {
+            try await run(logger: logger)
+        } catch {
+            // A port or a journal that another process has is no reason for a backtrace.
+            logger.critical("The service ends.", metadata: ["error": "\(error)"])
+            exit(1)
+        }
+    }
+
+    private static func run(logger: Logger) async throws {
+        let environment = Environment()
         let ledger = RevenueLedger()
         let pipeline = try Pipeline(
             catalog: .events,

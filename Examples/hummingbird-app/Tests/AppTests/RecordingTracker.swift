@@ -21,34 +21,28 @@ final class RecordingTracker: SingleEventTracker {
 }
 
 /// What the tests want to know of an event.
-struct RecordedEvent: Equatable {
+struct RecordedEvent {
     let name: String
-    var userId: String?
-    var sessionId: String?
+    let userId: String?
+    let sessionId: String?
+    let requestId: String
     /// In canonical JSON: the keys in the plan's order, no spaces.
     let payload: String
 
-    init(_ name: String, userId: String? = nil, sessionId: String? = nil, payload: String) {
-        self.name = name
-        self.userId = userId
-        self.sessionId = sessionId
-        self.payload = payload
-    }
-
     init(_ event: TrackedEvent) throws {
         struct Envelope: Decodable {
+            struct Context: Decodable {
+                let requestId: String
+            }
             let userId: String?
             let sessionId: String?
-            let context: [String: String]
+            let context: Context
         }
-        struct NoRequestID: Error {}
         let envelope = try JSONDecoder().decode(Envelope.self, from: Data(event.json.utf8))
-        guard let requestId = envelope.context["requestId"], !requestId.isEmpty else { throw NoRequestID() }
-        self.init(
-            event.name,
-            userId: envelope.userId,
-            sessionId: envelope.sessionId,
-            payload: event.json.components(separatedBy: "\"payload\":").last.map { String($0.dropLast()) } ?? ""
-        )
+        name = event.name
+        userId = envelope.userId
+        sessionId = envelope.sessionId
+        requestId = envelope.context.requestId
+        payload = event.json.components(separatedBy: #""payload":"#).last.map { String($0.dropLast()) } ?? ""
     }
 }

@@ -48,9 +48,7 @@ import Testing
             arrived.yield()
             // Returns when the server is told to end, which must be before the pipeline is.
             try await gracefulShutdown()
-            try await EventContext.with(EventContext(requestId: "last")) {
-                try await pipeline.track(MenuViewed(restaurantId: "da-enzo", dishes: 2))
-            }
+            try await pipeline.track(MenuViewed(restaurantId: "da-enzo", dishes: 2))
             return "tracked"
         }
         let app = buildApplication(router: router, pipeline: pipeline, logger: TestApp.logger)

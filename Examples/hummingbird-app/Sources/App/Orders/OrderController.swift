@@ -4,8 +4,8 @@ import Hummingbird
 
 /// `POST /orders`, `GET /orders/{id}` and `POST /orders/{id}/cancel`.
 ///
-/// `track`: an order is money, so it is answered when its event is safe, and waits while there is no room for it. Where
-/// the event is not taken, the order is not either; `TrackErrorMiddleware` answers.
+/// `track`: an order is money, so it is answered when its event is safe in the journal, and waits while there is no room
+/// for it. Where the event is not taken, the order is not either; `TrackErrorMiddleware` answers.
 struct OrderController: Sendable {
     let orders: OrderStore
     let pipeline: Pipeline
