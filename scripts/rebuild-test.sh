@@ -108,5 +108,8 @@ cmp "$generated" "$work/original.swift" || fail "after all is as it was, the Swi
 swift package --package-path "$package" --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1 \
     || fail "generate-events fails" "$work/build.log"
 cmp "$written" "$generated" || fail "generate-events and the build plugin write different Swift"
+if build; then fail "the build plugin takes a file beside its own"; fi
+grep -q "error: The target 'App' has its events twice" "$work/build.log" \
+    || fail "the Swift of both plugins is there, but the build fails for another reason" "$work/build.log"
 
 echo "Plans turn into Swift when they are added, edited and deleted, and only then."

@@ -26,10 +26,8 @@ struct EventCodegenPlugin: BuildToolPlugin {
         target: String
     ) throws -> [Command] {
         let plans = files.filter(isPlan).sorted { $0.path < $1.path }
-        guard !plans.isEmpty else {
-            Diagnostics.error(
-                "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
-            )
+        if let problem = problem(of: target, plans: plans, files: files) {
+            Diagnostics.error(problem)
             return []
         }
         let output = outputFolder.appendingPathComponent("GeneratedEvents.swift")
@@ -45,6 +43,15 @@ struct EventCodegenPlugin: BuildToolPlugin {
                 outputFiles: [output]
             )
         ]
+    }
+
+    private func problem(of target: String, plans: [URL], files: [URL]) -> String? {
+        if plans.isEmpty {
+            return "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
+        }
+        return files.first { $0.lastPathComponent == "GeneratedEvents.swift" }.map { file in
+            "The target '\(target)' has its events twice: remove \(file.path), which generate-events wrote, or the plugin."
+        }
     }
 
     private func isPlan(_ file: URL) -> Bool {

@@ -1,4 +1,5 @@
 import App
+import EventModel
 import EventPipeline
 import PipelineTestKit
 import Testing
@@ -13,6 +14,17 @@ import Testing
             makeTracker: { RevenueTracker(ledger: ledger) },
             delivered: { await ledger.bookedIDs }
         ).verify()
+    }
+
+    @Test("only the last ids are remembered, so that memory has an end")
+    func recentIDs() {
+        let ids = (0..<4).map { EventID(high: 0, low: $0) }
+        var recent = RecentIDs(capacity: 3)
+        let wereNew = ids.map { recent.insert($0) }
+        #expect(wereNew == [true, true, true, true])
+        #expect(recent.ids == Array(ids[1...]))
+        let areNew = [ids[3], ids[0]].map { recent.insert($0) }
+        #expect(areNew == [false, true])
     }
 
     @Test("what was ordered is shown by restaurant, without what was cancelled")

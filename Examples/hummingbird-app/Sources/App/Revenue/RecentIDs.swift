@@ -1,22 +1,23 @@
-import EventModel
+package import EventModel
 
 /// The last so many ids, to recognise an event that is delivered again.
-struct RecentIDs {
+package struct RecentIDs {
     private let capacity: Int
     private var known: Set<EventID> = []
     /// In the order of arrival, from `oldest` on and around.
     private var ring: [EventID] = []
     private var oldest = 0
 
-    init(capacity: Int) {
+    /// Knows none yet, and later at most `capacity`.
+    package init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
     /// The ids, the newest at the end.
-    var ids: [EventID] { Array(ring[oldest...] + ring[..<oldest]) }
+    package var ids: [EventID] { Array(ring[oldest...] + ring[..<oldest]) }
 
     /// Notes an id, for which the oldest makes room; false where it is known already.
-    mutating func insert(_ id: EventID) -> Bool {
+    package mutating func insert(_ id: EventID) -> Bool {
         guard known.insert(id).inserted else { return false }
         if ring.count < capacity {
             ring.append(id)
