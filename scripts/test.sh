@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that can fail: the scripts' syntax, all Swift tests, and the example as its reader would run it.
+# Everything that can fail: the scripts' syntax, all Swift tests, and the examples as their readers would run them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/packages.sh
@@ -32,3 +32,7 @@ test_package
 build_package Examples/custom-tracker --build-tests
 swift run --package-path Examples/custom-tracker custom-tracker
 swift test --package-path Examples/custom-tracker
+
+build_package Examples/hummingbird-app --build-tests
+swift test --package-path Examples/hummingbird-app
+scripts/rebuild-test.sh

@@ -3,8 +3,8 @@ import PackagePlugin
 
 /// Turns the plan files of a target into Swift, each time one of them changes.
 ///
-/// Plan files are the target's property lists but `Info.plist`; what it excludes does not count. Options stand in
-/// `event-codegen.json` beside them.
+/// Plan files are the target's property lists but `Info.plist` and `…-Info.plist`, which are the app's own; what the target
+/// excludes does not count. Options stand in `event-codegen.json` beside them.
 @main
 struct EventCodegenPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
@@ -25,12 +25,9 @@ struct EventCodegenPlugin: BuildToolPlugin {
         tool: URL,
         target: String
     ) throws -> [Command] {
-        let plans = files.filter { $0.pathExtension == "plist" && !$0.lastPathComponent.hasSuffix("Info.plist") }
-            .sorted { $0.path < $1.path }
-        guard !plans.isEmpty else {
-            Diagnostics.error(
-                "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
-            )
+        let plans = files.filter(isPlan).sorted { $0.path < $1.path }
+        if let problem = problem(of: target, plans: plans, files: files) {
+            Diagnostics.error(problem)
             return []
         }
         let output = outputFolder.appendingPathComponent("GeneratedEvents.swift")
@@ -46,6 +43,20 @@ struct EventCodegenPlugin: BuildToolPlugin {
                 outputFiles: [output]
             )
         ]
+    }
+
+    private func problem(of target: String, plans: [URL], files: [URL]) -> String? {
+        if plans.isEmpty {
+            return "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
+        }
+        return files.first { $0.lastPathComponent == "GeneratedEvents.swift" }.map { file in
+            "The target '\(target)' has its events twice: remove \(file.path), which generate-events wrote, or the plugin."
+        }
+    }
+
+    private func isPlan(_ file: URL) -> Bool {
+        let name = file.lastPathComponent
+        return file.pathExtension == "plist" && name != "Info.plist" && !name.hasSuffix("-Info.plist")
     }
 }
 

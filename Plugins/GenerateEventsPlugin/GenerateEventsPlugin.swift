@@ -14,8 +14,7 @@ struct GenerateEventsPlugin: CommandPlugin {
         var generated = 0
         for target in targets.compactMap({ $0 as? any SourceModuleTarget }) {
             let files = target.sourceFiles.map(\.url)
-            let plans = files.filter { $0.pathExtension == "plist" && !$0.lastPathComponent.hasSuffix("Info.plist") }
-                .sorted { $0.path < $1.path }
+            let plans = files.filter(isPlan).sorted { $0.path < $1.path }
             guard !plans.isEmpty else { continue }
             let output = target.directoryURL.appendingPathComponent("GeneratedEvents.swift")
             var options = ["--root", target.directoryURL.path, "--output", output.path]
@@ -27,6 +26,12 @@ struct GenerateEventsPlugin: CommandPlugin {
             generated += 1
         }
         if generated == 0 { throw GenerationError(description: "No target has a plan file.") }
+    }
+
+    /// The same files as the build plugin's.
+    private func isPlan(_ file: URL) -> Bool {
+        let name = file.lastPathComponent
+        return file.pathExtension == "plist" && name != "Info.plist" && !name.hasSuffix("-Info.plist")
     }
 
     private func run(_ tool: URL, _ arguments: [String]) throws {

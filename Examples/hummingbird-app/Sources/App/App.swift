@@ -1,0 +1,41 @@
+import ConsoleTracker
+import EventPipeline
+import Foundation
+import Hummingbird
+import Logging
+
+/// The service as it is run: settings from the environment, one pipeline, one server.
+@main
+struct App {
+    static func main() async {
+        let logger = Logger(label: "food-orders")
+        do {
+            try await run(logger: logger)
+        } catch {
+            // A port or a journal that another process has is no reason for a backtrace.
+            logger.critical("The service ends.", metadata: ["error": "\(error)"])
+            exit(1)
+        }
+    }
+
+    private static func run(logger: Logger) async throws {
+        let environment = Environment()
+        let ledger = RevenueLedger()
+        let pipeline = try Pipeline(
+            catalog: .events,
+            trackers: [.console(.json), RevenueTracker(ledger: ledger)],
+            // Events are acknowledged when they are in here, and delivered after a restart where they were not before it.
+            journal: .directory(environment.get("JOURNAL") ?? "journal"),
+            logger: logger
+        )
+        let app = buildApplication(
+            router: buildRouter(pipeline: pipeline, ledger: ledger),
+            pipeline: pipeline,
+            configuration: ApplicationConfiguration(
+                address: .hostname("127.0.0.1", port: environment.get("PORT", as: Int.self) ?? 8080)
+            ),
+            logger: logger
+        )
+        try await app.runService()
+    }
+}

@@ -1,0 +1,35 @@
+import EventPipeline
+import Hummingbird
+import Logging
+
+/// Answers a request whose event was not taken: what it asked for was not done either.
+struct TrackErrorMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as TrackError {
+            context.logger.warning("An event was not taken.", metadata: ["error": "\(error)"])
+            throw HTTPError(error)
+        }
+    }
+}
+
+extension HTTPError {
+    /// 422 with the rules that were broken, where the event does not follow the plan; 503 where it may be taken later.
+    ///
+    /// The plan's limits are those of this service's input, so whoever sent it can put it right. Values that a service
+    /// makes up itself would be its own fault, and a 500.
+    init(_ error: TrackError) {
+        switch error {
+        case .invalid(let event):
+            let rules = event.violations.map { "\($0.path): expected \($0.expected), found \($0.found)" }
+            self.init(.unprocessableContent, message: rules.joined(separator: "; "))
+        case .notTaken:
+            self.init(.serviceUnavailable, headers: [.retryAfter: "1"], message: "Try again in a moment.")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import App
+import EventPipeline
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import Logging
+
+/// The service around a test's own pipeline.
+enum TestApp {
+    /// A silent one, but with metadata: Hummingbird keeps a request's id there.
+    static let logger = {
+        var logger = Logger(label: "tests")
+        logger.logLevel = .critical
+        return logger
+    }()
+
+    static let order = #"{"restaurantId":"da-enzo","items":[{"dish":"Margherita","quantity":2}],"note":"no basil"}"#
+
+    /// What a customer's request says of them.
+    static var customer: HTTPFields {
+        var headers: HTTPFields = [.cookie: "session=s-1"]
+        if let name = HTTPField.Name("X-User-Id") { headers[name] = "zoe" }
+        return headers
+    }
+
+    /// Sends requests to the service while it runs; when this returns, it was shut down in order.
+    static func run<Result: Sendable>(
+        _ pipeline: Pipeline,
+        ledger: RevenueLedger = RevenueLedger(),
+        _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Result
+    ) async throws -> Result {
+        let router = buildRouter(pipeline: pipeline, ledger: ledger)
+        return try await buildApplication(router: router, pipeline: pipeline, logger: logger).test(.router, test)
+    }
+
+    /// Lends a new folder.
+    static func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
+        let folder = URL.temporaryDirectory.appending(path: "hummingbird-app-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try await body(folder.path)
+    }
+}
+
+extension TestClientProtocol {
+    func get(_ path: String) async throws -> TestResponse {
+        try await execute(uri: path, method: .get)
+    }
+
+    func post(_ path: String, _ json: String, headers: HTTPFields = [:]) async throws -> TestResponse {
+        try await execute(uri: path, method: .post, headers: headers, body: ByteBuffer(string: json))
+    }
+
+    /// Orders two pizzas, as Zoë, and returns the order's id.
+    func placeOrder() async throws -> String {
+        let response = try await post("/orders", TestApp.order, headers: TestApp.customer)
+        return try response.json(Answer.self).id
+    }
+}
+
+/// What an answer about an order says of it.
+struct Answer: Decodable {
+    let id: String
+}
+
+extension TestResponse {
+    var text: String { String(buffer: body) }
+
+    func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+}

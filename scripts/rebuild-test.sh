@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# When a plan turns into Swift again, and when not: plan files are added, edited, broken and deleted in the example that
+# uses the build plugin, which is built before and after. What it adds there is removed at the end, however it ends.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+package=Examples/hummingbird-app
+sources=$package/Sources/App
+generated=$package/.build/plugins/outputs/hummingbird-app/App/destination/EventCodegenPlugin/GeneratedEvents.swift
+# Names as people give them: with spaces, and with letters that English lacks.
+plan="$sources/Events/Extra events/Küche.plist"
+caller=$sources/RebuildTest.swift
+written=$sources/GeneratedEvents.swift
+work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-rebuild.XXXXXX")
+
+clean_up() {
+    rm -rf "$work" "$(dirname "$plan")" "$caller" "$written"
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM
+
+# fail SENTENCE [LOG]: says what did not hold, with the end of what the build said.
+fail() {
+    printf 'rebuild-test: %s\n' "$1" >&2
+    [[ $# -lt 2 ]] || tail -n 30 "$2" >&2
+    exit 1
+}
+
+build() {
+    swift build --package-path "$package" --target App "$@" >"$work/build.log" 2>&1
+}
+
+# must_build CASE: builds, or says in which case it could not.
+must_build() {
+    build || fail "$1: the build fails" "$work/build.log"
+}
+
+must_generate() {
+    grep -qF "$2" "$generated" || fail "$1: '$2' is not in GeneratedEvents.swift"
+}
+
+# write_plan TYPE [PROPERTY]: the event Dish Cooked, with a property of the type, and one more.
+write_plan() {
+    mkdir -p "$(dirname "$plan")"
+    {
+        echo '<?xml version="1.0" encoding="UTF-8"?>'
+        echo '<plist version="1.0"><dict><key>events</key><dict><key>Dish Cooked</key><dict>'
+        echo '<key>registeredTrackers</key><array><string>console</string></array>'
+        echo '<key>payload</key><dict>'
+        echo "<key>dish</key><string>$1</string>"
+        [[ $# -lt 2 ]] || echo "<key>$2</key><string>integer</string>"
+        echo '</dict></dict></dict></dict></plist>'
+    } >"$plan"
+}
+
+# call ARGUMENTS: a Swift file that compiles only where the event has exactly these properties.
+call() {
+    printf 'let dishCooked = DishCooked(%s)\n' "$1" >"$caller"
+}
+
+# must_write_nothing CASE: builds, and fails where a file of the target is written by it.
+must_write_nothing() {
+    touch "$work/marker"
+    build --verbose || fail "$1: the build fails" "$work/build.log"
+    find "$package/.build/debug/App.build" "$generated" -type f -newer "$work/marker" >"$work/written"
+    [[ ! -s $work/written ]] || fail "$1, but files are written" "$work/written"
+    must_not_run "$1" 'swiftc.* -module-name App '
+}
+
+# must_not_run CASE PATTERN: no command of the last build looks like this.
+must_not_run() {
+    if grep -E -- "$2" "$work/build.log" >"$work/commands"; then fail "$1, but tools are run" "$work/commands"; fi
+}
+
+must_build "before anything is changed"
+cp "$generated" "$work/original.swift"
+if grep -q DishCooked "$generated"; then fail "the event of this test is in the plan already"; fi
+
+write_plan string
+call 'dish: "Mapo Tofu"'
+must_build "a plan file is added"
+must_generate "a plan file is added" "struct DishCooked: AnalyticsEvent"
+must_generate "a plan file is added" "Events/Extra events/Küche.plist:2:"
+
+write_plan string minutes
+call 'dish: "Mapo Tofu", minutes: 12'
+must_build "a plan file is edited"
+must_generate "a plan file is edited" "var minutes: Int"
+
+must_write_nothing "nothing is changed"
+must_not_run "nothing is changed" 'event-codegen.* --output '
+write_plan string minutes
+must_write_nothing "a plan file is written again as it was"
+
+write_plan strnig
+if build; then fail "a plan file is wrong, but the build succeeds"; fi
+grep -qE "/$plan:5:[0-9]+: error: " "$work/build.log" \
+    || fail "a plan file is wrong, but no error names its fifth line" "$work/build.log"
+
+rm -r "$(dirname "$plan")"
+if build; then fail "a plan file is deleted, but its event can still be used"; fi
+grep -q "RebuildTest.swift:1:.*error: cannot find 'DishCooked' in scope" "$work/build.log" \
+    || fail "a plan file is deleted, but the build fails for another reason" "$work/build.log"
+rm "$caller"
+must_build "a plan file and its caller are deleted"
+cmp "$generated" "$work/original.swift" || fail "after all is as it was, the Swift is another"
+
+swift package --package-path "$package" --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1 \
+    || fail "generate-events fails" "$work/build.log"
+cmp "$written" "$generated" || fail "generate-events and the build plugin write different Swift"
+if build; then fail "the build plugin takes a file beside its own"; fi
+grep -q "error: The target 'App' has its events twice" "$work/build.log" \
+    || fail "the Swift of both plugins is there, but the build fails for another reason" "$work/build.log"
+
+echo "Plans turn into Swift when they are added, edited and deleted, and only then."
