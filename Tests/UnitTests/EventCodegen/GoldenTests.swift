@@ -5,8 +5,7 @@ import Testing
 
 /// What the generator has to write is checked in, and compiled as a module of its own.
 ///
-/// After a change that is meant: `swift run event-codegen Tests/Golden/Shapes --root Tests/Golden/Shapes --access-level
-/// public --output Tests/Golden/Shapes/GeneratedEvents.swift`, and the same for Names.
+/// After a change that is meant, `scripts/golden.sh` writes it anew.
 @Suite("Golden files of the generator")
 struct GoldenTests {
     private static let root =

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Writes what the generator has to write anew, for review; GoldenTests and JustTrackStyleTests compare it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# golden FOLDER FILE [OPTION…]: the Swift of the plan in a folder.
+golden() {
+    local folder=$1 file=$2
+    shift 2
+    swift run -q event-codegen "$folder" --root "$folder" --output "$folder/$file" "$@"
+}
+
+golden Tests/Golden/Shapes GeneratedEvents.swift --access-level public
+golden Tests/Golden/Names GeneratedEvents.swift --access-level public
+golden Tests/JustTrackApp TrackingEvents.swift --style justtrack
