@@ -49,6 +49,9 @@ struct EventCodegenPlugin: BuildToolPlugin {
         if plans.isEmpty {
             return "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
         }
+        if files.count(where: { $0.lastPathComponent == "event-codegen.json" }) > 1 {
+            return "The target '\(target)' has more than one event-codegen.json; keep one."
+        }
         return files.first { $0.lastPathComponent == "GeneratedEvents.swift" }.map { file in
             "The target '\(target)' has its events twice: remove \(file.path), which generate-events wrote, or the plugin."
         }

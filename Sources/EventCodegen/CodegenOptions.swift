@@ -1,7 +1,7 @@
 /// What the generated code is to look like.
 public struct CodegenOptions: Sendable, Hashable {
     /// Who can use the generated types.
-    public enum AccessLevel: String, Sendable, Hashable, CaseIterable, Codable {
+    public enum AccessLevel: String, Sendable, Hashable, CaseIterable {
         /// Every module.
         case `public`
         /// The modules of the same package.
@@ -11,7 +11,7 @@ public struct CodegenOptions: Sendable, Hashable {
     }
 
     /// Whose API the generated types have.
-    public enum Style: String, Sendable, Hashable, CaseIterable, Codable {
+    public enum Style: String, Sendable, Hashable, CaseIterable {
         /// Sluice's own: structs with typed properties.
         case sluice
         /// JustTrack's: classes named `Event…`, with strings whose absence is the empty one.
@@ -32,21 +32,5 @@ public struct CodegenOptions: Sendable, Hashable {
         self.accessLevel = accessLevel ?? (style == .justtrack ? .public : .internal)
         self.typePrefix = typePrefix
         self.style = style
-    }
-}
-
-extension CodegenOptions: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case accessLevel, typePrefix, style
-    }
-
-    /// Reads options of which each may be absent.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            accessLevel: try values.decodeIfPresent(AccessLevel.self, forKey: .accessLevel),
-            typePrefix: try values.decodeIfPresent(String.self, forKey: .typePrefix) ?? "",
-            style: try values.decodeIfPresent(Style.self, forKey: .style) ?? .sluice
-        )
     }
 }

@@ -44,9 +44,15 @@ public struct ExactDecimal: Sendable {
         self.init(isNegative: value < 0, storage: .wide(digits), scale: 0)
     }
 
+    /// Takes the fewest digits that mean this double; `nil` where it is infinite or NaN.
+    public init?(_ value: Double) {
+        guard value.isFinite else { return nil }
+        self.init(value.description)
+    }
+
     /// Takes `coefficient` divided by ten `scale` times: 255 and 2 are 2.55.
     ///
-    /// `nil` where the scale is negative or greater than `maximumDigits`.
+    /// `nil` where the scale is negative, or the number would have more than `maximumDigits` digits.
     public init?(coefficient: Int, scale: Int) {
         guard scale >= 0, scale <= Self.narrowDigits else {
             guard scale >= 0, let value = ExactDecimal("\(coefficient)e-\(scale)") else { return nil }
@@ -317,7 +323,7 @@ extension ExactDecimal: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
 
     /// Takes a number with a fraction of at most 15 digits in all; with more, the digits of the nearest double.
     public init(floatLiteral value: Double) {
-        // A double is finite in a literal, and so are its digits: at most 309 before the point, and 324 behind it.
-        self = ExactDecimal(value.description) ?? 0
+        guard let decimal = ExactDecimal(value) else { preconditionFailure("a literal is finite") }
+        self = decimal
     }
 }

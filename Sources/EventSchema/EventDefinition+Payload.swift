@@ -13,6 +13,8 @@ extension PropertyDefinition {
     fileprivate var rules: PropertyDefinition {
         var rules = self
         rules.description = nil
+        rules.swiftName = nil
+        rules.swiftCases = [:]
         rules.deprecated = nil
         rules.examples = []
         rules.location = SourceLocation(file: "", line: 0, column: 0)

@@ -38,7 +38,9 @@ struct EventCodegenCommand: ParsableCommand {
 
     func run() throws {
         let options = try options()
-        let reading = PlanReader().read(paths: paths)
+        // One folder has many names, of which the generated code is to know none.
+        let root = root.map(Self.wholePath)
+        let reading = PlanReader().read(paths: root == nil ? paths : paths.map(Self.wholePath))
         for diagnostic in reading.diagnostics { Self.printError("\(diagnostic)") }
         guard let plan = reading.plan else { throw ExitCode(1) }
         let (text, diagnostics) = SwiftGenerator(options: options, root: root).generate(plan)
@@ -48,24 +50,25 @@ struct EventCodegenCommand: ParsableCommand {
     }
 
     private func options() throws -> CodegenOptions {
-        var options = CodegenOptions()
+        var stated = StatedOptions()
         if let configurationFile {
-            do {
-                let data = try Data(contentsOf: URL(fileURLWithPath: configurationFile))
-                options = try JSONDecoder().decode(CodegenOptions.self, from: data)
+            do throws(StatedOptions.Problem) {
+                stated = try StatedOptions(file: configurationFile)
             } catch {
-                Self.printError("\(configurationFile):1:1: error: the options cannot be read: \(error)")
+                Self.printError("\(configurationFile):1:1: error: \(error.sentence)")
                 throw ExitCode(1)
             }
         }
-        if let style { options = CodegenOptions(typePrefix: options.typePrefix, style: style) }
-        options.accessLevel = accessLevel ?? options.accessLevel
-        options.typePrefix = typePrefix ?? options.typePrefix
-        guard options.typePrefix.isEmpty || SwiftName.isIdentifier(options.typePrefix) else {
-            Self.printError("error: the type prefix '\(options.typePrefix)' is no name that Swift takes")
+        let prefix = typePrefix ?? stated.typePrefix ?? ""
+        guard prefix.isEmpty || SwiftName.isIdentifier(prefix) else {
+            Self.printError("error: the type prefix '\(prefix)' is no name that Swift takes")
             throw ExitCode(1)
         }
-        return options
+        return CodegenOptions(
+            accessLevel: accessLevel ?? stated.accessLevel,
+            typePrefix: prefix,
+            style: style ?? stated.style ?? .sluice
+        )
     }
 
     private func write(_ text: String) throws {
@@ -78,6 +81,10 @@ struct EventCodegenCommand: ParsableCommand {
             Self.printError("error: \(output) cannot be written: \(error.localizedDescription)")
             throw ExitCode(1)
         }
+    }
+
+    private static func wholePath(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.path
     }
 
     private static func printError(_ line: String) {

@@ -10,11 +10,8 @@ protocol Row: Sendable {
 }
 
 /// All rows, in the order of the table.
-let allRows: [any Row] = [
+let allRows: [any Row] = TrackRow.all + [
     CheckRow(),
-    TrackRow.encode,
-    TrackRow.allocations,
-    TrackRow.queue,
     CodegenRow.generate,
     CodegenRow.debug,
     CodegenRow.release,

@@ -48,6 +48,13 @@ struct TrackRow: Row {
         note: "ceiling: the rate that is wanted; one task tracks, in batches of 1,000"
     )
 
+    /// Those that can be measured here: allocations are counted with glibc only.
+    #if canImport(Glibc)
+    static let all = [encode, allocations, queue]
+    #else
+    static let all = [encode, queue]
+    #endif
+
     func measure(at site: Site) throws -> Measurement {
         let rounds = try Rounds.alternate(site.rounds) {
             limit

@@ -44,19 +44,37 @@ struct JustTrackEvent {
     }
 
     private var collisions: [Diagnostic] {
-        let members = Self.meeting((texts + objects).map { ($0.location, JustTrackName.member($0.name)) })
-        let types = Self.meeting(objects.map { ($0.location, JustTrackName.object($0.name)) })
+        let keys = texts + objects
+        let members = Self.meeting(
+            keys.map { ($0.location, JustTrackName.member($0.name)) }
+                + keys.map { ($0.location, JustTrackName.constant($0.name)) },
+            besides: ["name", "payload", "registeredTrackers"]
+        )
+        let types = Self.meeting(objects.map { ($0.location, JustTrackName.object($0.name)) }, besides: Self.usedTypes)
         let inside = objects.flatMap { object in
-            Self.meeting((object.items?.properties ?? []).map { ($0.location, JustTrackName.member($0.name)) })
+            let names = (object.items?.properties ?? []).map { ($0.location, JustTrackName.member($0.name)) }
+            return Self.meeting(names, besides: ["asDict"])
         }
         return members + types + inside
     }
 
-    /// Reports each name that stands for a second thing.
-    static func meeting(_ names: [(location: SourceLocation, name: String)]) -> [Diagnostic] {
+    /// The types that the classes name.
+    private static let usedTypes: Set = [
+        "String", "Int", "Double", "Bool", "Any", "Payload", "Event", "Equatable", "Codable", "NSNull",
+    ]
+
+    /// Reports each name that stands for a second thing, or for one that every class has already.
+    static func meeting(
+        _ names: [(location: SourceLocation, name: String)],
+        besides taken: Set<String> = []
+    ) -> [Diagnostic] {
         var known: [String: SourceLocation] = [:]
         return names.compactMap { location, name in
-            known.updateValue(location, forKey: name).map { first in
+            if taken.contains(name) {
+                let sentence = "'\(name)' means something else in JustTrack's style already; rename it"
+                return Diagnostic(.swiftNameCollision, at: location, sentence)
+            }
+            return known.updateValue(location, forKey: name).map { first in
                 let sentence = "two things become '\(name)' in JustTrack's style, the other one at \(first); rename one"
                 return Diagnostic(.swiftNameCollision, at: location, sentence)
             }

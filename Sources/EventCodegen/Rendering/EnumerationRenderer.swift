@@ -20,7 +20,9 @@ struct EnumerationRenderer {
             "fileprivate var ordinal: \(names.swift("Int"))",
             ["switch self {"] + places + ["}"]
         )
-        return SwiftText.documentation(["The values that the plan allows for `\(enumeration.property.name)`."])
+        let name = enumeration.property.name
+        let owner = name.isEmpty ? "an element" : "`\(name)`"
+        return SwiftText.documentation(["The values that the plan allows for \(owner)."])
             + SwiftText.block(
                 "\(access)enum \(enumeration.typeName): \(conformances.compactMap(\.self).joined(separator: ", "))",
                 cases + ["", "/// The value's place in the plan."] + ordinal

@@ -1,6 +1,6 @@
 import EventSchema
 
-/// How the types of Swift and EventModel are named where generated types may hide them.
+/// How types are named so that neither a generated type nor one of the same module hides them.
 struct TypeNames {
     /// The names of the generated types that are visible.
     private var visible: Set<String>
@@ -19,11 +19,11 @@ struct TypeNames {
     /// A type of the standard library.
     func swift(_ name: String) -> String { visible.contains(name) ? "Swift." + name : name }
 
-    /// A type of EventModel.
-    func model(_ name: String) -> String { visible.contains(name) ? "EventModel." + name : name }
+    /// A type of EventModel, which a service may well have one of its own of.
+    func model(_ name: String) -> String { "EventModel." + name }
 
     /// A type of EventPipeline.
-    func pipeline(_ name: String) -> String { visible.contains(name) ? "EventPipeline." + name : name }
+    func pipeline(_ name: String) -> String { "EventPipeline." + name }
 
     /// The type of a property, absent values aside.
     func name(of type: SwiftType) -> String {

@@ -32,7 +32,7 @@ struct Translator {
         return events
     }
 
-    /// The modules that generated code names.
+    /// The modules that generated code names; types within events get an underscore instead.
     private static let moduleNames: Set<String> = ["Swift", "EventModel", "EventPipeline"]
 
     private mutating func object(

@@ -34,6 +34,10 @@ package struct DispatchState: Sendable {
         /// There is room; it is to be committed to the journal.
         case admitted
         case waits(number: UInt64)
+        /// There is no room, and the submission may not wait for it.
+        case full
+        /// The journal cannot be written, and the submission may not wait for it.
+        case notStored
         case closed
     }
 
@@ -102,16 +106,18 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Takes a batch whole, or lets it wait, or turns it down.
+    /// Takes a batch whole, or lets it wait where it may, or turns it down.
     ///
     /// `completion` is kept only where the batch waits.
     package mutating func submit(
         _ batch: RoutedBatch,
+        mayWait: Bool = true,
         completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Admission {
         guard phase == .open else { return .closed }
+        if !mayWait, published != nil, !isJournalWritable { return .notStored }
         let lacking = queuesLackingRoom(for: batch)
         if lacking.isEmpty, barrier.isDisjoint(with: batch.queues) {
             guard published == nil else {
@@ -121,6 +127,7 @@ package struct DispatchState: Sendable {
             acknowledge(batch, now: now, actions: &actions)
             return .acknowledged
         }
+        guard mayWait else { return .full }
         barrier.formUnion(lacking)
         nextNumber += 1
         waiting.append(WaitingSubmission(number: nextNumber, batch: batch, completion: completion))

@@ -44,8 +44,8 @@ public final class Pipeline: Service {
     let journaling: Journaling?
     let jitter: @Sendable () -> Double
     let now: @Sendable () -> Timestamp
-    /// Makes batches of events that are tracked one by one.
-    let builder: Mutex<EventBatchBuilder>
+    /// Make batches of events that are tracked one by one.
+    let builders: BuilderPool
     private let router: Router
     private let shared: Mutex<Shared>
     private let nextFlush = Atomic<UInt64>(0)
@@ -105,7 +105,7 @@ public final class Pipeline: Service {
         self.clock = PipelineClock(clock)
         self.jitter = jitter
         self.now = now
-        builder = Mutex(EventBatchBuilder(catalog: catalog, now: now))
+        builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
         log = PipelineLog(logger: logger)
         metrics = PipelineMetrics(trackerNames: names)
         rejects = quarantine
@@ -153,9 +153,28 @@ public final class Pipeline: Service {
             return nil
         case .waits(let number):
             return Ticket(number: number)
-        case .closed:
+        case .closed, .full, .notStored:
             completion(.failure(.closed))
             return nil
+        }
+    }
+
+    /// Takes a whole batch at once, or nothing of it; never waits for room or for the journal.
+    func offer(_ batch: EventBatch) -> TrackOutcome {
+        let routed = router.route(batch)
+        let admission = decide { state, actions in
+            state.submit(routed, mayWait: false, completion: { _ in }, now: clock.now, actions: &actions)
+        }
+        switch admission {
+        case .acknowledged:
+            metrics.acknowledged(routed)
+            return .taken
+        case .admitted:
+            commit(routed) { _ in }
+            return .taken
+        case .full, .waits: return .full
+        case .notStored: return .notStored
+        case .closed: return .closed
         }
     }
 

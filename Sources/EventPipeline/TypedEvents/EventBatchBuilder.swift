@@ -16,7 +16,7 @@ public struct EventBatchBuilder: ~Copyable {
     private var ids = EventIDGenerator()
     private var times = TimestampWriter()
     private var arrivalTimes = TimestampWriter()
-    /// The places of events of other catalogs that this one defines in the same way; -1 where it does not.
+    /// The places of events of other catalogs that this one defines in the same way.
     private var equivalents: [ObjectIdentifier: Int] = [:]
 
     /// Begins with no events; `now` tells when an event is appended.
@@ -65,6 +65,7 @@ public struct EventBatchBuilder: ~Copyable {
         receivedAt: Timestamp
     ) throws(InvalidEvent) {
         let index = Event.catalog === catalog ? Event.definitionIndex : try equivalent(of: Event.self)
+        guard catalog.definitions.indices.contains(index) else { throw Self.unknown(Event.self) }
         let id = id ?? ids.next(at: receivedAt)
         let time = time ?? receivedAt
         let start = encoder.output.count
@@ -75,8 +76,10 @@ public struct EventBatchBuilder: ~Copyable {
         encoder.encodePayload(event, as: encoder.plan.tables.events[index].payload)
         encoder.output.append("}\n")
         let end = encoder.output.count
-        if !encoder.violations.isEmpty || end - start > EventValidator.maximumEventBytes || end > Self.maximumBytes {
-            throw takeBack(from: start, index: index)
+        // The newline behind the event is the batch's.
+        let length = end - 1 - start
+        if !encoder.violations.isEmpty || length > EventValidator.maximumEventBytes || end > Self.maximumBytes {
+            throw takeBack(from: start, length: length, index: index)
         }
         entries.append(
             EventBatch.Entry(
@@ -109,10 +112,10 @@ public struct EventBatchBuilder: ~Copyable {
     }
 
     @inline(never)
-    private mutating func takeBack(from start: Int, index: Int) -> InvalidEvent {
+    private mutating func takeBack(from start: Int, length: Int, index: Int) -> InvalidEvent {
         var violations = encoder.violations
         if violations.isEmpty {
-            let isEvent = encoder.output.count - start > EventValidator.maximumEventBytes
+            let isEvent = length > EventValidator.maximumEventBytes
             violations = [
                 Violation(
                     code: .tooLarge,
@@ -130,19 +133,30 @@ public struct EventBatchBuilder: ~Copyable {
 
     /// The place of an event of another catalog in this one.
     private mutating func equivalent<Event: AnalyticsEvent>(of type: Event.Type) throws(InvalidEvent) -> Int {
-        let definition = Event.catalog.definitions[Event.definitionIndex]
-        let known = equivalents[ObjectIdentifier(type)]
-        let index = known ?? catalog.definitions.firstIndex { $0.hasSamePayload(as: definition) } ?? -1
+        if let known = equivalents[ObjectIdentifier(type)] { return known }
+        let definitions = Event.catalog.definitions
+        guard definitions.indices.contains(Event.definitionIndex) else { throw Self.unknown(type) }
+        let definition = definitions[Event.definitionIndex]
+        guard let index = catalog.definitions.firstIndex(where: { $0.hasSamePayload(as: definition) }) else {
+            throw Self.unknown(type, name: definition.name, location: definition.location)
+        }
         equivalents[ObjectIdentifier(type)] = index
-        guard index < 0 else { return index }
+        return index
+    }
+
+    private static func unknown<Event: AnalyticsEvent>(
+        _ type: Event.Type,
+        name: String? = nil,
+        location: SourceLocation? = nil
+    ) -> InvalidEvent {
         let violation = Violation(
             code: .unknownEvent,
             path: "$.name",
             expected: "an event as the pipeline's catalog defines it",
             found: "one of another catalog",
-            location: definition.location
+            location: location
         )
-        throw InvalidEvent(name: definition.name, violations: [violation])
+        return InvalidEvent(name: name ?? "\(type)", violations: [violation])
     }
 }
 

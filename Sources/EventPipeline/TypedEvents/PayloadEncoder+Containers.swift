@@ -103,16 +103,18 @@ extension PayloadEncoder {
     /// Encodes the properties that the plan does not name; after all others, and only where the plan allows such.
     public mutating func additionalProperties(_ members: [String: JSONValue]) {
         let rules = plan.tables.objects[object]
-        guard !members.isEmpty else { return }
-        guard rules.isOpen else { return reportSurplus() }
+        guard !isElement, !isComplete, rules.isOpen || members.isEmpty else { return reportSurplus() }
         while next < end { skip() }
+        isComplete = true
+        defer { additionalKey = nil }
         for (key, value) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
             // The table reads whole words.
             let padded = Array(key.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
             let isPlanned = padded.withUnsafeBytes {
                 rules.keys.ordinal(of: UnsafeRawBufferPointer(rebasing: $0.dropLast(ByteBuilder.padding))) >= 0
             }
-            if isPlanned { reportPlanned(key) }
+            additionalKey = key
+            if isPlanned { reportPlanned() }
             output.append(UInt8(ascii: ","))
             appendMember(key, value)
         }

@@ -49,7 +49,7 @@ extension PayloadEncoder {
 
     /// Notes an additional property that the plan does name.
     @inline(never)
-    mutating func reportPlanned(_ key: String) {
+    mutating func reportPlanned() {
         report(.malformedJSON, expected: "each key once", found: "a planned property among the additional ones")
     }
 
@@ -75,6 +75,7 @@ extension PayloadEncoder {
 
     /// The property whose value is being encoded.
     private var current: PropertyRules? {
+        if additionalKey != nil { return nil }
         if isElement { return next }
         guard object >= 0 else { return nil }
         let first = plan.tables.properties + plan.tables.objects[object].firstProperty
@@ -88,6 +89,7 @@ extension PayloadEncoder {
             path += step(to: place.property)
             if place.element >= 0 { path += "[\(place.element)]" }
         }
+        if let additionalKey { return path + ViolationPath.text(ofKey: additionalKey) }
         guard let property, !isElement else { return path }
         return path + step(to: property)
     }

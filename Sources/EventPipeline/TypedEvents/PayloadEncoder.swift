@@ -28,6 +28,10 @@ public struct PayloadEncoder: ~Copyable {
     var object = -1
     /// Whether the next call is about an element of an array: it has no key, and the one after is about another.
     var isElement = false
+    /// Whether the object being encoded has had its additional properties, behind which nothing comes.
+    var isComplete = false
+    /// The additional property being encoded.
+    var additionalKey: String?
     /// Whether the element has had its call.
     var isElementDone = false
     /// What is being encoded around the next value, from the payload inwards.
@@ -61,14 +65,16 @@ public struct PayloadEncoder: ~Copyable {
     mutating func encodeMembers(of object: some PayloadObject, as index: Int) {
         guard descend() else { return }
         let rules = plan.tables.objects[index]
-        let outer = (self.object, next, end, isElement)
+        let outer = (self.object, next, end, isElement, isComplete)
         self.object = index
         next = plan.tables.properties + rules.firstProperty
         end = next + rules.keys.count
-        isElement = false
+        (isElement, isComplete) = (false, false)
         let start = output.count
         object.encode(into: &self)
-        while next < end { skip() }
+        if !isComplete {
+            while next < end { skip() }
+        }
         // Every member was appended with a comma before it; the first one's place is the opening brace's.
         if output.count == start {
             output.append("{}")
@@ -76,7 +82,7 @@ public struct PayloadEncoder: ~Copyable {
             output.replaceByte(at: start, with: UInt8(ascii: "{"))
             output.append(UInt8(ascii: "}"))
         }
-        (self.object, next, end, isElement) = outer
+        (self.object, next, end, isElement, isComplete) = outer
         depth -= 1
     }
 
@@ -100,7 +106,7 @@ public struct PayloadEncoder: ~Copyable {
             isElementDone = true
             return property
         }
-        guard !isElement, property < end else {
+        guard !isElement, !isComplete, property < end else {
             reportSurplus()
             return nil
         }

@@ -1,5 +1,4 @@
 public import EventModel
-import Synchronization
 
 extension Pipeline {
     /// Takes one event; suspends while there is no room.
@@ -44,9 +43,7 @@ extension Pipeline {
     ) throws(InvalidEvent) -> TrackOutcome {
         let context = EventContext(userId: userId, anonymousId: anonymousId, sessionId: sessionId)
         let batch = try batch(of: event, context: context, id: id, time: time)
-        let answer = PromptAnswer()
-        if let ticket = submit(batch, completion: { answer.give($0) }) { withdraw(ticket) }
-        return answer.outcome
+        return offer(batch)
     }
 
     /// Takes events in their order, up to `maximumEventsABatch` at a time; suspends while there is no room.
@@ -120,32 +117,11 @@ extension Pipeline {
         time: Timestamp?
     ) throws(InvalidEvent) -> EventBatch {
         let context = EventContext.current.merging(context)
-        let result = builder.withLock { builder in
-            Result { () throws(InvalidEvent) in
-                try builder.append(event, context: context, id: id, time: time)
-                return builder.finish()
-            }
+        let batch = try builders.withBuilder { builder throws(InvalidEvent) in
+            try builder.append(event, context: context, id: id, time: time)
+            return builder.finish()
         }
-        guard let batch = try result.get() else { preconditionFailure("a builder with an event makes a batch") }
+        guard let batch else { preconditionFailure("a builder with an event makes a batch") }
         return batch
-    }
-}
-
-/// What the pipeline answered before `submit` returned.
-private final class PromptAnswer: Sendable {
-    private let result = Mutex(Result<Void, SubmissionError>?.none)
-
-    func give(_ result: Result<Void, SubmissionError>) {
-        self.result.withLock { $0 = result }
-    }
-
-    /// What it comes to where nobody can wait for more.
-    var outcome: TrackOutcome {
-        switch result.withLock({ $0 }) {
-        case nil, .success: .taken
-        case .failure(.withdrawn): .full
-        case .failure(.notStored): .notStored
-        case .failure(.closed): .closed
-        }
     }
 }

@@ -44,12 +44,12 @@ public struct TrackInterruption: Error, Sendable, Hashable, CustomStringConverti
 
 /// What became of an event that could not wait.
 public enum TrackOutcome: Sendable, Hashable {
-    /// The event is in the queues of its trackers; with a journal it is on its way there, and where that fails the log
-    /// says so.
+    /// The event is in the queues of its trackers; with a journal it is on its way there, and where it is full or fails
+    /// just then, the log says so.
     case taken
     /// A queue that it needs is full, and its policy is to wait.
     case full
-    /// The journal did not take it.
+    /// The journal cannot be written.
     case notStored
     /// The pipeline is shutting down.
     case closed

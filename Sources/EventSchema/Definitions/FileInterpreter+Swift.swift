@@ -6,6 +6,10 @@ extension FileInterpreter {
             report(.badName, at: name.place, "\(quoted(name.text)) is no name that Swift takes")
             return nil
         }
+        guard !SwiftName.isReserved(name.text) else {
+            report(.badName, at: name.place, "\(quoted(name.text)) means something else in generated Swift")
+            return nil
+        }
         return name.text
     }
 

@@ -28,7 +28,7 @@ public enum SwiftName {
     /// `価格_`, because the property itself is `価格`.
     public static func nestedType(_ name: String) -> String {
         let type = type(name)
-        let isTaken = ["`Type`", "`Protocol`", "`Self`", "`Any`"].contains(type) || type == member(name)
+        let isTaken = isReserved(unescaped(type)) || type == member(name)
         return isTaken ? unescaped(type) + "_" : type
     }
 
@@ -73,6 +73,15 @@ public enum SwiftName {
         let scalars = text.unicodeScalars
         guard let first = scalars.first, first == "_" || first.properties.isXIDStart else { return false }
         return scalars.allSatisfy { $0.properties.isXIDContinue } && scalars.contains { $0 != "_" }
+    }
+
+    /// Whether the name has a meaning in generated code, so that nothing else may have it.
+    static func isReserved(_ name: String) -> Bool {
+        let reserved: Set = [
+            "self", "Self", "Type", "Protocol", "Any", "init", "hashValue", "rawValue", "RawValue", "allCases", "AllCases",
+            "ordinal", "Swift", "EventModel", "EventPipeline",
+        ]
+        return reserved.contains(name) || name.hasPrefix("deprecated_")
     }
 
     /// The name with backticks where it is a keyword.

@@ -5,9 +5,9 @@
 public import EventModel
 public import EventPipeline
 
-extension EventCatalog {
+extension EventPipeline.EventCatalog {
     /// The plan's 10 events, so that no plan is read at run time.
-    public static let events = EventCatalog(
+    public static let events = EventPipeline.EventCatalog(
         generated: #"""
             {"version":"7","events":[
             {"description":"One property of each type.\n\nIts paragraphs \"stay\" apart \\ here.","key":"Everything","location":"shapes.plist:10:3","owner":"platform","payload":[{"location":"shapes.plist:25:5","name":"stringValue","type":"string"},{"location":"shapes.plist:27:5","name":"integerValue","type":"integer"},{"location":"shapes.plist:29:5","name":"numberValue","type":"number"},{"location":"shapes.plist:31:5","name":"decimalValue","type":"decimal"},{"location":"shapes.plist:33:5","name":"booleanValue","type":"boolean"},{"location":"shapes.plist:35:5","name":"timestampValue","type":"timestamp"},{"location":"shapes.plist:37:5","name":"dateValue","type":"date"},{"location":"shapes.plist:39:5","name":"uuidValue","type":"uuid"},{"location":"shapes.plist:41:5","name":"anyValue","type":"any"},{"location":"shapes.plist:43:5","name":"objectValue","type":"object"},{"location":"shapes.plist:45:5","name":"arrayValue","type":"array"}],"registeredTrackers":["console","postgres"]},
@@ -30,7 +30,7 @@ extension EventCatalog {
 /// `Everything` on the wire.
 ///
 /// Owned by platform. Goes to console, postgres.
-public struct Everything: AnalyticsEvent, Hashable, Sendable {
+public struct Everything: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `stringValue`.
     public var stringValue: String
     /// `integerValue`.
@@ -38,35 +38,35 @@ public struct Everything: AnalyticsEvent, Hashable, Sendable {
     /// `numberValue`.
     public var numberValue: Double
     /// `decimalValue`.
-    public var decimalValue: ExactDecimal
+    public var decimalValue: EventModel.ExactDecimal
     /// `booleanValue`.
     public var booleanValue: Bool
     /// `timestampValue`.
-    public var timestampValue: Timestamp
+    public var timestampValue: EventModel.Timestamp
     /// `dateValue`.
-    public var dateValue: CalendarDate
+    public var dateValue: EventModel.CalendarDate
     /// `uuidValue`.
-    public var uuidValue: EventID
+    public var uuidValue: EventModel.EventID
     /// `anyValue`.
-    public var anyValue: JSONValue
+    public var anyValue: EventModel.JSONValue
     /// `objectValue`.
-    public var objectValue: [String: JSONValue]
+    public var objectValue: [String: EventModel.JSONValue]
     /// `arrayValue`.
-    public var arrayValue: [JSONValue]
+    public var arrayValue: [EventModel.JSONValue]
 
     /// Takes the properties, in the order of the plan.
     public init(
         stringValue: String,
         integerValue: Int,
         numberValue: Double,
-        decimalValue: ExactDecimal,
+        decimalValue: EventModel.ExactDecimal,
         booleanValue: Bool,
-        timestampValue: Timestamp,
-        dateValue: CalendarDate,
-        uuidValue: EventID,
-        anyValue: JSONValue,
-        objectValue: [String: JSONValue],
-        arrayValue: [JSONValue]
+        timestampValue: EventModel.Timestamp,
+        dateValue: EventModel.CalendarDate,
+        uuidValue: EventModel.EventID,
+        anyValue: EventModel.JSONValue,
+        objectValue: [String: EventModel.JSONValue],
+        arrayValue: [EventModel.JSONValue]
     ) {
         self.stringValue = stringValue
         self.integerValue = integerValue
@@ -82,12 +82,12 @@ public struct Everything: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 0 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(stringValue)
         payload.integer(integerValue)
         payload.number(numberValue)
@@ -107,7 +107,7 @@ public struct Everything: AnalyticsEvent, Hashable, Sendable {
 /// `Everything Optional` on the wire.
 ///
 /// Goes to console.
-public struct EverythingOptional: AnalyticsEvent, Hashable, Sendable {
+public struct EverythingOptional: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `stringValue`.
     public var stringValue: String?
     /// `integerValue`.
@@ -115,35 +115,35 @@ public struct EverythingOptional: AnalyticsEvent, Hashable, Sendable {
     /// `numberValue`.
     public var numberValue: Double?
     /// `decimalValue`.
-    public var decimalValue: ExactDecimal?
+    public var decimalValue: EventModel.ExactDecimal?
     /// `booleanValue`.
     public var booleanValue: Bool?
     /// `timestampValue`.
-    public var timestampValue: Timestamp?
+    public var timestampValue: EventModel.Timestamp?
     /// `dateValue`.
-    public var dateValue: CalendarDate?
+    public var dateValue: EventModel.CalendarDate?
     /// `uuidValue`.
-    public var uuidValue: EventID?
+    public var uuidValue: EventModel.EventID?
     /// `anyValue`.
-    public var anyValue: JSONValue?
+    public var anyValue: EventModel.JSONValue?
     /// `objectValue`.
-    public var objectValue: [String: JSONValue]?
+    public var objectValue: [String: EventModel.JSONValue]?
     /// `arrayValue`.
-    public var arrayValue: [JSONValue]?
+    public var arrayValue: [EventModel.JSONValue]?
 
     /// Takes the properties, in the order of the plan.
     public init(
         stringValue: String? = nil,
         integerValue: Int? = nil,
         numberValue: Double? = nil,
-        decimalValue: ExactDecimal? = nil,
+        decimalValue: EventModel.ExactDecimal? = nil,
         booleanValue: Bool? = nil,
-        timestampValue: Timestamp? = nil,
-        dateValue: CalendarDate? = nil,
-        uuidValue: EventID? = nil,
-        anyValue: JSONValue? = nil,
-        objectValue: [String: JSONValue]? = nil,
-        arrayValue: [JSONValue]? = nil
+        timestampValue: EventModel.Timestamp? = nil,
+        dateValue: EventModel.CalendarDate? = nil,
+        uuidValue: EventModel.EventID? = nil,
+        anyValue: EventModel.JSONValue? = nil,
+        objectValue: [String: EventModel.JSONValue]? = nil,
+        arrayValue: [EventModel.JSONValue]? = nil
     ) {
         self.stringValue = stringValue
         self.integerValue = integerValue
@@ -159,12 +159,12 @@ public struct EverythingOptional: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 1 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(stringValue)
         payload.integer(integerValue)
         payload.number(numberValue)
@@ -184,7 +184,7 @@ public struct EverythingOptional: AnalyticsEvent, Hashable, Sendable {
 /// `Everything Nullable` on the wire.
 ///
 /// Goes to console.
-public struct EverythingNullable: AnalyticsEvent, Hashable, Sendable {
+public struct EverythingNullable: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `stringValue`.
     public var stringValue: String?
     /// `integerValue`.
@@ -192,35 +192,35 @@ public struct EverythingNullable: AnalyticsEvent, Hashable, Sendable {
     /// `numberValue`.
     public var numberValue: Double?
     /// `decimalValue`.
-    public var decimalValue: ExactDecimal?
+    public var decimalValue: EventModel.ExactDecimal?
     /// `booleanValue`.
     public var booleanValue: Bool?
     /// `timestampValue`.
-    public var timestampValue: Timestamp?
+    public var timestampValue: EventModel.Timestamp?
     /// `dateValue`.
-    public var dateValue: CalendarDate?
+    public var dateValue: EventModel.CalendarDate?
     /// `uuidValue`.
-    public var uuidValue: EventID?
+    public var uuidValue: EventModel.EventID?
     /// `anyValue`.
-    public var anyValue: JSONValue?
+    public var anyValue: EventModel.JSONValue?
     /// `objectValue`.
-    public var objectValue: [String: JSONValue]?
+    public var objectValue: [String: EventModel.JSONValue]?
     /// `arrayValue`.
-    public var arrayValue: [JSONValue]?
+    public var arrayValue: [EventModel.JSONValue]?
 
     /// Takes the properties, in the order of the plan.
     public init(
         stringValue: String? = nil,
         integerValue: Int? = nil,
         numberValue: Double? = nil,
-        decimalValue: ExactDecimal? = nil,
+        decimalValue: EventModel.ExactDecimal? = nil,
         booleanValue: Bool? = nil,
-        timestampValue: Timestamp? = nil,
-        dateValue: CalendarDate? = nil,
-        uuidValue: EventID? = nil,
-        anyValue: JSONValue? = nil,
-        objectValue: [String: JSONValue]? = nil,
-        arrayValue: [JSONValue]? = nil
+        timestampValue: EventModel.Timestamp? = nil,
+        dateValue: EventModel.CalendarDate? = nil,
+        uuidValue: EventModel.EventID? = nil,
+        anyValue: EventModel.JSONValue? = nil,
+        objectValue: [String: EventModel.JSONValue]? = nil,
+        arrayValue: [EventModel.JSONValue]? = nil
     ) {
         self.stringValue = stringValue
         self.integerValue = integerValue
@@ -236,12 +236,12 @@ public struct EverythingNullable: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 2 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(stringValue)
         payload.integer(integerValue)
         payload.number(numberValue)
@@ -261,7 +261,7 @@ public struct EverythingNullable: AnalyticsEvent, Hashable, Sendable {
 /// `Limits Kept` on the wire.
 ///
 /// Goes to console.
-public struct LimitsKept: AnalyticsEvent, Hashable, Sendable {
+public struct LimitsKept: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// The code.
     ///
     /// At least 2 characters, at most 4 characters, matches `^[A-Z]+$`.
@@ -283,7 +283,7 @@ public struct LimitsKept: AnalyticsEvent, Hashable, Sendable {
     /// `price`.
     ///
     /// At least 0, at most 999.99.
-    public var price: ExactDecimal
+    public var price: EventModel.ExactDecimal
     /// `tags`.
     public var tags: [String]?
 
@@ -293,7 +293,7 @@ public struct LimitsKept: AnalyticsEvent, Hashable, Sendable {
         word: String? = nil,
         count: Int,
         share: Double,
-        price: ExactDecimal,
+        price: EventModel.ExactDecimal,
         tags: [String]? = nil
     ) {
         self.code = code
@@ -305,12 +305,12 @@ public struct LimitsKept: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 3 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(code)
         payload.string(word)
         payload.integer(count)
@@ -325,7 +325,7 @@ public struct LimitsKept: AnalyticsEvent, Hashable, Sendable {
 /// `Choice Made` on the wire.
 ///
 /// Goes to console.
-public struct ChoiceMade: AnalyticsEvent, Hashable, Sendable {
+public struct ChoiceMade: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `country`.
     public var country: Country
     /// `size`.
@@ -373,12 +373,12 @@ public struct ChoiceMade: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 4 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.enumeration(country.ordinal)
         payload.enumeration(size.ordinal)
         payload.enumeration(rate.ordinal)
@@ -521,7 +521,7 @@ public struct ChoiceMade: AnalyticsEvent, Hashable, Sendable {
         }
     }
 
-    /// The values that the plan allows for ``.
+    /// The values that the plan allows for an element.
     public enum Several: String, CaseIterable, Hashable, Sendable {
         case a = "a"
         case b = "b"
@@ -541,7 +541,7 @@ public struct ChoiceMade: AnalyticsEvent, Hashable, Sendable {
 /// `Order Shipped` on the wire.
 ///
 /// Goes to kafka.
-public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
+public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// Where it goes.
     public var address: Address
     /// `items`.
@@ -560,12 +560,12 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 5 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.object(address)
         payload.array(items) { $0.object($1) }
         payload.array(grid) { $0.array($1) { $0.integer($1) } }
@@ -573,7 +573,7 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// An object of ``OrderShipped``.
-    public struct Address: PayloadObject, Hashable, Sendable {
+    public struct Address: EventPipeline.PayloadObject, Hashable, Sendable {
         /// `street`.
         ///
         /// At most 80 characters.
@@ -596,7 +596,7 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
         }
 
         /// Encodes the properties, in the order of the plan.
-        public func encode(into payload: inout PayloadEncoder) {
+        public func encode(into payload: inout EventPipeline.PayloadEncoder) {
             payload.string(street)
             payload.string(zip)
             payload.integer(floor)
@@ -604,7 +604,7 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
         }
 
         /// An object of ``Address``.
-        public struct Geo: PayloadObject, Hashable, Sendable {
+        public struct Geo: EventPipeline.PayloadObject, Hashable, Sendable {
             /// `lat`.
             ///
             /// At least -90, at most 90.
@@ -621,7 +621,7 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
             }
 
             /// Encodes the properties, in the order of the plan.
-            public func encode(into payload: inout PayloadEncoder) {
+            public func encode(into payload: inout EventPipeline.PayloadEncoder) {
                 payload.number(lat)
                 payload.number(lon)
             }
@@ -629,7 +629,7 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// An object of ``OrderShipped``.
-    public struct Item: PayloadObject, Hashable, Sendable {
+    public struct Item: EventPipeline.PayloadObject, Hashable, Sendable {
         /// `sku`.
         public var sku: String
         /// `quantity`.
@@ -647,7 +647,7 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
         }
 
         /// Encodes the properties, in the order of the plan.
-        public func encode(into payload: inout PayloadEncoder) {
+        public func encode(into payload: inout EventPipeline.PayloadEncoder) {
             payload.string(sku)
             payload.integer(quantity)
             payload.string(note)
@@ -660,25 +660,25 @@ public struct OrderShipped: AnalyticsEvent, Hashable, Sendable {
 /// `Anything Goes` on the wire.
 ///
 /// Goes to console.
-public struct AnythingGoes: AnalyticsEvent, Hashable, Sendable {
+public struct AnythingGoes: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `known`.
     public var known: String?
     /// The properties that the plan does not name, by their keys.
-    public var additionalProperties: [String: JSONValue]
+    public var additionalProperties: [String: EventModel.JSONValue]
 
     /// Takes the properties, in the order of the plan.
-    public init(known: String? = nil, additionalProperties: [String: JSONValue] = [:]) {
+    public init(known: String? = nil, additionalProperties: [String: EventModel.JSONValue] = [:]) {
         self.known = known
         self.additionalProperties = additionalProperties
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 6 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(known)
         payload.additionalProperties(additionalProperties)
     }
@@ -689,18 +689,18 @@ public struct AnythingGoes: AnalyticsEvent, Hashable, Sendable {
 /// `Nothing Said` on the wire.
 ///
 /// Goes to console.
-public struct NothingSaid: AnalyticsEvent, Hashable, Sendable {
+public struct NothingSaid: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// Takes the properties, in the order of the plan.
     public init() {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 7 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
     }
 }
 
@@ -710,7 +710,7 @@ public struct NothingSaid: AnalyticsEvent, Hashable, Sendable {
 ///
 /// Goes to console.
 @available(*, deprecated, message: "Use \"Order Shipped\" instead.")
-public struct OldEvent: AnalyticsEvent, Hashable, Sendable {
+public struct OldEvent: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `reference`.
     public var reference: String
 
@@ -720,12 +720,12 @@ public struct OldEvent: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 8 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(reference)
     }
 }
@@ -735,7 +735,7 @@ public struct OldEvent: AnalyticsEvent, Hashable, Sendable {
 /// `Property Replaced` on the wire.
 ///
 /// Goes to console.
-public struct PropertyReplaced: AnalyticsEvent, Hashable, Sendable {
+public struct PropertyReplaced: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// `old`.
     @available(*, deprecated, message: "use new")
     public var old: String? {
@@ -773,12 +773,12 @@ public struct PropertyReplaced: AnalyticsEvent, Hashable, Sendable {
     }
 
     /// The catalog that defines the event.
-    public static var catalog: EventCatalog { .events }
+    public static var catalog: EventPipeline.EventCatalog { .events }
     /// The place of its definition in the catalog.
     public static var definitionIndex: Int { 9 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout PayloadEncoder) {
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
         payload.string(deprecated_old)
         payload.string(new)
         payload.integer(deprecated_older)

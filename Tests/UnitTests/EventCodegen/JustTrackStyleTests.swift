@@ -30,6 +30,15 @@ struct JustTrackStyleTests {
         #expect(text.contains("private let kScreenDataVar = \"screenData_var\""))
     }
 
+    @Test("keys that its classes have no room for are errors", arguments: ["name", "payload", "registered trackers", "kA"])
+    func taken(key: String) throws {
+        let fixture = PlanFixture.payload("<key>a</key><string>string</string><key>\(key)</key><string>string</string>")
+        let plan = try #require(PlanReader().read([fixture.source]).plan)
+        let result = SwiftGenerator(options: CodegenOptions(style: .justtrack)).generate(plan)
+        let isTaken = key != "registered trackers"
+        #expect(result.diagnostics.map(\.code) == (isTaken ? [.swiftNameCollision] : []))
+    }
+
     @Test("what JustTrack has no form for is an error at its place")
     func types() throws {
         let fixture = PlanFixture.payload("<key>a</key><string>string</string>\n<key>b</key><string>integer</string>")

@@ -44,6 +44,59 @@ struct HandwrittenEventTests {
         #expect(codes { _ in } == Array(repeating: "missing-required", count: 4))
     }
 
+    @Test("a place that no catalog has is an event that it does not know")
+    func place() {
+        struct Stray: AnalyticsEvent {
+            static var catalog: EventCatalog { .events }
+            static var definitionIndex: Int { 5000 }
+            func encode(into payload: inout PayloadEncoder) {}
+        }
+        for catalog in [EventCatalog.events, EventCatalog(plan: EventCatalog.events.plan)] {
+            var builder = EventBatchBuilder(catalog: catalog)
+            var codes: [VerdictCode] = []
+            do throws(InvalidEvent) { try builder.append(Stray()) } catch { codes = error.violations.map(\.code) }
+            #expect(codes == [.unknownEvent])
+        }
+    }
+
+    @Test("additional properties come once, at the end, and not inside an element")
+    func additional() {
+        struct Open: AnalyticsEvent {
+            static var catalog: EventCatalog { .events }
+            static var definitionIndex: Int { AnythingGoes.definitionIndex }
+            let body: @Sendable (inout PayloadEncoder) -> Void
+            func encode(into payload: inout PayloadEncoder) { body(&payload) }
+        }
+        func codes(_ body: @escaping @Sendable (inout PayloadEncoder) -> Void) -> [VerdictCode] {
+            var builder = EventBatchBuilder(catalog: .events)
+            do throws(InvalidEvent) { try builder.append(Open(body: body)) } catch { return error.violations.map(\.code) }
+            return []
+        }
+        #expect(codes { $0.additionalProperties(["a": 1]) }.isEmpty)
+        #expect(
+            codes {
+                $0.additionalProperties(["a": 1])
+                $0.additionalProperties(["a": 2])
+            } == [.unplannedProperty]
+        )
+        #expect(
+            codes {
+                $0.additionalProperties([:])
+                $0.string("late")
+            } == [.unplannedProperty]
+        )
+        #expect(
+            self.codes {
+                $0.string("AB")
+                $0.string(nil)
+                $0.integer(1)
+                $0.number(0.5)
+                $0.decimal(1)
+                $0.array(["x"]) { payload, _ in payload.additionalProperties(["a": 1]) }
+            } == ["unplanned-property", "missing-required"]
+        )
+    }
+
     @Test("another type, a call too many, and an element without a call are violations")
     func wrong() {
         #expect(codes { $0.integer(1) }.first == "wrong-type")

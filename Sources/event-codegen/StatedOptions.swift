@@ -1,0 +1,45 @@
+import EventCodegen
+import Foundation
+
+/// What `event-codegen.json` states; each may be absent.
+struct StatedOptions {
+    /// Why a file cannot be taken.
+    struct Problem: Error {
+        /// One sentence without a full stop.
+        let sentence: String
+    }
+
+    var accessLevel: CodegenOptions.AccessLevel?
+    var typePrefix: String?
+    var style: CodegenOptions.Style?
+
+    /// States nothing.
+    init() {}
+
+    /// Reads a file.
+    init(file: String) throws(Problem) {
+        let values: [String: String]
+        do {
+            values = try JSONDecoder().decode([String: String].self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+        } catch {
+            throw Problem(sentence: "the options are a JSON object of texts, and cannot be read: \(error)")
+        }
+        let known = ["accessLevel", "style", "typePrefix"]
+        if let unknown = values.keys.sorted().first(where: { !known.contains($0) }) {
+            throw Problem(sentence: "unknown option '\(unknown)'; there are \(known.joined(separator: ", "))")
+        }
+        accessLevel = try Self.choice("accessLevel", in: values)
+        typePrefix = values["typePrefix"]
+        style = try Self.choice("style", in: values)
+    }
+
+    private static func choice<Choice: RawRepresentable & CaseIterable>(
+        _ key: String,
+        in values: [String: String]
+    ) throws(Problem) -> Choice? where Choice.RawValue == String {
+        guard let text = values[key] else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Problem(sentence: "'\(key)' is one of \(choices), not '\(text)'")
+    }
+}
