@@ -49,6 +49,16 @@ import Testing
         #expect(findings.map(\.line) == [2, 3, 5, 6])
     }
 
+    @Test("every module that others can import has a page, which `make docs` builds")
+    func pages() throws {
+        let libraries = try Repository.text(of: "Package.swift").matches(of: /\.library\(name: "(\w+)"/).map(\.1)
+        #expect(libraries.count >= 10)
+        for name in libraries {
+            let page = try Repository.text(of: "Sources/\(name)/\(name).docc/\(name).md")
+            #expect(page.hasPrefix("# ``\(name)``\n") && page.contains("\n## Topics\n"), "\(name)")
+        }
+    }
+
     @Test("every test that the page of promises names exists")
     func promises() throws {
         let tests = Repository.swiftFiles(in: "Tests").map(\.text).joined()
