@@ -47,7 +47,8 @@ convert() {
 
 # require_order MODULE: its page puts every public declaration into a group; what it forgets, docc groups by kind.
 require_order() {
-    local page=$out/$1.doccarchive/data/documentation/${1,,}.json
+    local page
+    page=$out/$1.doccarchive/data/documentation/$(tr '[:upper:]' '[:lower:]' <<<"$1").json
     if grep -q '"generated":true' "$page"; then
         echo "Sources/$1/$1.docc/$1.md: the groups under Topics leave out a public declaration." >&2
         return 1

@@ -6,7 +6,7 @@ import Testing
         "every command in the documents exists",
         arguments: [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md", "API-stability.md",
-            "Documentation/MigratingFromJustTrack.md",
+            "Documentation/MigratingFromJustTrack.md", "Sources/EventPipeline/EventPipeline.docc/FromAnEmptyFolder.md",
         ]
     )
     func commands(path: String) throws {

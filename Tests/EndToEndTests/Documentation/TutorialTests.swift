@@ -49,7 +49,7 @@ struct TutorialTests {
         let script = try folder.write(try preamble(port: server.port) + steps.map(\.script).joined(), to: "type.sh")
         let run = try await Command.run("bash", [script])
         #expect(run.status == 0, "\(run.text)")
-        let printed = run.text.components(separatedBy: Self.mark).dropFirst().map(Self.comparable)
+        let printed = run.text.components(separatedBy: Self.mark + "\n").dropFirst().map(Self.comparable)
         try #require(printed.count == steps.count, "\(run.text)")
         for (step, printed) in zip(steps, printed) {
             #expect(printed == Self.comparable(step.output), "\(step.script)")
@@ -67,7 +67,7 @@ struct TutorialTests {
         var files = Self.files[...]
         for block in page.blocks {
             switch block.language {
-            case "sh": steps.append(Step(script: "echo '-- next --'\n" + block.text))
+            case "sh": steps.append(Step(script: "echo '\(Self.mark)'\n" + block.text))
             // What follows a command that asks for it is typed into that.
             case "sql": steps[steps.count - 1].script.replace(/\n$/, with: " <<'END'\n\(block.text)END\n")
             case "": steps[steps.count - 1].output += block.text
@@ -98,7 +98,7 @@ struct TutorialTests {
             """
     }
 
-    private static let mark = "-- next --\n"
+    private static let mark = "-- next --"
 
     /// Without what differs from run to run: the times, the log, and the blanks with which psql fills its columns.
     private static func comparable(_ text: String) -> [String] {
