@@ -71,7 +71,9 @@ struct TutorialTests {
             // What follows a command that asks for it is typed into that.
             case "sql": steps[steps.count - 1].script.replace(/\n$/, with: " <<'END'\n\(block.text)END\n")
             case "": steps[steps.count - 1].output += block.text
-            default: steps[steps.count - 1].script += "cat >\(files.removeFirst()) <<'END'\n\(block.text)END\n"
+            default:
+                let file = files.popFirst() ?? "a-file-without-a-name"
+                steps[steps.count - 1].script += "cat >\(file) <<'END'\n\(block.text)END\n"
             }
         }
         return steps
