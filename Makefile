@@ -12,7 +12,7 @@ N ?= 200
 # One row of `make bench`; all of them when empty.
 ROW ?=
 
-.PHONY: help setup setup-bench run demo test crash-test tsan lint bench fuzz clean
+.PHONY: help setup setup-bench run demo test crash-test tsan lint docs bench fuzz clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -41,6 +41,9 @@ tsan: setup ## Run what is concurrent under ThreadSanitizer.
 
 lint: ## Check the format of all Swift code.
 	@scripts/lint.sh
+
+docs: setup ## Build the documentation of every module; a warning is an error.
+	@scripts/docs.sh
 
 bench: setup-bench ## Measure against ceilings; ROW=name for one row.
 	@scripts/bench.sh $(ROW)

@@ -183,6 +183,25 @@ let package = Package(
             exclude: ["Events.plist"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
         ),
+        // The tutorial's program, as its reader has it at the end; and the other code of the documentation.
+        .executableTarget(
+            name: "TutorialShop",
+            dependencies: ["ConsoleTracker", "EventModel", "EventPipeline", "PostgresTracker"],
+            path: "Tests/Tutorial/Sources/Shop",
+            swiftSettings: [.treatAllWarnings(as: .error)],
+            plugins: ["EventCodegenPlugin"]
+        ),
+        .target(
+            name: "DocumentationSnippets",
+            dependencies: [
+                "ConsoleTracker", "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "Events", "HTTPIngest",
+                "Journal", "JustTrack", "KafkaTracker", "PipelineTestKit", "PostgresTracker",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/Snippets",
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        ),
         .testTarget(
             name: "UnitTests",
             dependencies: [
@@ -210,8 +229,10 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal", "PipelineTestKit",
                 "TestSupport",
-                // Not imported, but run: the tests start the program they find beside themselves.
-                "sluice",
+                // Not imported, but run: the tests start the programs they find beside themselves.
+                "TutorialShop", "sluice",
+                // Nor is this, which is compiled because the documentation shows it.
+                "DocumentationSnippets",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -231,7 +252,9 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system && target.type != .plugin {
-    guard !["CSimdJSON", "CRE2", "JustTrackApp"].contains(target.name) else { continue }
+    guard !["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "TutorialShop"].contains(target.name) else {
+        continue
+    }
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

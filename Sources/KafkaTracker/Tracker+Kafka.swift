@@ -7,6 +7,7 @@ extension Tracker where Self == KafkaTracker {
     /// - Parameters:
     ///   - brokers: The bootstrap servers, as `host:port,host:port`.
     ///   - topic: The topic; `{event}` in it stands for the event's name.
+    ///   - logger: Where the tracker's log goes.
     public static func kafka(
         _ brokers: String,
         topic: String = KafkaConfiguration.defaultTopic,

@@ -7,6 +7,7 @@ extension Tracker where Self == PostgresTracker {
     /// - Parameters:
     ///   - connection: A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
     ///   - schema: The schema of the tables; `analytics` unless told.
+    ///   - logger: Where the tracker's log goes.
     public static func postgres(
         _ connection: String,
         schema: String = PostgresConfiguration.defaultSchema,

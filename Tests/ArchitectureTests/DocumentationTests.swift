@@ -6,7 +6,7 @@ import Testing
         "every command in the documents exists",
         arguments: [
             "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md", "API-stability.md",
-            "Documentation/MigratingFromJustTrack.md",
+            "Documentation/MigratingFromJustTrack.md", "Sources/EventPipeline/EventPipeline.docc/FromAnEmptyFolder.md",
         ]
     )
     func commands(path: String) throws {
@@ -47,6 +47,16 @@ import Testing
             """
         let findings = rule.findings(in: TextFile(path: "README.md", text: text))
         #expect(findings.map(\.line) == [2, 3, 5, 6])
+    }
+
+    @Test("every module that others can import has a page, which `make docs` builds")
+    func pages() throws {
+        let libraries = try Repository.text(of: "Package.swift").matches(of: /\.library\(name: "(\w+)"/).map(\.1)
+        #expect(libraries.count >= 10)
+        for name in libraries {
+            let page = try Repository.text(of: "Sources/\(name)/\(name).docc/\(name).md")
+            #expect(page.hasPrefix("# ``\(name)``\n") && page.contains("\n## Topics\n"), "\(name)")
+        }
     }
 
     @Test("every test that the page of promises names exists")

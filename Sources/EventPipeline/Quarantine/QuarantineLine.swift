@@ -9,7 +9,9 @@ import Foundation
 
 /// How a rejected event is written down: one JSON object on one line.
 ///
-///     {"quarantine":{"at":…,"source":…,"stage":…,"planVersion":…,"name":…,"errors":[…]},"event":{…}}
+/// ```json
+/// {"quarantine":{"at":…,"source":…,"stage":…,"planVersion":…,"name":…,"errors":[…]},"event":{…}}
+/// ```
 ///
 /// `planVersion` stands where the plan has one, and `name` where the plan knows the event. `event` is the original, byte
 /// for byte. Where that has line breaks, or may be no JSON, it is a string `eventText`, and where it is not even UTF-8,

@@ -35,6 +35,7 @@ public struct EventBatchBuilder: ~Copyable {
     /// Checks an event and appends it.
     ///
     /// - Parameters:
+    ///   - event: What happened.
     ///   - context: Who did it, and around what; that of the task unless told.
     ///   - id: What makes a repetition recognisable; a new UUID of version 7 unless told.
     ///   - time: When it happened; now unless told.

@@ -6,7 +6,7 @@ public import EventModel
 /// of `track` states itself wins.
 ///
 ///     try await EventContext.with(EventContext(userId: user.id, requestId: request.id)) {
-///         try await pipeline.track(OrderPlaced(…))
+///         try await pipeline.track(event)
 ///     }
 public struct EventContext: Sendable, Hashable {
     /// The person, as your own systems know them.
@@ -39,6 +39,7 @@ public struct EventContext: Sendable, Hashable {
     @TaskLocal public static var current = EventContext()
 
     /// Runs `operation` with a context that adds to the current one, and wins where both state something.
+    @discardableResult
     public static func with<Result>(
         _ context: EventContext,
         operation: nonisolated(nonsending) () async throws -> Result
@@ -47,6 +48,7 @@ public struct EventContext: Sendable, Hashable {
     }
 
     /// Runs `operation` with a context that adds to the current one, and wins where both state something.
+    @discardableResult
     public static func with<Result>(_ context: EventContext, operation: () throws -> Result) rethrows -> Result {
         try $current.withValue(current.merging(context), operation: operation)
     }

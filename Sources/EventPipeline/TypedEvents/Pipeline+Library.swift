@@ -31,6 +31,8 @@ extension Pipeline {
     /// which is not there are worth a warning in the log.
     ///
     /// - Parameters:
+    ///   - catalog: The plan, which the build plugin compiles in as `.events`.
+    ///   - trackers: At most 64, with names that differ in more than case.
     ///   - journal: Where events are kept until every tracker has them; without it they are in memory only.
     ///   - quarantine: The folder for events that a tracker refused; `quarantine` in the journal's folder unless told.
     ///     Without a journal and a folder they are counted, logged, and gone.

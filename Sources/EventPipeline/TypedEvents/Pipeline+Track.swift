@@ -8,6 +8,10 @@ extension Pipeline {
     /// What is not stated here comes from `EventContext.current`.
     ///
     /// - Parameters:
+    ///   - event: What happened.
+    ///   - userId: The person, as your own systems know them.
+    ///   - anonymousId: The person before they are known.
+    ///   - sessionId: The visit.
     ///   - id: What makes a repetition recognisable; a new UUID of version 7 unless told.
     ///   - time: When it happened; now unless told.
     /// - Throws: `invalid` where the event does not follow the plan; `notTaken` after a cancellation while it waited, while

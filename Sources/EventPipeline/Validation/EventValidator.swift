@@ -55,6 +55,7 @@ public final class EventValidator {
     /// Makes a validator for a plan.
     ///
     /// - Parameters:
+    ///   - catalog: The plan.
     ///   - identity: Where ids come from that events do not bring.
     ///   - acceptsReceivedAt: Whether an event may bring its `receivedAt`, as one does that comes back out of Sluice.
     ///   - maximumRejections: Past so many rejections a body is refused as a whole, with `too-large`. A rejection takes

@@ -10,7 +10,9 @@ public struct EventUses: Sendable {
 
     /// Prepares to look for the events of a plan.
     ///
-    /// - Parameter typePrefix: What the generated types begin with.
+    /// - Parameters:
+    ///   - plan: The plan.
+    ///   - typePrefix: What the generated types begin with.
     public init(of plan: TrackingPlan, typePrefix: String = "") {
         let events = plan.events.enumerated()
         types = Dictionary(events.map { (Self.type(of: $1, prefix: typePrefix), $0) }) { first, _ in first }

@@ -24,7 +24,9 @@ public struct MigrationScript: Sendable, Hashable {
     /// All that there is to do in a database that has nothing yet.
     ///
     /// - Parameters:
+    ///   - plan: The plan.
     ///   - migrations: The migrations, in their order.
+    ///   - schema: The schema of the tables; `analytics` unless told.
     ///   - tracker: Whose events get tables.
     public init(
         _ plan: TrackingPlan,

@@ -6,8 +6,7 @@ import Testing
 struct ReadmeTests {
     @Test("every sluice command in README is understood")
     func commands() async throws {
-        let text = try String(contentsOf: RepositoryFile.url("README.md"), encoding: .utf8)
-        let commands = Self.shellLines(of: text).filter { $0.hasPrefix("sluice ") }
+        let commands = Self.shellLines(of: try MarkdownPage(path: "README.md")).filter { $0.hasPrefix("sluice ") }
         #expect(commands.count >= 3)
         let folder = try TestFolder()
         for command in commands {
@@ -21,18 +20,10 @@ struct ReadmeTests {
         }
     }
 
-    /// The lines of the blocks that begin with three backticks and `sh`, without comments.
-    private static func shellLines(of text: String) -> [String] {
-        var isInBlock = false
-        var lines: [String] = []
-        for line in text.split(separator: "\n") {
-            if line.hasPrefix("```") {
-                isInBlock = line == "```sh"
-            } else if isInBlock {
-                let command = line.prefix { $0 != "#" }
-                lines.append(String(command).trimmingCharacters(in: .whitespaces))
-            }
+    /// The lines of the blocks of commands, without comments.
+    private static func shellLines(of page: MarkdownPage) -> [String] {
+        page.texts("sh").flatMap { $0.split(separator: "\n") }.map { line in
+            line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
         }
-        return lines
     }
 }

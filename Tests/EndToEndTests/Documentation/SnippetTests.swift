@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// Swift that the documentation shows is compiled: it stands, line for line, in a file of one of two targets.
+@Suite("the documentation's Swift")
+struct SnippetTests {
+    private static func files(in folder: String, _ suffix: String) throws -> [String] {
+        let found = FileManager.default.enumerator(at: RepositoryFile.url(folder), includingPropertiesForKeys: nil)
+        let urls = (found?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.path.hasSuffix(suffix) }
+        return try urls.sorted { $0.path < $1.path }.map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+
+    /// Without what the lines are set in by, which is another in a function than on a page.
+    private static func flush(_ text: some StringProtocol) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .map { "\n" + $0 }.joined() + "\n"
+    }
+
+    private static func compiled() throws -> [String] {
+        try (files(in: "Tests/Snippets", ".swift") + files(in: "Tests/Tutorial", ".swift")).map(flush)
+    }
+
+    @Test("what stands on a page is compiled")
+    func pages() throws {
+        let compiled = try Self.compiled()
+        let blocks = try Self.files(in: "Sources", ".md").flatMap { MarkdownPage($0).texts("swift") }
+        #expect(blocks.count >= 12)
+        for block in blocks {
+            #expect(compiled.contains { $0.contains(Self.flush(block)) }, "nothing compiles:\n\(block)")
+        }
+    }
+
+    @Test("what stands in a comment is compiled")
+    func comments() throws {
+        let compiled = try Self.compiled()
+        let blocks = try Self.files(in: "Sources", ".swift").flatMap(Self.code(inCommentsOf:))
+        #expect(blocks.count >= 5)
+        for block in blocks {
+            #expect(compiled.contains { $0.contains(Self.flush(block)) }, "nothing compiles:\n\(block)")
+        }
+    }
+
+    @Test("a changed line is found")
+    func changed() throws {
+        let block = "let pipeline = try Pipeline(\n    catalog: .nowhere,\n"
+        #expect(try !Self.compiled().contains { $0.contains(Self.flush(block)) })
+    }
+
+    /// The code in the comments of a declaration: set in by four spaces after an empty line, or between backticks.
+    private static func code(inCommentsOf text: String) -> [String] {
+        var blocks: [String] = []
+        let comments = text.matches(of: /(?:^ *\/\/\/.*\n)+/.anchorsMatchLineEndings()).map { match in
+            match.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces).dropFirst(3) }
+        }
+        for comment in comments {
+            var isCode = false
+            for (line, previous) in zip(comment, [""] + comment) {
+                let begins = line.hasPrefix("     ") && previous.isEmpty && !isCode
+                if begins { blocks.append("") }
+                isCode = begins || (isCode && (line.isEmpty || line.hasPrefix("     ")))
+                if isCode { blocks[blocks.count - 1] += line + "\n" }
+            }
+            let page = comment.map { $0.hasPrefix(" ") ? $0.dropFirst() : $0 }.joined(separator: "\n")
+            blocks += MarkdownPage(page).texts("swift")
+        }
+        return blocks
+    }
+}

@@ -1,0 +1,10 @@
+import EventPipeline
+import Journal
+
+func journal() -> JournalDirectory {
+    var limits = JournalConfiguration()
+    limits.durability = .interval(.milliseconds(50))
+    limits.maximumBytes = 1 << 30
+    let journal = JournalDirectory.directory("data/journal", limits)
+    return journal
+}

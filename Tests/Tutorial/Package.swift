@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "shop",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(url: "…/sluice", from: "0.1.0")
+    ],
+    targets: [
+        .executableTarget(
+            name: "Shop",
+            dependencies: [
+                .product(name: "ConsoleTracker", package: "sluice"),
+                .product(name: "EventModel", package: "sluice"),
+                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "PostgresTracker", package: "sluice"),
+            ],
+            plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
+        )
+    ],
+    cxxLanguageStandard: .cxx17
+)

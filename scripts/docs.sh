@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Builds the documentation of every module that has a catalog, and all of them as one site. Any warning fails it.
+#
+# To read it: python3 -m http.server -d .run/docs/Sluice.doccarchive 8000, and http://localhost:8000/documentation
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly out=.run/docs
+
+# What the compiler knows of each module, comments included; uses what is built already.
+dump_symbols() {
+    local log=$out/symbols.log
+    swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members \
+        --emit-extension-block-symbols >"$log" 2>&1 || {
+        cat "$log" >&2
+        return 1
+    }
+    symbols=$(sed -n 's/^Files written to //p' "$log")
+}
+
+# The toolchain's own docc: on macOS it is not on PATH.
+docc() {
+    if command -v xcrun >/dev/null; then
+        xcrun docc "$@"
+    else
+        command docc "$@"
+    fi
+}
+
+# convert MODULE: its documentation, from its catalog and from its comments.
+convert() {
+    local module=$1 log=$out/$1.log
+    mkdir -p "$out/symbols/$module"
+    find "$symbols" \( -name "$module.symbols.json" -o -name "$module@*.symbols.json" \) \
+        -exec cp {} "$out/symbols/$module" \;
+    docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$out/symbols/$module" \
+        --fallback-display-name "$module" --fallback-bundle-identifier "sluice.$module" \
+        --warnings-as-errors --output-path "$out/$module.doccarchive" >"$log" 2>&1 || {
+        cat "$log" >&2
+        return 1
+    }
+    if grep -q 'warning:' "$log"; then
+        cat "$log" >&2
+        return 1
+    fi
+}
+
+# require_order MODULE: its page puts every public declaration into a group; what it forgets, docc groups by kind.
+require_order() {
+    local page
+    page=$out/$1.doccarchive/data/documentation/$(tr '[:upper:]' '[:lower:]' <<<"$1").json
+    if grep -q '"generated":true' "$page"; then
+        echo "Sources/$1/$1.docc/$1.md: the groups under Topics leave out a public declaration." >&2
+        return 1
+    fi
+}
+
+rm -rf "$out"
+mkdir -p "$out"
+dump_symbols
+failed=0
+for catalog in Sources/*/*.docc; do
+    module=$(basename "$catalog" .docc)
+    { convert "$module" && require_order "$module"; } || failed=1
+done
+((failed == 0)) || exit 1
+docc merge "$out"/*.doccarchive --output-path "$out/Sluice.doccarchive" --synthesized-landing-page-name Sluice
+echo "The documentation stands in $out/Sluice.doccarchive."
