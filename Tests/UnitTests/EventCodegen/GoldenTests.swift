@@ -43,8 +43,8 @@ struct GoldenTests {
         let text = try #require(
             try Self.generate(folder, options: CodegenOptions(accessLevel: .package, typePrefix: "Shop"))
         )
-        #expect(text.contains("package struct ShopEverything: AnalyticsEvent"))
-        #expect(text.contains("package static let shopEvents = EventCatalog("))
+        #expect(text.contains("package struct ShopEverything: EventPipeline.AnalyticsEvent"))
+        #expect(text.contains("package static let shopEvents = EventPipeline.EventCatalog("))
         #expect(text.contains("package import EventPipeline"))
         #expect(!text.contains("public "))
         let plain = try #require(try Self.generate(folder, options: CodegenOptions()))

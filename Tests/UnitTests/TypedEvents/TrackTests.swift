@@ -115,7 +115,7 @@ struct TrackTests {
 
     @Test("tryTrack says taken of exactly the events that are, also while the pipeline shuts down")
     func truthful() async throws {
-        for _ in 0..<300 {
+        for _ in 0..<500 {
             let pipeline = pipeline([ScriptedTracker(name: "console", [.stall])], capacityInEvents: 1)
             let taken = await withTaskGroup(of: Int.self) { group in
                 for _ in 0..<3 {
@@ -123,6 +123,7 @@ struct TrackTests {
                         var taken = 0
                         while let outcome = try? pipeline.tryTrack(NothingSaid()), outcome != .closed {
                             if outcome == .taken { taken += 1 }
+                            await Task.yield()
                         }
                         return taken
                     }
@@ -216,6 +217,7 @@ struct TrackTests {
         try await run(pipeline) {
             try await pipeline.track(NothingSaid(), userId: "kept")
             #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
+            while pipeline.statistics.accepted < 2 { await Task.yield() }
             await pipeline.flush()
             files.setFailures(1000)
             let error = await #expect(throws: TrackError.self) { try await pipeline.track(NothingSaid()) }
