@@ -10,21 +10,22 @@ protocol Row: Sendable {
 }
 
 /// All rows, in the order of the table.
-let allRows: [any Row] = TrackRow.all + [
-    CheckRow(),
-    CodegenRow.generate,
-    CodegenRow.debug,
-    CodegenRow.release,
-    HTTPRow.single("http-single", target: 0.6),
-    HTTPRow.batch("http-batch", target: 0.2),
-    HTTPRow.single("durable-single", target: 0.5, isDurable: true),
-    HTTPRow.batch("durable-batch", target: 0.18, isDurable: true),
-    HTTPRow.single("sync-single", target: 0.75, isDurable: true, ceiling: .unsynced),
-    HTTPRow.batch("sync-batch", target: 0.75, isDurable: true, ceiling: .unsynced),
-    JournalReadRow(),
-    JustTrackRow(),
-    PostgresRow(),
-    KafkaRow(),
-    MemoryRow(),
-    OutageRow(),
-]
+let allRows: [any Row] =
+    TrackRow.all + [
+        CheckRow(),
+        CodegenRow.generate,
+        CodegenRow.debug,
+        CodegenRow.release,
+        HTTPRow.single("http-single", target: 0.6),
+        HTTPRow.batch("http-batch", target: 0.2),
+        HTTPRow.single("durable-single", target: 0.5, isDurable: true),
+        HTTPRow.batch("durable-batch", target: 0.18, isDurable: true),
+        HTTPRow.single("sync-single", target: 0.75, isDurable: true, ceiling: .unsynced),
+        HTTPRow.batch("sync-batch", target: 0.75, isDurable: true, ceiling: .unsynced),
+        JournalReadRow(),
+        JustTrackRow(),
+        PostgresRow(),
+        KafkaRow(),
+        MemoryRow(),
+        OutageRow(),
+    ]

@@ -78,7 +78,8 @@ public enum SwiftName {
     /// Whether the name has a meaning in generated code, so that nothing else may have it.
     static func isReserved(_ name: String) -> Bool {
         let reserved: Set = [
-            "self", "Self", "Type", "Protocol", "Any", "init", "hashValue", "rawValue", "RawValue", "allCases", "AllCases",
+            "self", "Self", "Type", "Protocol", "Any", "init", "hashValue", "rawValue", "RawValue", "allCases",
+            "AllCases",
             "ordinal", "Swift", "EventModel", "EventPipeline",
         ]
         return reserved.contains(name) || name.hasPrefix("deprecated_")

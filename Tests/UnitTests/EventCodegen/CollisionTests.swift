@@ -62,7 +62,10 @@ struct CollisionTests {
         #expect(try problems(fixture, prefix: "Shop").isEmpty)
     }
 
-    @Test("a type inside an event does not hide a module, nor what every type has", arguments: ["swift", "type", "raw value"])
+    @Test(
+        "a type inside an event does not hide a module, nor what every type has",
+        arguments: ["swift", "type", "raw value"]
+    )
     func nestedModules(name: String) throws {
         let fixture = PlanFixture.payload("<key>\(name)</key><dict>\(enumeration(["a"]))</dict>")
         let plan = try #require(PlanReader().read([fixture.source]).plan)
@@ -70,9 +73,14 @@ struct CollisionTests {
         #expect(text.contains("enum \(SwiftName.unescaped(SwiftName.type(name)))_:"))
     }
 
-    @Test("a name that generated code needs itself is refused", arguments: ["self", "RawValue", "deprecated_x", "Type"])
+    @Test(
+        "a name that generated code needs itself is refused",
+        arguments: ["self", "RawValue", "deprecated_x", "Type"]
+    )
     func reserved(name: String) {
-        let fixture = PlanFixture.property("<key>type</key><string>string</string><key>swiftName</key><string>\(name)</string>")
+        let fixture = PlanFixture.property(
+            "<key>type</key><string>string</string><key>swiftName</key><string>\(name)</string>"
+        )
         #expect(PlanReader().read([fixture.source]).diagnostics.map(\.code) == [.badName])
     }
 

@@ -30,7 +30,10 @@ struct JustTrackStyleTests {
         #expect(text.contains("private let kScreenDataVar = \"screenData_var\""))
     }
 
-    @Test("keys that its classes have no room for are errors", arguments: ["name", "payload", "registered trackers", "kA"])
+    @Test(
+        "keys that its classes have no room for are errors",
+        arguments: ["name", "payload", "registered trackers", "kA"]
+    )
     func taken(key: String) throws {
         let fixture = PlanFixture.payload("<key>a</key><string>string</string><key>\(key)</key><string>string</string>")
         let plan = try #require(PlanReader().read([fixture.source]).plan)

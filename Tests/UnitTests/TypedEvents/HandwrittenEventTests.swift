@@ -69,7 +69,9 @@ struct HandwrittenEventTests {
         }
         func codes(_ body: @escaping @Sendable (inout PayloadEncoder) -> Void) -> [VerdictCode] {
             var builder = EventBatchBuilder(catalog: .events)
-            do throws(InvalidEvent) { try builder.append(Open(body: body)) } catch { return error.violations.map(\.code) }
+            do throws(InvalidEvent) { try builder.append(Open(body: body)) } catch {
+                return error.violations.map(\.code)
+            }
             return []
         }
         #expect(codes { $0.additionalProperties(["a": 1]) }.isEmpty)

@@ -141,7 +141,7 @@ struct TrackTests {
     @Test("an event whose code tracks another one is no deadlock")
     func reentrant() throws {
         let pipeline = pipeline([RecordingTracker(name: "console")])
-        let event = Reentrant { 
+        let event = Reentrant {
             let outcome = try? pipeline.tryTrack(NothingSaid())
             #expect(outcome == .taken)
         }
