@@ -109,8 +109,9 @@ struct QuarantineTests {
         let lines = try QuarantineContents.lines(in: folder.path)
         #expect(lines.map { String($0.suffix(4)) } == ["[1]}", "[2]}"])
         for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-            let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + file)[.posixPermissions]
-            #expect(mode as? Int == (["0", "1"].contains(file) ? 0o700 : 0o600))
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + file)
+            let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+            #expect(attributes[.posixPermissions] as? Int == (isFolder ? 0o700 : 0o600))
         }
     }
 
