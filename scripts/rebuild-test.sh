@@ -79,7 +79,7 @@ if grep -q DishCooked "$generated"; then fail "the event of this test is in the 
 write_plan string
 call 'dish: "Mapo Tofu"'
 must_build "a plan file is added"
-must_generate "a plan file is added" "struct DishCooked: AnalyticsEvent"
+must_generate "a plan file is added" "struct DishCooked: EventPipeline.AnalyticsEvent"
 must_generate "a plan file is added" "Events/Extra events/Küche.plist:2:"
 
 write_plan string minutes
