@@ -187,6 +187,16 @@ extension ByteBuilder {
         return problems
     }
 
+    /// Appends a JSON string of what `write` writes and counts: at most `length` bytes, none of which needs an escape.
+    @inlinable
+    @inline(__always)
+    public mutating func appendQuoted(atMost length: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+        reserve(length &+ 2)
+        append(UInt8(ascii: "\""))
+        count &+= write(end)
+        append(UInt8(ascii: "\""))
+    }
+
     /// Appends a whole number.
     @inlinable
     public mutating func append(_ value: Int64) {

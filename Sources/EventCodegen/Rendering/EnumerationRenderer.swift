@@ -43,7 +43,7 @@ struct EnumerationRenderer {
         switch value {
         case .string(let text): " = " + SwiftText.literal(text)
         case .boolean, .array, .object: ""
-        case .integer, .number: " = " + SwiftName.text(of: value)
+        case .integer, .number: " = " + value.text
         }
     }
 }

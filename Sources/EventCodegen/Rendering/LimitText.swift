@@ -5,8 +5,8 @@ enum LimitText {
     /// One sentence, or nothing where there are no limits.
     static func sentence(for property: PropertyDefinition) -> String? {
         var limits: [String] = []
-        if let minimum = property.minimum { limits.append("at least \(SwiftName.text(of: minimum))") }
-        if let maximum = property.maximum { limits.append("at most \(SwiftName.text(of: maximum))") }
+        if let minimum = property.minimum { limits.append("at least \(minimum.text)") }
+        if let maximum = property.maximum { limits.append("at most \(maximum.text)") }
         if let length = property.minLength { limits.append("at least \(characters(length))") }
         if let length = property.maxLength { limits.append("at most \(characters(length))") }
         if let pattern = property.pattern { limits.append("matches `\(pattern)`") }

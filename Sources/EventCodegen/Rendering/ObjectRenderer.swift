@@ -49,7 +49,7 @@ struct ObjectRenderer {
 
     private func documentation(of member: SwiftMember) -> [String] {
         let property = member.property
-        let example = property.examples.first.map { "For example `\(SwiftName.text(of: $0))`." }
+        let example = property.examples.first.map { "For example `\($0.text)`." }
         let limits = LimitText.sentence(for: property)
         return SwiftText.documentation([property.description ?? "`\(property.name)`.", limits, example])
     }

@@ -83,7 +83,7 @@ struct Translator {
         _ values: [PlanValue]
     ) -> SwiftEnumeration {
         let cases = values.map { value in
-            let override = property.swiftCases[SwiftName.text(of: value)]
+            let override = property.swiftCases[value.text]
             return SwiftEnumeration.Case(
                 name: override.map(SwiftName.escaped) ?? SwiftName.enumCase(value),
                 value: value

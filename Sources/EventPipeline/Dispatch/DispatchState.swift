@@ -34,9 +34,16 @@ package struct DispatchState: Sendable {
         /// There is room; it is to be committed to the journal.
         case admitted
         case waits(number: UInt64)
-        /// There is no room, and the submission may not wait for it.
+        case closed
+    }
+
+    /// What became of a batch that may not wait.
+    package enum Offer: Sendable, Equatable {
+        case acknowledged
+        /// There is room; it is to be committed to the journal.
+        case admitted
         case full
-        /// The journal cannot be written, and the submission may not wait for it.
+        /// The journal cannot be written.
         case notStored
         case closed
     }
@@ -106,32 +113,50 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Takes a batch whole, or lets it wait where it may, or turns it down.
+    /// Takes a batch whole, or lets it wait, or turns it down.
     ///
     /// `completion` is kept only where the batch waits.
     package mutating func submit(
         _ batch: RoutedBatch,
-        mayWait: Bool = true,
         completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Admission {
         guard phase == .open else { return .closed }
-        if !mayWait, published != nil, !isJournalWritable { return .notStored }
         let lacking = queuesLackingRoom(for: batch)
         if lacking.isEmpty, barrier.isDisjoint(with: batch.queues) {
-            guard published == nil else {
-                admit(batch)
-                return .admitted
-            }
-            acknowledge(batch, now: now, actions: &actions)
-            return .acknowledged
+            return take(batch, now: now, actions: &actions) ? .acknowledged : .admitted
         }
-        guard mayWait else { return .full }
         barrier.formUnion(lacking)
         nextNumber += 1
         waiting.append(WaitingSubmission(number: nextNumber, batch: batch, completion: completion))
         return .waits(number: nextNumber)
+    }
+
+    /// Takes a batch whole at once, or nothing of it; it takes nobody's place who waits.
+    package mutating func offer(
+        _ batch: RoutedBatch,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) -> Offer {
+        guard phase == .open else { return .closed }
+        guard published == nil || isJournalWritable else { return .notStored }
+        guard barrier.isDisjoint(with: batch.queues), queuesLackingRoom(for: batch).isEmpty else { return .full }
+        return take(batch, now: now, actions: &actions) ? .acknowledged : .admitted
+    }
+
+    /// Takes a batch for which there is room; says whether it is acknowledged, or first to be committed to the journal.
+    private mutating func take(
+        _ batch: RoutedBatch,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) -> Bool {
+        guard published == nil else {
+            admit(batch)
+            return false
+        }
+        acknowledge(batch, now: now, actions: &actions)
+        return true
     }
 
     /// The acknowledgement: from here on the batch is the pipeline's, and its sender is told so.

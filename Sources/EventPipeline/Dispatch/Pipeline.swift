@@ -153,7 +153,7 @@ public final class Pipeline: Service {
             return nil
         case .waits(let number):
             return Ticket(number: number)
-        case .closed, .full, .notStored:
+        case .closed:
             completion(.failure(.closed))
             return nil
         }
@@ -162,17 +162,15 @@ public final class Pipeline: Service {
     /// Takes a whole batch at once, or nothing of it; never waits for room or for the journal.
     func offer(_ batch: EventBatch) -> TrackOutcome {
         let routed = router.route(batch)
-        let admission = decide { state, actions in
-            state.submit(routed, mayWait: false, completion: { _ in }, now: clock.now, actions: &actions)
-        }
-        switch admission {
+        let offer = decide { state, actions in state.offer(routed, now: clock.now, actions: &actions) }
+        switch offer {
         case .acknowledged:
             metrics.acknowledged(routed)
             return .taken
         case .admitted:
             commit(routed) { _ in }
             return .taken
-        case .full, .waits: return .full
+        case .full: return .full
         case .notStored: return .notStored
         case .closed: return .closed
         }

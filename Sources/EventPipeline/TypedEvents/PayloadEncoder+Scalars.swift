@@ -52,10 +52,7 @@ extension PayloadEncoder {
     public mutating func decimal(_ value: ExactDecimal) {
         guard let property = begin(.decimal) else { return }
         if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
-        output.reserve(value.textLength + 2)
-        output.append(UInt8(ascii: "\""))
-        output.count += value.write(to: output.end)
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: value.textLength) { value.write(to: $0) }
     }
 
     /// Encodes a `decimal` that may be absent.
@@ -77,10 +74,7 @@ extension PayloadEncoder {
     /// Encodes a `timestamp`, with as many digits of the second's fraction as it states.
     public mutating func timestamp(_ value: Timestamp) {
         guard begin(.timestamp) != nil else { return }
-        output.reserve(Timestamp.maximumTextLength + 2)
-        output.append(UInt8(ascii: "\""))
-        output.count += value.write(to: output.end)
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: Timestamp.maximumTextLength) { value.write(to: $0) }
     }
 
     /// Encodes a `timestamp` that may be absent.
@@ -91,10 +85,7 @@ extension PayloadEncoder {
     /// Encodes a `date`.
     public mutating func date(_ value: CalendarDate) {
         guard begin(.date) != nil else { return }
-        output.reserve(CalendarDate.textLength + 2)
-        output.append(UInt8(ascii: "\""))
-        output.count += value.write(to: output.end)
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: CalendarDate.textLength) { value.write(to: $0) }
     }
 
     /// Encodes a `date` that may be absent.
@@ -105,11 +96,10 @@ extension PayloadEncoder {
     /// Encodes a `uuid`, in lower case.
     public mutating func uuid(_ value: EventID) {
         guard begin(.uuid) != nil else { return }
-        output.reserve(EventID.textLength + 2)
-        output.append(UInt8(ascii: "\""))
-        value.write(to: output.end)
-        output.count += EventID.textLength
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: EventID.textLength) { bytes in
+            value.write(to: bytes)
+            return EventID.textLength
+        }
     }
 
     /// Encodes a `uuid` that may be absent.

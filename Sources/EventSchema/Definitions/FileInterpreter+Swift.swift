@@ -16,7 +16,7 @@ extension FileInterpreter {
     /// The names of an enum's cases, by the texts of its values.
     mutating func swiftCases(_ entry: PlistEntry?, of property: PropertyDefinition) -> [String: String] {
         guard let entry, let entries = dictionary(entry.value, as: "'swiftCases'") else { return [:] }
-        let texts = (property.enumeration ?? []).map(SwiftName.text)
+        let texts = (property.enumeration ?? []).map(\.text)
         var cases: [String: String] = [:]
         for member in entries {
             guard texts.contains(member.key.text) else {

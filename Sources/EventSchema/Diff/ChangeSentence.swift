@@ -12,14 +12,6 @@ enum ChangeSentence {
 
     /// A value of the plan, as a person would write it.
     static func text(_ value: PlanValue) -> String {
-        switch value {
-        case .string(let text): quoted(text)
-        case .integer(let integer): String(integer)
-        case .number(let number): String(number)
-        case .boolean(let boolean): String(boolean)
-        case .array(let values): "[\(values.map(text).joined(separator: ", "))]"
-        case .object(let members):
-            "{\(members.map { "\(quoted($0.key)): \(text($0.value))" }.joined(separator: ", "))}"
-        }
+        if case .string(let text) = value { quoted(text) } else { value.text }
     }
 }

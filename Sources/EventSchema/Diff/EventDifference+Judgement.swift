@@ -12,7 +12,7 @@ extension EventDifference {
         )
     }
 
-    private var context: EventContext { EventContext(old: old, new: new) }
+    private var context: ConcernedAudiences { ConcernedAudiences(old: old, new: new) }
 
     private var impacts: Impacts {
         switch kind {
@@ -82,7 +82,7 @@ extension EventDifference {
     // MARK: Trackers
 
     private var addedTracker: Impacts {
-        let isTables = tracker.map(EventContext.isTables) ?? false
+        let isTables = tracker.map(ConcernedAudiences.isTables) ?? false
         return Impacts(
             swift: Self.noProducer,
             http: Self.noProducer,
@@ -93,8 +93,8 @@ extension EventDifference {
     }
 
     private var removedTracker: Impacts {
-        let isTables = tracker.map(EventContext.isTables) ?? false
-        let isLines = tracker.map(EventContext.isLines) ?? false
+        let isTables = tracker.map(ConcernedAudiences.isTables) ?? false
+        let isLines = tracker.map(ConcernedAudiences.isLines) ?? false
         return Impacts(
             swift: Self.noProducer,
             http: Self.noProducer,

@@ -23,7 +23,7 @@ public struct PlanDiff: Sendable, Hashable {
     private static func changes(of pair: EventPair) -> [PlanChange] {
         let event = EventComparison.differences(of: pair).map(\.judged)
         guard let old = pair.old else { return event }
-        let context = EventContext(old: old, new: pair.new)
+        let context = ConcernedAudiences(old: old, new: pair.new)
         let properties = PropertyComparison.differences(
             from: old.properties,
             to: pair.new.properties,

@@ -128,8 +128,8 @@ enum PropertyComparison {
     }
 
     private static func hasOtherSwiftNames(_ old: PropertyDefinition, _ new: PropertyDefinition) -> Bool {
-        let kept = (old.enumeration ?? []).map(SwiftName.text).filter {
-            (new.enumeration ?? []).map(SwiftName.text).contains($0)
+        let kept = (old.enumeration ?? []).map(\.text).filter {
+            (new.enumeration ?? []).map(\.text).contains($0)
         }
         return old.swiftName != new.swiftName || kept.contains { old.swiftCases[$0] != new.swiftCases[$0] }
     }

@@ -1,7 +1,7 @@
 /// The third stage, for facts about properties.
 extension PropertyDifference {
     /// The fact with what it means for everybody, in an event.
-    func judged(in context: EventContext) -> PlanChange {
+    func judged(in context: ConcernedAudiences) -> PlanChange {
         var impacts = impacts(context)
         impacts.sql = context.sql(impacts.sql)
         impacts.kafka = context.kafka(impacts.kafka)
@@ -16,7 +16,7 @@ extension PropertyDifference {
         )
     }
 
-    private func impacts(_ context: EventContext) -> Impacts {
+    private func impacts(_ context: ConcernedAudiences) -> Impacts {
         let wasOpen = path.hasColumn && context.old.allowsAdditionalProperties
         let isOpen = path.hasColumn && context.new.allowsAdditionalProperties
         return switch kind {

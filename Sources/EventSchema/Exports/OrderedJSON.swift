@@ -17,17 +17,11 @@ indirect enum OrderedJSON: Sendable {
         switch value {
         case .string(let text): self = .string(text)
         case .integer(let number): self = .integer(number)
-        case .number(let number): self = .number(Self.text(of: number))
+        case .number(let number): self = .number(PlanValue.digits(of: number))
         case .boolean(let truth): self = .boolean(truth)
         case .array(let values): self = .array(values.map(OrderedJSON.init))
         case .object(let members): self = .object(members.map { ($0.key, OrderedJSON($0.value)) })
         }
-    }
-
-    /// The fewest digits that give the double back, without a point where it is whole and short.
-    private static func text(of number: Double) -> String {
-        if let whole = Int64(exactly: number), abs(number) < 1e15 { return String(whole) }
-        return number.description
     }
 }
 

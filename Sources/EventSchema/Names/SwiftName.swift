@@ -41,22 +41,10 @@ public enum SwiftName {
             case .string(let text) where isNumber(text): numberWords(text)
             case .string(let text): text
             case .boolean(let truth): truth ? "true" : "false"
-            default: numberWords(text(of: value))
+            default: numberWords(value.text)
             }
         let member = member(name)
         return ["allCases", "rawValue", "ordinal"].contains(member) ? member + "_" : member
-    }
-
-    /// The text of an enum's value, by which `swiftCases` names it.
-    public static func text(of value: PlanValue) -> String {
-        switch value {
-        case .string(let text): text
-        case .integer(let number): String(number)
-        case .number(let number):
-            number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
-        case .boolean(let truth): String(truth)
-        case .array, .object: ""
-        }
     }
 
     private static func isNumber(_ text: String) -> Bool {

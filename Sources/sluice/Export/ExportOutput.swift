@@ -67,7 +67,7 @@ enum ExportOutput {
                 guard kind(of: path) ?? .typeRegular == .typeRegular else { throw Errno.isDirectory }
                 let draft = path + ".\(ProcessInfo.processInfo.processIdentifier).draft"
                 drafts.append((draft, path))
-                try writeDraft(draft, text)
+                try DraftFile.write(Array(text.utf8), to: draft)
             }
             for (draft, path) in drafts {
                 current = path
@@ -76,20 +76,6 @@ enum ExportOutput {
         } catch {
             for (draft, _) in drafts { unlink(draft) }
             throw failure("'\(current)' cannot be written: \(error).")
-        }
-    }
-
-    private static func writeDraft(_ path: String, _ text: String) throws {
-        let file = try FileDescriptor.open(
-            FilePath(path),
-            .writeOnly,
-            options: [.create, .truncate],
-            permissions: [.ownerReadWrite, .groupRead, .otherRead]
-        )
-        try file.closeAfter {
-            _ = try file.writeAll(text.utf8)
-            // A disk that is full may say so only now.
-            guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
         }
     }
 

@@ -11,28 +11,12 @@ enum FileReplacement {
         let temporary = "\(target).\(ProcessInfo.processInfo.processIdentifier).tmp"
         do {
             let mode = try FileManager.default.attributesOfItem(atPath: target)[.posixPermissions] as? NSNumber
-            try write(bytes, to: temporary, mode: mode?.uint16Value ?? 0o644)
+            try DraftFile.write(bytes, to: temporary, mode: mode?.uint16Value ?? 0o644)
             guard rename(temporary, target) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             unlink(temporary)
             let reason = (error as? Errno).map(String.init(describing:)) ?? error.localizedDescription
             throw FileReplacementError(description: "\(path): the file cannot be written: \(reason)")
-        }
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String, mode: UInt16) throws {
-        let descriptor = try FileDescriptor.open(
-            FilePath(path),
-            .writeOnly,
-            options: [.create, .exclusiveCreate],
-            permissions: .ownerReadWrite
-        )
-        try descriptor.closeAfter {
-            try descriptor.writeAll(bytes)
-            // What it is made with is subject to the process's mask.
-            guard fchmod(descriptor.rawValue, mode_t(mode)) == 0, fsync(descriptor.rawValue) == 0 else {
-                throw Errno(rawValue: errno)
-            }
         }
     }
 }

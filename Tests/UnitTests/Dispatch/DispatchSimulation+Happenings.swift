@@ -38,7 +38,7 @@ extension DispatchSimulation {
             complete(.success(()))
             noteAcknowledged(number)
         case .waits(let ticket): submissions[number].ticket = ticket
-        case .closed, .full, .notStored: complete(.failure(.closed))
+        case .closed: complete(.failure(.closed))
         case .admitted: Issue.record("there is no journal")
         }
     }

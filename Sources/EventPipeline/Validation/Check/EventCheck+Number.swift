@@ -53,10 +53,7 @@ extension EventCheck {
         guard length <= sent.count + Self.maximumExponentDigits else { return reportExponent(of: property) }
         if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
         checkAllowed(property) { $0.contains(value) }
-        output.reserve(length + 2)
-        output.append(UInt8(ascii: "\""))
-        output.count += value.write(to: output.end)
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: length) { value.write(to: $0) }
     }
 
     /// How many digits an exponent may add to those that were sent: else "1e999" makes a body grow a hundredfold.

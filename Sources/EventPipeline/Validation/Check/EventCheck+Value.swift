@@ -113,10 +113,7 @@ extension EventCheck {
         guard isString(at: index) else { return reportType(at: index, of: property) }
         guard let time = timeReader.read(tape.string(at: index)) else { return reportOtherString(property) }
         checkAllowed(property) { $0.contains(time) }
-        output.reserve(Timestamp.maximumTextLength + 2)
-        output.append(UInt8(ascii: "\""))
-        output.count += time.write(to: output.end)
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: Timestamp.maximumTextLength) { time.write(to: $0) }
     }
 
     private mutating func encodeDate(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
@@ -128,11 +125,10 @@ extension EventCheck {
     private mutating func encodeUUID(at index: Int, as property: PropertyRules, into output: inout ByteBuilder) {
         guard isString(at: index) else { return reportType(at: index, of: property) }
         guard let id = EventID(text: tape.string(at: index)) else { return reportOtherString(property) }
-        output.reserve(EventID.textLength + 2)
-        output.append(UInt8(ascii: "\""))
-        id.write(to: output.end)
-        output.count += EventID.textLength
-        output.append(UInt8(ascii: "\""))
+        output.appendQuoted(atMost: EventID.textLength) { bytes in
+            id.write(to: bytes)
+            return EventID.textLength
+        }
     }
 
     @inline(never)

@@ -60,16 +60,3 @@ extension CompiledPlan.Property {
         return nil
     }
 }
-
-extension PlanValue {
-    /// The value as the plan's author wrote it.
-    fileprivate var text: String {
-        switch self {
-        case .string(let text): text
-        case .integer(let number): String(number)
-        case .number(let number): String(number)
-        case .boolean(let truth): String(truth)
-        case .array, .object: "a list"
-        }
-    }
-}

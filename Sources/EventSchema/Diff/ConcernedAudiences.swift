@@ -1,5 +1,5 @@
-/// Who concerns himself with an event: what a change of it can matter to.
-struct EventContext {
+/// Whom a change of an event can matter to: those for whom the event has something.
+struct ConcernedAudiences {
     /// The tracker that has a table for each event.
     private static let tables = "postgres"
     /// The tracker that prints for people, on whose lines nobody relies.
