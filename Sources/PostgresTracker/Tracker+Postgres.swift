@@ -6,13 +6,15 @@ extension Tracker where Self == PostgresTracker {
     ///
     /// - Parameters:
     ///   - connection: A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
+    ///   - name: The name by which the plan's events name it; `postgres` unless told.
     ///   - schema: The schema of the tables; `analytics` unless told.
     ///   - logger: Where the tracker's log goes.
     public static func postgres(
         _ connection: String,
+        name: String = PostgresConfiguration.defaultName,
         schema: String = PostgresConfiguration.defaultSchema,
         logger: Logger = Logger(label: "sluice")
     ) -> PostgresTracker {
-        PostgresTracker(PostgresConfiguration(connection: connection, schema: schema), logger: logger)
+        PostgresTracker(PostgresConfiguration(connection: connection, name: name, schema: schema), logger: logger)
     }
 }

@@ -11,15 +11,58 @@ extension DispatchState {
         let completion: @Sendable () -> Void
     }
 
-    /// Calls `completion` once everything acknowledged so far is settled; what is queued does not linger.
+    /// Somebody who waits first for the batches that were on their way to the journal.
+    struct FlushBeforeCommit: Sendable {
+        let number: UInt64
+        /// So many batches must have ended.
+        let ended: UInt64
+        let completion: @Sendable () -> Void
+    }
+
+    /// Calls `completion` once everything taken so far is settled; what is queued does not linger.
     package mutating func flush(number: UInt64, completion: @escaping @Sendable () -> Void) -> DispatchActions {
         var actions = DispatchActions()
-        let targets = trackers.map(\.queue.tail)
+        if admitted.isEmpty || phase == .finished {
+            beginFlush(number: number, completion: completion, actions: &actions)
+        } else {
+            // Batches are committed in the order in which they were handed over, so those of later senders count only
+            // when all of this flush's have ended.
+            flushesBeforeCommit.append(
+                FlushBeforeCommit(number: number, ended: admitted.begun, completion: completion)
+            )
+            actions.wakes = endLingering()
+        }
+        return actions
+    }
+
+    /// Makes everything that is queued be delivered without lingering; returns the workers to wake for it.
+    package mutating func endLingering() -> QueueSet {
         var pending: QueueSet = []
+        for queue in trackers.indices where trackers[queue].settledPosition < trackers[queue].queue.tail {
+            pending.insert(queue)
+            trackers[queue].queue.urgentBefore = trackers[queue].queue.tail
+        }
+        return pending
+    }
+
+    /// Goes on with the flushes whose batches are committed, or turned down.
+    mutating func beginFlushesAfterCommit(actions: inout DispatchActions) {
+        while let flush = flushesBeforeCommit.first, flush.ended <= admitted.ended {
+            flushesBeforeCommit.removeFirst()
+            beginFlush(number: flush.number, completion: flush.completion, actions: &actions)
+        }
+    }
+
+    private mutating func beginFlush(
+        number: UInt64,
+        completion: @escaping @Sendable () -> Void,
+        actions: inout DispatchActions
+    ) {
+        let targets = trackers.map(\.queue.tail)
+        var pending = endLingering()
         let sequences = trackers.map { $0.queue.spilledFrom == nil ? 0 : published ?? 0 }
         for queue in trackers.indices where !isSettled(queue, position: targets[queue], sequence: sequences[queue]) {
             pending.insert(queue)
-            trackers[queue].queue.urgentBefore = targets[queue]
         }
         if pending.isEmpty || phase == .finished {
             actions.flushed.append(completion)
@@ -33,9 +76,8 @@ extension DispatchState {
                     completion: completion
                 )
             )
-            actions.wakes = pending
+            actions.wakes.formUnion(pending)
         }
-        return actions
     }
 
     private func isSettled(_ queue: Int, position: Int, sequence: UInt64) -> Bool {
@@ -45,8 +87,11 @@ extension DispatchState {
     /// Ends a flush early, because nobody waits for it any more.
     package mutating func abandonFlush(number: UInt64) -> DispatchActions {
         var actions = DispatchActions()
-        guard let place = flushes.firstIndex(where: { $0.number == number }) else { return actions }
-        actions.flushed.append(flushes.remove(at: place).completion)
+        if let place = flushes.firstIndex(where: { $0.number == number }) {
+            actions.flushed.append(flushes.remove(at: place).completion)
+        } else if let place = flushesBeforeCommit.firstIndex(where: { $0.number == number }) {
+            actions.flushed.append(flushesBeforeCommit.remove(at: place).completion)
+        }
         return actions
     }
 
@@ -67,7 +112,8 @@ extension DispatchState {
 
     /// Ends all flushes, because nothing more will be settled.
     mutating func endAllFlushes(actions: inout DispatchActions) {
-        actions.flushed += flushes.map(\.completion)
+        actions.flushed += flushes.map(\.completion) + flushesBeforeCommit.map(\.completion)
         flushes = []
+        flushesBeforeCommit = []
     }
 }

@@ -35,7 +35,8 @@ extension DispatchState {
     private mutating func commitEnded(now: () -> Duration, actions: inout DispatchActions) {
         for queue in trackers.indices { roomCameFree(in: queue, now: now, actions: &actions) }
         // Workers that found their queues empty while the door closed can end now.
-        if committing == 0, phase != .open { actions.wakes = QueueSet(first: trackers.count) }
+        if admitted.isEmpty, phase != .open { actions.wakes = QueueSet(first: trackers.count) }
+        beginFlushesAfterCommit(actions: &actions)
     }
 
     /// A tracker that keeps its own place in the journal has said where it is; nothing was delivered to it so far.

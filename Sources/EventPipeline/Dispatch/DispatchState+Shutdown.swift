@@ -73,7 +73,7 @@ extension DispatchState {
         // A tracker that still tries to reach its destination need not, if there is nothing for it.
         var idle: QueueSet = []
         for queue in liveWorkers
-        where committing == 0 && trackers[queue].startsForNothing && !cancelledWorkers.contains(queue) {
+        where admitted.isEmpty && trackers[queue].startsForNothing && !cancelledWorkers.contains(queue) {
             idle.insert(queue)
         }
         if idle.isEmpty { return wait(until: until) }

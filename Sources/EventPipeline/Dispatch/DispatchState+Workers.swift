@@ -25,7 +25,7 @@ extension DispatchState {
         let urgency: TrackerState.Urgency =
             switch phase {
             case .open: .normal
-            case .draining: committing > 0 ? .normal : .drain
+            case .draining: admitted.isEmpty ? .drain : .normal
             case .cancelling, .finished: .end
             }
         return trackers[queue].nextStep(urgency, published: published ?? 0, now: now)

@@ -60,8 +60,8 @@ package struct DispatchState: Sendable {
     var drain = DrainRate()
     /// When to say that the journal takes nothing.
     var refusalNotice = SparseNotice()
-    /// How many batches were admitted, and are neither committed nor turned down.
-    package internal(set) var committing = 0
+    /// The batches on their way to the journal.
+    var admitted = AdmittedBatches()
     let configuration: Pipeline.Configuration
     /// The queues whose policy is `wait`.
     private let waitQueues: QueueSet
@@ -75,6 +75,8 @@ package struct DispatchState: Sendable {
     private var barrier: QueueSet = []
     private var nextNumber: UInt64 = 0
     var flushes: [Flush] = []
+    /// The flushes that wait for batches on their way to the journal, before they know what to wait for in the queues.
+    var flushesBeforeCommit: [FlushBeforeCommit] = []
     /// Whether `run` was called.
     package internal(set) var isRunning = false
     /// The workers that have not ended.
@@ -140,7 +142,10 @@ package struct DispatchState: Sendable {
         actions: inout DispatchActions
     ) -> Offer {
         guard phase == .open else { return .closed }
-        guard published == nil || isJournalWritable else { return .notStored }
+        if published != nil {
+            guard isJournalWritable else { return .notStored }
+            guard admitted.hasRoom(for: batch, limits: configuration.queue) else { return .full }
+        }
         guard barrier.isDisjoint(with: batch.queues), queuesLackingRoom(for: batch).isEmpty else { return .full }
         return take(batch, now: now, actions: &actions) ? .acknowledged : .admitted
     }
@@ -180,7 +185,7 @@ package struct DispatchState: Sendable {
 
     /// Keeps room for a batch that is being committed, in the queues where later ones wait for room.
     private mutating func admit(_ batch: RoutedBatch) {
-        committing += 1
+        admitted.begin(batch)
         for queue in batch.queues.intersection(waitQueues) {
             if let slice = batch.slice(of: queue) { trackers[queue].queue.reserve(slice) }
         }
@@ -188,7 +193,7 @@ package struct DispatchState: Sendable {
 
     /// Gives back the room that was kept for a batch.
     mutating func endAdmission(of batch: RoutedBatch) {
-        committing -= 1
+        admitted.end(batch)
         for queue in batch.queues.intersection(waitQueues) {
             guard let slice = batch.slice(of: queue) else { continue }
             trackers[queue].queue.release(events: slice.count, bytes: slice.byteCount)

@@ -58,7 +58,14 @@ extension Pipeline {
 
     /// Hands an admitted batch to the committer.
     func commit(_ batch: RoutedBatch, completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void) {
-        guard journaling?.committer.commit(batch, completion: completion) != true else { return }
+        guard let journaling else { return }
+        journaling.beginCommitting(of: self)
+        let isHandedOver = journaling.committer.commit(batch) { result in
+            completion(result)
+            // Until then somebody waits for what the pipeline does, though nobody else may know it any more.
+            withExtendedLifetime(self) {}
+        }
+        if isHandedOver { return }
         decide { state, actions in
             state.notCommitted([batch], isWritable: true, now: clock.now, actions: &actions)
         }
@@ -66,30 +73,41 @@ extension Pipeline {
     }
 
     /// Commits until the committer is closed, and tells the queues and the senders.
-    func runCommitter(of journaling: Journaling) async {
-        await journaling.committer.run(
-            needed: { decide { state, _ in state.neededSequence(besides: journaling.abandoned.sequence) } },
-            retired: { log.retired($0) }
-        ) { commit in
-            switch commit.outcome {
-            case .success(let first):
-                decide { state, actions in
-                    state.committed(commit.batches, first: first, now: clock.now, actions: &actions)
-                }
-                for (batch, completion) in zip(commit.batches, commit.completions) {
-                    metrics.acknowledged(batch)
-                    completion(.success(()))
-                }
-            case .failure(let error):
-                let isWritable = error.code != .unwritable
-                let events = commit.batches.reduce(0) { $0 + $1.count }
-                let unreported = decide { state, actions in
-                    state.notCommitted(commit.batches, isWritable: isWritable, now: clock.now, actions: &actions)
-                    return state.refusalNotice.add(events, now: clock.now())
-                }
-                if let unreported { log.notCommitted(unreported, error) }
-                for completion in commit.completions { completion(.failure(.notStored(error))) }
+    ///
+    /// It does not keep the pipeline: one that never runs goes with its last user, and closes the committer then.
+    func commitsGatheredBatches(by journaling: Journaling) -> Task<Void, Never> {
+        let committer = journaling.committer
+        let abandoned = journaling.abandoned.sequence
+        return Task { [weak self] in
+            await committer.run(
+                needed: { [weak self] in
+                    self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0
+                },
+                retired: { [weak self] in self?.log.retired($0) },
+                { [weak self] in self?.commitEnded($0) }
+            )
+        }
+    }
+
+    private func commitEnded(_ commit: JournalCommitter.Commit) {
+        switch commit.outcome {
+        case .success(let first):
+            decide { state, actions in
+                state.committed(commit.batches, first: first, now: clock.now, actions: &actions)
             }
+            for (batch, completion) in zip(commit.batches, commit.completions) {
+                metrics.acknowledged(batch)
+                completion(.success(()))
+            }
+        case .failure(let error):
+            let isWritable = error.code != .unwritable
+            let events = commit.batches.reduce(0) { $0 + $1.count }
+            let unreported = decide { state, actions in
+                state.notCommitted(commit.batches, isWritable: isWritable, now: clock.now, actions: &actions)
+                return state.refusalNotice.add(events, now: clock.now())
+            }
+            if let unreported { log.notCommitted(unreported, error) }
+            for completion in commit.completions { completion(.failure(.notStored(error))) }
         }
     }
 
@@ -132,9 +150,8 @@ extension Pipeline {
     }
 
     /// Ends the journal in good order: what is settled is noted, and the last segment ended.
-    func closeJournal(_ journaling: Journaling, committing: Task<Void, Never>) async {
-        journaling.committer.close()
-        await committing.value
+    func closeJournal(_ journaling: Journaling) async {
+        await journaling.endCommitting(of: self)
         for queue in trackers.indices {
             let settled = decide { state, _ in state.settledSequence(of: queue) }
             await moveCursor(of: queue, to: settled, syncs: true)

@@ -17,8 +17,7 @@ extension Pipeline {
             let worker = TrackerWorker(pipeline: self, queue: queue, tracker: tracker)
             return Task { await worker.run() }
         }
-        // Nor are these: they must outlive the cancellation, until the last batch is committed.
-        let committing = journaling.map { journaling in Task { await runCommitter(of: journaling) } }
+        // Nor is this, which goes on until the last batch is committed.
         let maintaining = journaling.map { journaling in Task { await maintainJournal(journaling) } }
         let supervision = Task { await supervise(workers) }
         let leftBehind = await withTaskCancellationHandler {
@@ -31,7 +30,7 @@ extension Pipeline {
             decide { state, actions in actions = state.cancel(now: clock.now()) }
         }
         maintaining?.cancel()
-        if let journaling, let committing { await closeJournal(journaling, committing: committing) }
+        if let journaling { await closeJournal(journaling) }
         logEnd(leftBehind: leftBehind)
         if let failure = decide({ state, _ in state.startFailure }) {
             throw PipelineError.notStarted(trackers[failure.queue].name, failure.error)

@@ -129,12 +129,16 @@ public final class Pipeline: Service {
         )
     }
 
+    deinit {
+        journaling?.committer.close()
+    }
+
     /// Takes a whole batch or nothing of it.
     ///
     /// `completion` is called exactly once: before this returns, or later, on any thread. There is a ticket where the
     /// batch waits for room, which is when it can be withdrawn.
     /// Success means acknowledged: the batch is in the queue of every tracker its events name, or with a journal in the
-    /// journal. Batches are committed to it only while the pipeline runs.
+    /// journal.
     public func submit(
         _ batch: EventBatch,
         completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void
@@ -195,7 +199,9 @@ public final class Pipeline: Service {
         decide { state, _ in state.statistics }
     }
 
-    /// Waits until every event acknowledged so far is delivered, refused or dropped; they do not linger.
+    /// Waits until every event taken so far is delivered, refused or dropped; they do not linger.
+    ///
+    /// Taken are those that were acknowledged, and those of which `tryTrack` said so.
     ///
     /// Returns early when the pipeline has run, and when the task is cancelled.
     public func flush() async {
@@ -213,10 +219,7 @@ public final class Pipeline: Service {
 
     /// Delivers what was acknowledged so far without lingering; does not wait for it.
     package func endLingering() {
-        let number = nextFlush.add(1, ordering: .relaxed).newValue
-        decide { state, actions in actions = state.flush(number: number) {} }
-        // Nobody waits for it, and it has done what it was for.
-        abandonFlush(number)
+        decide { state, actions in actions.wakes = state.endLingering() }
     }
 
     private func abandonFlush(_ number: UInt64) {

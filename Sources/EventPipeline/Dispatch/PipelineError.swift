@@ -1,4 +1,4 @@
-/// Why a pipeline could not run.
+/// Why a pipeline could not be made, or not run.
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable, Hashable {
@@ -6,6 +6,10 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         case trackerNotStarted = "tracker-not-started"
         /// `run` was called a second time.
         case alreadyRun = "already-run"
+        /// Two trackers have names that differ in case at most.
+        case duplicateTracker = "duplicate-tracker"
+        /// There are more than 64 trackers.
+        case tooManyTrackers = "too-many-trackers"
     }
 
     /// What kind of failure it is.
@@ -29,6 +33,28 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
             message: "The tracker '\(tracker)' could not start: \(error)",
             underlying: error
         )
+    }
+
+    /// - Throws: Where these cannot be the trackers of one pipeline.
+    static func check(_ trackers: [any Tracker]) throws(PipelineError) {
+        guard trackers.count <= EventCatalog.maximumTrackers else {
+            throw PipelineError(
+                code: .tooManyTrackers,
+                tracker: nil,
+                message:
+                    "A pipeline has at most \(EventCatalog.maximumTrackers) trackers, and these are \(trackers.count).",
+                underlying: nil
+            )
+        }
+        var names: Set<String> = []
+        for tracker in trackers where !names.insert(tracker.name.lowercased()).inserted {
+            throw PipelineError(
+                code: .duplicateTracker,
+                tracker: tracker.name,
+                message: "Two trackers are named '\(tracker.name)'; events name each by a name of its own.",
+                underlying: nil
+            )
+        }
     }
 
     static let alreadyRun = PipelineError(

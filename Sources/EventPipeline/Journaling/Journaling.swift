@@ -1,10 +1,15 @@
 import EventModel
 import Journal
+import Synchronization
 
 /// A pipeline's journal, with what writes it and what reads it.
 final class Journaling: Sendable {
     let journal: Journal
     let committer: JournalCommitter
+    /// What commits, once it has begun to.
+    private let committing = Mutex<Task<Void, Never>?>(nil)
+    /// Whether it has, without the lock.
+    private let isCommitting = Atomic(false)
     /// Tells the time that commits are marked with, and by which segments age.
     let now: @Sendable () -> Timestamp
     /// One for each tracker, in the order of the queues.
@@ -59,6 +64,30 @@ final class Journaling: Sendable {
         let configured = Set(trackerNames.map { $0.lowercased() })
         let others = try journal.cursors().filter { !configured.contains($0.key) }
         abandoned = (others.keys.sorted(), others.values.min() ?? .max)
+    }
+
+    /// Begins to commit, unless that has begun.
+    @inline(__always)
+    func beginCommitting(of pipeline: Pipeline) {
+        if !isCommitting.load(ordering: .relaxed) { _ = committing(of: pipeline) }
+    }
+
+    /// Ends the committing once everything handed over before is committed; waits for it.
+    func endCommitting(of pipeline: Pipeline) async {
+        let committing = committing(of: pipeline)
+        committer.close()
+        await committing.value
+    }
+
+    /// Not a child of `run`: it outlives its cancellation, until the last batch is committed, and batches are taken before.
+    private func committing(of pipeline: Pipeline) -> Task<Void, Never> {
+        committing.withLock { committing in
+            if let committing { return committing }
+            let begun = pipeline.commitsGatheredBatches(by: self)
+            committing = begun
+            isCommitting.store(true, ordering: .relaxed)
+            return begun
+        }
     }
 
     private static func thread() throws(JournalError) -> BlockingThread {

@@ -27,8 +27,8 @@ extension Pipeline {
     ///         journal: .directory("data/journal")
     ///     )
     ///
-    /// It is a `Service`: events are delivered, and with a journal acknowledged, while it runs. Events that name a tracker
-    /// which is not there are worth a warning in the log.
+    /// It is a `Service`: events are taken from now on, and delivered while it runs. Events that name a tracker which is not
+    /// there are worth a warning in the log.
     ///
     /// - Parameters:
     ///   - catalog: The plan, which the build plugin compiles in as `.events`.
@@ -38,7 +38,8 @@ extension Pipeline {
     ///     Without a journal and a folder they are counted, logged, and gone.
     ///   - configuration: The limits; with a journal `.journaled` unless told, else the defaults.
     ///   - logger: Where the pipeline's log goes.
-    /// - Throws: `JournalError` and `QuarantineError` where their folders cannot be used.
+    /// - Throws: `PipelineError` where there are more trackers, or two of one name; `JournalError` and `QuarantineError` where
+    ///   their folders cannot be used.
     public convenience init(
         catalog: EventCatalog,
         trackers: [any Tracker],
@@ -47,6 +48,7 @@ extension Pipeline {
         configuration: Configuration? = nil,
         logger: Logger = Logger(label: "sluice")
     ) throws {
+        try PipelineError.check(trackers)
         let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
         let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
         if let journal {

@@ -4,7 +4,7 @@ extension Pipeline {
     /// Takes one event; suspends while there is no room.
     ///
     /// Returning means acknowledged, as for `submit`: the event is in the queues of its trackers, or with a journal in the
-    /// journal, synced as its durability says. With a journal that is so only while the pipeline runs.
+    /// journal, synced as its durability says; an interval's timer goes while the pipeline runs.
     /// What is not stated here comes from `EventContext.current`.
     ///
     /// - Parameters:

@@ -47,7 +47,8 @@ public enum TrackOutcome: Sendable, Hashable {
     /// The event is in the queues of its trackers; with a journal it is on its way there, and where it is full or fails
     /// just then, the log says so.
     case taken
-    /// A queue that it needs is full, and its policy is to wait.
+    /// A queue that it needs is full, and its policy is to wait; or with a journal, as much as a queue takes is on its way
+    /// there.
     case full
     /// The journal cannot be written.
     case notStored

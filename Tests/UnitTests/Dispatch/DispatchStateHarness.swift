@@ -17,11 +17,19 @@ final class DispatchStateHarness {
     private let router = Router(catalog: catalog, trackerNames: ["alpha", "beta"])
     private let results = Results()
     private var nextEvent = 0
+    /// The batches that are on their way to the journal, oldest first.
+    private var admitted: [RoutedBatch] = []
+    private var nextSequence: UInt64 = 0
     /// What the last call asked for.
     private(set) var actions = DispatchActions()
 
-    init(_ configuration: Pipeline.Configuration) {
-        state = DispatchState(trackerNames: ["alpha", "beta"], configuration: configuration)
+    init(_ configuration: Pipeline.Configuration, hasJournal: Bool = false) {
+        state = DispatchState(
+            trackerNames: ["alpha", "beta"],
+            configuration: configuration,
+            cursors: hasJournal ? [0, 0] : [],
+            published: hasJournal ? 0 : nil
+        )
     }
 
     /// Submits so many events of one name; returns what became of it at once.
@@ -45,6 +53,47 @@ final class DispatchStateHarness {
                 actions: &actions
             )
         }
+    }
+
+    /// Offers so many events of one name, which may not wait.
+    func offer(_ count: Int, _ name: String) -> DispatchState.Offer {
+        let events = (0..<count).map { ScriptedEvent(name, number: nextEvent + $0) }
+        nextEvent += count
+        let batch = router.route(.scripted(catalog: Self.catalog, events: events))
+        let now = now
+        let offer = act { state, actions in state.offer(batch, now: { now }, actions: &actions) }
+        if offer == .admitted { admitted.append(batch) }
+        return offer
+    }
+
+    /// Commits the oldest of the batches that are on their way to the journal.
+    func commitNext() {
+        let batch = admitted.removeFirst()
+        let first = nextSequence
+        nextSequence += UInt64(batch.count)
+        let now = now
+        act { state, actions in state.committed([batch], first: first, now: { now }, actions: &actions) }
+    }
+
+    /// Turns the oldest of them down.
+    func failNext() {
+        let batch = admitted.removeFirst()
+        let now = now
+        act { state, actions in
+            state.notCommitted([batch], isWritable: true, now: { now }, actions: &actions)
+        }
+    }
+
+    /// Begins a flush; tells whether it is over.
+    func flush(number: UInt64) -> () -> Bool {
+        let flag = Flag()
+        act { state, actions in actions = state.flush(number: number) { flag.isRaised.store(true, ordering: .relaxed) }
+        }
+        return { flag.isRaised.load(ordering: .relaxed) }
+    }
+
+    private final class Flag: Sendable {
+        let isRaised = Atomic(false)
     }
 
     func withdraw(_ admission: DispatchState.Admission) {

@@ -200,11 +200,8 @@ struct TrackTests {
         #expect(tracker.lines.count == 1200)
     }
 
-    @Test("with a journal, track returns when the event is in it; where it cannot be written, both say so")
-    func journal() async throws {
-        let tracker = RecordingTracker(name: "console")
-        let files = SimulatedFileSystem(seed: 1)
-        let pipeline = try Pipeline(
+    private func pipeline(_ tracker: any Tracker, journal files: SimulatedFileSystem) throws -> Pipeline {
+        try Pipeline(
             catalog: .events,
             trackers: [tracker],
             journal: Journal(files, configuration: .small(), now: 0),
@@ -214,10 +211,77 @@ struct TrackTests {
             clock: clock,
             now: now
         )
+    }
+
+    @Test("with a journal, events are taken before the pipeline runs, and delivered when it does")
+    func beforeRun() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 2))
+        try await pipeline.track(NothingSaid(), userId: "early")
+        #expect(pipeline.statistics.accepted == 1)
+        #expect(tracker.lines.isEmpty)
+        try await run(pipeline) { await pipeline.flush() }
+        #expect(tracker.lines.count == 1)
+    }
+
+    @Test(
+        "a pipeline with a journal that took events and never runs goes with its last user, and leaves them in the journal"
+    )
+    func neverRun() async throws {
+        let files = SimulatedFileSystem(seed: 3)
+        weak var kept: Pipeline?
+        do {
+            let pipeline = try pipeline(RecordingTracker(name: "console"), journal: files)
+            kept = pipeline
+            try await pipeline.track(NothingSaid())
+        }
+        while kept != nil { await Task.yield() }
+        let tracker = RecordingTracker(name: "console")
+        let next = try pipeline(tracker, journal: files.crashedCopy())
+        try await run(next) { await next.flush() }
+        #expect(tracker.lines.count == 1)
+    }
+
+    @Test("flush waits for what tryTrack took, though it was on its way to the journal")
+    func flushAfterTryTrack() async throws {
+        for seed in 0..<20 {
+            let tracker = RecordingTracker(name: "console")
+            let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: UInt64(seed)))
+            try await run(pipeline) {
+                for _ in 0..<100 {
+                    let outcome = try pipeline.tryTrack(NothingSaid())
+                    #expect(outcome == .taken)
+                }
+                await pipeline.flush()
+                #expect(tracker.lines.count == 100)
+            }
+        }
+    }
+
+    @Test("two trackers of one name, and more than 64, are errors of the library's initialiser")
+    func impossibleTrackers() throws {
+        let duplicate = #expect(throws: PipelineError.self) {
+            try Pipeline(
+                catalog: .events,
+                trackers: [RecordingTracker(name: "console"), RecordingTracker(name: "Console")]
+            )
+        }
+        #expect(duplicate?.code == .duplicateTracker)
+        #expect(duplicate?.tracker == "Console")
+        let many = #expect(throws: PipelineError.self) {
+            try Pipeline(catalog: .events, trackers: (0...64).map { RecordingTracker(name: "tracker \($0)") })
+        }
+        #expect(many?.code == .tooManyTrackers)
+    }
+
+    @Test("with a journal, track returns when the event is in it; where it cannot be written, both say so")
+    func journal() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let files = SimulatedFileSystem(seed: 1)
+        let pipeline = try pipeline(tracker, journal: files)
         try await run(pipeline) {
             try await pipeline.track(NothingSaid(), userId: "kept")
             #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
-            while pipeline.statistics.accepted < 2 { await Task.yield() }
             await pipeline.flush()
             files.setFailures(1000)
             let error = await #expect(throws: TrackError.self) { try await pipeline.track(NothingSaid()) }

@@ -13,7 +13,7 @@ struct Shop {
             journal: .directory("data/journal")
         )
 
-        // Events are written and delivered while the pipeline runs; in a service, its service group runs it.
+        // Events are delivered while the pipeline runs; in a service, its service group runs it.
         async let running: Void = pipeline.run()
 
         try await pipeline.track(
