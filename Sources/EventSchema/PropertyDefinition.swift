@@ -45,6 +45,11 @@ public struct PropertyDefinition: Sendable, Hashable {
     /// What generated Swift calls the type of its objects, or of its `enumeration`, within the type that has the property.
     public var swiftNestedTypeName: String { SwiftName.nestedType(items?.swiftName ?? swiftName ?? name) }
 
+    /// What generated Swift calls the case of one of the values of `enumeration`.
+    public func swiftCaseName(for value: PlanValue) -> String {
+        swiftCases[value.text].map(SwiftName.escaped) ?? SwiftName.enumCase(value)
+    }
+
     /// What an array holds, under an empty name; `nil` for items of any kind.
     public var items: PropertyDefinition? {
         get { itemsBox?.value }

@@ -82,13 +82,7 @@ struct Translator {
         of property: PropertyDefinition,
         _ values: [PlanValue]
     ) -> SwiftEnumeration {
-        let cases = values.map { value in
-            let override = property.swiftCases[value.text]
-            return SwiftEnumeration.Case(
-                name: override.map(SwiftName.escaped) ?? SwiftName.enumCase(value),
-                value: value
-            )
-        }
+        let cases = values.map { SwiftEnumeration.Case(name: property.swiftCaseName(for: $0), value: $0) }
         report(cases.map { ($0.name, property.location) }, as: "case", remedy: "name one of them in 'swiftCases'")
         return SwiftEnumeration(typeName: name, property: property, cases: cases)
     }

@@ -24,7 +24,8 @@ enum EventComparison {
             EventDifference(kind: kind, old: old, new: new, sentence: sentence)
         }
         var differences: [EventDifference] = []
-        if ExactText(old.key) != ExactText(new.key) {
+        // Where the name changed, too, that says what became of the type.
+        if ExactText(old.key) != ExactText(new.key), ExactText(old.name) == ExactText(new.name) {
             differences.append(
                 difference(.keyChanged, ChangeSentence.change(of: "the key", from: old.key, to: new.key))
             )

@@ -53,22 +53,27 @@ extension EventDifference {
     // MARK: Names
 
     private var otherKey: Impacts {
-        let isSameType = old.swiftTypeName == new.swiftTypeName
         let same = Impact.compatible("it is known there by its name, which stayed")
         return Impacts(
-            swift: isSameType
-                ? .compatible("both keys become the same type")
-                : .breaking("the type has another name: code that uses the old one does not compile"),
+            swift: otherTypeName,
             http: same,
             sql: context.sql(same),
             kafka: context.kafka(same)
         )
     }
 
+    /// What another key means for the type.
+    private var otherTypeName: Impact {
+        old.swiftTypeName == new.swiftTypeName
+            ? .compatible("both keys become the same type")
+            : .breaking("the type has another name: code that uses the old one does not compile")
+    }
+
     private var otherName: Impacts {
-        let isSameTable = SQLName.snakeCase(old.name) == SQLName.snakeCase(new.name)
+        let isSameTable = ExactText(SQLName.snakeCase(old.name)) == ExactText(SQLName.snakeCase(new.name))
+        let isSameKey = ExactText(old.key) == ExactText(new.key)
         return Impacts(
-            swift: .compatible("the type is named by the key, which stayed"),
+            swift: isSameKey ? .compatible("the type is named by the key, which stayed") : otherTypeName,
             http: .breaking("whoever still sends the old name is rejected with `unknown-event`"),
             sql: context.sql(
                 isSameTable

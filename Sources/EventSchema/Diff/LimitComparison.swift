@@ -33,7 +33,8 @@ enum LimitComparison {
             let facts: [(PlanChange.Kind, String)] =
                 added.map { (.enumValueAdded, "the value \(ChangeSentence.text($0)) was added") }
                 + removed.map { (.enumValueRemoved, "the value \(ChangeSentence.text($0)) was removed") }
-            return facts.isEmpty && before != after ? [(.enumReordered, "the allowed values were reordered")] : facts
+            guard facts.isEmpty, !known.hasSameOrder(as: kept) else { return facts }
+            return [(.enumReordered, "the allowed values were reordered")]
         }
     }
 

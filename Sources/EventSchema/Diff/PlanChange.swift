@@ -36,8 +36,6 @@ public struct PlanChange: Sendable, Hashable {
         case eventRemoved = "event-removed"
         /// The event has another key, and with it another Swift type; its name on the wire stayed.
         case keyChanged = "key-changed"
-        /// The event has another name on the wire; its key stayed.
-        case nameChanged = "name-changed"
         /// The event goes to one more tracker.
         case trackerAdded = "tracker-added"
         /// The event no longer goes to a tracker.
@@ -51,6 +49,9 @@ public struct PlanChange: Sendable, Hashable {
 
         // MARK: Events and properties
 
+        /// The event has another name on the wire, and its key or its table stayed; or the property has another key on
+        /// the wire, and its column stayed.
+        case nameChanged = "name-changed"
         /// `swiftName` or `swiftCases` gives another name in generated Swift.
         case swiftNameChanged = "swift-name-changed"
         /// The description is another.

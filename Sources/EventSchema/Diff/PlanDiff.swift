@@ -9,9 +9,9 @@ public struct PlanDiff: Sendable, Hashable {
 
     /// Compares two plans.
     public init(from old: TrackingPlan, to new: TrackingPlan) {
-        let pairs = EventPair.pairs(from: old, to: new)
+        let (pairs, gone) = EventPair.pairs(from: old, to: new)
         let added = pairs.filter { $0.old == nil }.map(\.new)
-        let removed = EventPair.removed(from: old, to: new).map { Self.removal(of: $0, among: added).judged }
+        let removed = gone.map { Self.removal(of: $0, among: added).judged }
         changes = Self.version(from: old, to: new) + pairs.flatMap { Self.changes(of: $0) } + removed
     }
 

@@ -13,23 +13,24 @@ struct PropertyDifference {
 /// The second stage, for the properties of an event or of an object.
 enum PropertyComparison {
     /// What is different about the properties that stand at a path; each object's own before those within it.
+    ///
+    /// A property is the same one when its name on the wire is; of the others, when both names become the same column.
     static func differences(
         from old: [PropertyDefinition],
         to new: [PropertyDefinition],
         path: PropertyPath
     ) -> [PropertyDifference] {
-        let before = Dictionary(old.map { (ExactText($0.name), $0) }) { first, _ in first }
-        let after = Set(new.map { ExactText($0.name) })
-        var differences = reordering(of: old.filter { after.contains(ExactText($0.name)) }, as: new, path)
-        for property in new {
+        let pairing = Pairing(from: old, to: new, by: [\.name, { SQLName.snakeCase($0.name) }])
+        var differences = reordering(of: old, as: pairing, path)
+        for (earlier, property) in pairing.pairs {
             let path = path.property(property.name)
-            if let earlier = before[ExactText(property.name)] {
+            if let earlier {
                 differences += self.differences(from: earlier, to: property, path: path)
             } else {
                 differences.append(addition(of: property, path))
             }
         }
-        differences += old.filter { !after.contains(ExactText($0.name)) }.map { property in
+        differences += pairing.removed.map { property in
             PropertyDifference(
                 kind: .propertyRemoved,
                 path: path.property(property.name),
@@ -53,14 +54,14 @@ enum PropertyComparison {
 
     /// Whether the properties that stayed still follow each other as they did.
     private static func reordering(
-        of kept: [PropertyDefinition],
-        as new: [PropertyDefinition],
+        of old: [PropertyDefinition],
+        as pairing: Pairing<PropertyDefinition>,
         _ path: PropertyPath
     ) -> [PropertyDifference] {
-        let names = kept.map { ExactText($0.name) }
-        let known = Set(names)
-        let now = new.filter { known.contains(ExactText($0.name)) }
-        guard let moved = zip(names, now).first(where: { $0.0 != ExactText($0.1.name) })?.1 else { return [] }
+        let removed = Set(pairing.removed.map { ExactText($0.name) })
+        let before = old.map { ExactText($0.name) }.filter { !removed.contains($0) }
+        let now = pairing.pairs.compactMap { pair in pair.old.map { (ExactText($0.name), pair.new) } }
+        guard let moved = zip(before, now).first(where: { $0 != $1.0 })?.1.1 else { return [] }
         let sentence = "the properties were reordered, from \(quoted(moved.name)) on"
         return [
             PropertyDifference(kind: .propertiesReordered, path: path, old: moved, new: moved, sentence: sentence)
@@ -116,22 +117,19 @@ enum PropertyComparison {
         to new: PropertyDefinition
     ) -> [(PlanChange.Kind, String)] {
         var facts: [(PlanChange.Kind, String)] = []
-        if hasOtherSwiftNames(old, new) {
-            facts.append((.swiftNameChanged, "'swiftName' or 'swiftCases' gives another name in Swift"))
+        if ExactText(old.name) == ExactText(new.name) {
+            facts += SwiftNameComparison.ownNames(from: old, to: new).map { (.swiftNameChanged, $0) }
+        } else {
+            let sentence = ChangeSentence.change(of: "the name on the wire", from: old.name, to: new.name)
+            facts.append((.nameChanged, sentence))
         }
+        facts += SwiftNameComparison.cases(from: old, to: new).map { (.swiftNameChanged, $0) }
         if old.description != new.description { facts.append((.descriptionChanged, "the description changed")) }
         if let kind = EventComparison.deprecation(from: old.deprecated, to: new.deprecated) {
             facts.append((kind, EventComparison.deprecationSentence(from: old.deprecated, to: new.deprecated)))
         }
         if old.examples != new.examples { facts.append((.examplesChanged, "the examples changed")) }
         return facts
-    }
-
-    private static func hasOtherSwiftNames(_ old: PropertyDefinition, _ new: PropertyDefinition) -> Bool {
-        let kept = (old.enumeration ?? []).map(\.text).filter {
-            (new.enumeration ?? []).map(\.text).contains($0)
-        }
-        return old.swiftName != new.swiftName || kept.contains { old.swiftCases[$0] != new.swiftCases[$0] }
     }
 
     /// What is within an array or an object.

@@ -23,6 +23,7 @@ extension PropertyDifference {
         case .requiredPropertyAdded: requiredAddition(wasOpen: wasOpen)
         case .optionalPropertyAdded: optionalAddition(wasOpen: wasOpen)
         case .propertyRemoved: removal(isOpen: isOpen)
+        case .nameChanged: otherName(isOpen: isOpen)
         case .propertiesReordered: reordering
         case .typeChanged: otherType
         case .becameRequired: nowRequired
@@ -70,7 +71,6 @@ extension PropertyDifference {
     private static let hasDefault = Impact.compatible("the new argument is nil by default")
 
     private func removal(isOpen: Bool) -> Impacts {
-        let readers: (String) -> Impact = { old.isRequired ? .breaking($0) : .risky($0) }
         let sql: Impact =
             if isOpen {
                 .breaking("the column stays, and is NULL in new rows; what is still sent goes to `extra`")
@@ -95,9 +95,41 @@ extension PropertyDifference {
         Impacts(
             swift: .breaking("arguments have the plan's order: calls in the old one do not compile"),
             http: .compatible("the keys of an object have no order"),
-            sql: .compatible("columns stay where they are"),
+            sql: .compatible(
+                path.depth == 0 ? "columns stay where they are" : "the keys of an object have no order"
+            ),
             kafka: .compatible("the keys of an object have no order")
         )
+    }
+
+    /// For those who read a key that comes no longer.
+    private func readers(_ reason: String) -> Impact { old.isRequired ? .breaking(reason) : .risky(reason) }
+
+    // MARK: The name
+
+    private func otherName(isOpen: Bool) -> Impacts {
+        let isSameInSwift = SwiftNameComparison.ownNames(from: old, to: new).isEmpty
+        let sql: Impact =
+            if !path.hasColumn {
+                readers("the key within the `jsonb` is another")
+            } else if isOpen {
+                .risky("both names become the same column; what is still sent under the old one goes to `extra`")
+            } else {
+                .compatible("both names become the same column")
+            }
+        return Impacts(
+            swift: isSameInSwift ? .compatible("both names become the same argument") : Impacts.swiftName.swift,
+            http: otherNameForSenders(isOpen: isOpen),
+            sql: sql,
+            kafka: readers("the key is another")
+        )
+    }
+
+    private func otherNameForSenders(isOpen: Bool) -> Impact {
+        guard isOpen else { return .breaking("whoever still sends the old name is rejected with `unplanned-property`") }
+        return new.isRequired
+            ? .breaking("whoever still sends the old name is rejected with `missing-required`")
+            : .risky("what is still sent under the old name is taken as an additional property")
     }
 
     // MARK: The type
@@ -142,7 +174,9 @@ extension PropertyDifference {
                 ? .compatible("the argument stays optional, because it may be null")
                 : .breaking("calls without the argument, or with an optional, do not compile"),
             http: .breaking("events without it are rejected with `missing-required`"),
-            sql: .compatible("the column stays nullable, because of the rows that are there"),
+            sql: .compatible(
+                path.hasColumn ? "the column stays nullable, because of the rows that are there" : "it is always there"
+            ),
             kafka: .compatible("it is always there")
         )
     }
@@ -178,7 +212,7 @@ extension PropertyDifference {
                 ? .compatible("the argument stays optional, because it may be absent")
                 : .breaking("calls without the argument, or with an optional, do not compile"),
             http: .breaking("null is rejected with `wrong-type`"),
-            sql: .compatible("fewer values are NULL"),
+            sql: .compatible(path.hasColumn ? "fewer values are NULL" : "it is never null"),
             kafka: .compatible("it is never null")
         )
     }

@@ -3,7 +3,7 @@ internal import EventModel
 /// Values of one type, each once, in the order in which they came.
 struct DistinctValues {
     private(set) var inOrder: [PlanValue] = []
-    private var known: Set<Key> = []
+    private var known: [Key: PlanValue] = [:]
     private let type: PropertyType
 
     init(_ values: [PlanValue] = [], type: PropertyType) {
@@ -13,12 +13,20 @@ struct DistinctValues {
 
     @discardableResult
     mutating func insert(_ value: PlanValue) -> Bool {
-        guard known.insert(key(value)).inserted else { return false }
+        let key = key(value)
+        guard known[key] == nil else { return false }
+        known[key] = value
         inOrder.append(value)
         return true
     }
 
-    func contains(_ value: PlanValue) -> Bool { known.contains(key(value)) }
+    func contains(_ value: PlanValue) -> Bool { first(sameAs: value) != nil }
+
+    /// Whether the same values come one after the other.
+    func hasSameOrder(as other: DistinctValues) -> Bool { inOrder.map(key) == other.inOrder.map(other.key) }
+
+    /// The value that is the same as this one, as it came.
+    func first(sameAs value: PlanValue) -> PlanValue? { known[key(value)] }
 
     /// What makes values the same: for decimals the number, whatever its zeros; for texts their bytes.
     private enum Key: Hashable {

@@ -33,6 +33,109 @@ struct PlanDiffTests {
         #expect(Self.kinds(old, [Self.event("A", name: "B")]) == ["'B': key-changed", "'x': event-removed"])
     }
 
+    @Test("an event whose key and name change in style only is the same by its table, unless two could be it")
+    func tables() {
+        let placed = Self.event("Order Placed", [StabilityCase.sku])
+        let restyled = Self.event("order_placed", [StabilityCase.it(.integer)])
+        #expect(
+            Self.kinds([placed], [restyled]) == [
+                "'order_placed': name-changed", "'order_placed', it: required-property-added",
+                "'order_placed', sku: property-removed",
+            ]
+        )
+        #expect(
+            Self.kinds([placed], [restyled, Self.event("order-placed")]) == [
+                "'order_placed': event-added", "'order-placed': event-added", "'Order Placed': event-removed",
+            ]
+        )
+    }
+
+    @Test("where a name that is restyled gives another type in Swift, that breaks its callers")
+    func restyledTypes() throws {
+        for (name, compatibility) in [("http_error", Compatibility.compatible), ("HTTP Error", .breaking)] {
+            let old = TrackingPlan(events: [Self.event("Http Error")])
+            let change = try #require(PlanDiff(from: old, to: TrackingPlan(events: [Self.event(name)])).changes.first)
+            #expect(change.kind == .nameChanged && change.impacts.swift.compatibility == compatibility)
+            #expect(change.impacts.sql.compatibility == .compatible)
+        }
+    }
+
+    @Test("a property whose name changes in style only is the same by its column, and is compared as such")
+    func columns() throws {
+        func property(_ name: String, _ type: PropertyType) -> PropertyDefinition {
+            PropertyDefinition(name: name, type: type, location: .line(4))
+        }
+        let old = Self.event("A", [property("order-id", .integer), StabilityCase.sku])
+        let new = Self.event("A", [StabilityCase.sku, property("order_id", .string)])
+        #expect(
+            Self.kinds([old], [new]) == [
+                "'A': properties-reordered", "'A', order_id: type-changed", "'A', order_id: name-changed",
+            ]
+        )
+        let changes = PlanDiff(from: TrackingPlan(events: [old]), to: TrackingPlan(events: [new])).changes
+        #expect(changes.map(\.impacts.sql.compatibility) == [.compatible, .breaking, .compatible])
+    }
+
+    @Test("allowed values are reordered where other values stand in their places, not other texts of the same")
+    func order() {
+        func rate(_ values: [String], _ cases: [String: String] = [:]) -> [EventDefinition] {
+            let property = StabilityCase.it(.decimal) {
+                $0.enumeration = values.map(PlanValue.string)
+                $0.swiftCases = cases
+            }
+            return [Self.event("A", [property])]
+        }
+        #expect(Self.kinds(rate(["1", "2"]), rate(["2", "1"])) == ["'A', it: enum-reordered"])
+        #expect(Self.kinds(rate(["1.0", "2"]), rate(["1", "2"])) == ["'A', it: swift-name-changed"])
+        #expect(Self.kinds(rate(["1.0", "2"]), rate(["1", "2"], ["1": "_1_0"])) == [])
+        let numbers = StabilityCase.it(.number) { $0.enumeration = [.number(1), .number(2)] }
+        #expect(Self.kinds([Self.event("A", [numbers])], rate(["1", "2"])) == ["'A', it: type-changed"])
+    }
+
+    @Test("a name for Swift that says what the plan's own name gives anyway is no change")
+    func statedNames() {
+        func size(_ name: String?, type: String? = nil, _ cases: [String: String] = [:]) -> [EventDefinition] {
+            let values = PropertyDefinition(
+                name: "",
+                type: .string,
+                swiftName: type,
+                swiftCases: cases,
+                enumeration: [.string("a b")],
+                location: .line(3)
+            )
+            let sizes = PropertyDefinition(
+                name: "the_size",
+                type: .array,
+                swiftName: name,
+                items: values,
+                location: .line(2)
+            )
+            return [Self.event("A", [sizes])]
+        }
+        #expect(Self.kinds(size(nil), size("theSize", type: "TheSize", ["a b": "aB"])) == [])
+        #expect(Self.kinds(size(nil), size(nil, ["a b": "ab"])) == ["'A', the_size[]: swift-name-changed"])
+        #expect(Self.kinds(size(nil), size(nil, type: "Size")) == ["'A', the_size: swift-name-changed"])
+        // The property and the type that is made for it.
+        #expect(Self.kinds(size(nil), size("size")).count == 2)
+    }
+
+    @Test("no reason speaks of columns where a property within an object has none")
+    func columnless() {
+        func object(_ change: (inout PropertyDefinition) -> Void) -> TrackingPlan {
+            var inner = StabilityCase.it(.integer, required: false, nullable: true)
+            change(&inner)
+            return TrackingPlan(events: [
+                Self.event("A", [PropertyDefinition(name: "o", type: .object, properties: [inner], location: .line(2))])
+            ])
+        }
+        let required = object { $0.isRequired = true }
+        let reasons = [required, object { $0.isNullable = false }, object { $0.name = "It" }].flatMap {
+            PlanDiff(from: object { _ in }, to: $0).changes.map(\.impacts.sql.reason)
+        }
+        #expect(reasons.count == 3)
+        #expect(!reasons.contains { $0.contains("column") || $0.contains("NULL") }, "\(reasons)")
+    }
+
     @Test("an event that is gone is told with a new one that has its properties, which may be what became of it")
     func renaming() throws {
         let old = Self.event("A", [StabilityCase.sku])

@@ -9,6 +9,10 @@ extension StabilityCase {
         event("`swiftName` gives its type another name", .swiftNameChanged) { $0.swiftName = "Purchase" },
         event("the name on the wire changes, the key stays", .nameChanged) { $0.name = "Item Sold" },
         event("the name on the wire changes in style only (`Sold` to `sold`)", .nameChanged) { $0.name = "sold" },
+        event("key and name on the wire change in style only (`Sold` to `sold`)", .nameChanged) {
+            $0.key = "sold"
+            $0.name = "sold"
+        },
         event("the tracker `postgres` is added", .trackerAdded, of: going(to: "console")) {
             $0.trackers += ["postgres"]
         },
@@ -47,6 +51,23 @@ extension StabilityCase {
         event("a property is removed where additional ones are allowed", .propertyRemoved, of: sold(isOpen: true)) {
             $0.properties.removeFirst()
         },
+        event("a required property's name changes in style only (`sku` to `Sku`)", .nameChanged) {
+            $0.properties[0].name = "Sku"
+        },
+        event("an optional property's name changes in style only (`note` to `Note`)", .nameChanged) {
+            $0.properties[1].name = "Note"
+        },
+        event(
+            "an optional property's name changes in style only where additional ones are allowed",
+            .nameChanged,
+            of: sold(isOpen: true)
+        ) { $0.properties[1].name = "Note" },
+        property(
+            "a property's name changes in style only, and with it that in Swift (`itemID` to `itemId`)",
+            .nameChanged,
+            it(.integer) { $0.name = "itemID" },
+            it(.integer) { $0.name = "itemId" }
+        ),
         event("properties change places", .propertiesReordered) { $0.properties.reverse() },
         property("optional becomes required", .becameRequired, it(.integer, required: false), it(.integer)),
         property(
@@ -101,6 +122,12 @@ extension StabilityCase {
             .propertyRemoved,
             object([sku, part]),
             object([sku])
+        ),
+        property(
+            "the name of a property within an object changes in style only (`part` to `Part`)",
+            .nameChanged,
+            object([sku, part]),
+            object([sku, PropertyDefinition(name: "Part", type: .integer, location: .line(5))])
         ),
         property(
             "properties within an object change places",

@@ -15,6 +15,12 @@ extension StabilityCase {
         property("a value is removed from `enum`", .enumValueRemoved, size("s", "m", "l"), size("s", "l")),
         property("the values of `enum` change places", .enumReordered, size("s", "l"), size("l", "s")),
         property(
+            "a value of `enum` is the same decimal, written otherwise (`1.0` to `1`)",
+            .swiftNameChanged,
+            rate("1.0", "2"),
+            rate("1", "2")
+        ),
+        property(
             "`minimum` rises, or is added",
             .limitTightened,
             it(.integer),
@@ -38,6 +44,10 @@ extension StabilityCase {
 
     private static func size(_ values: String...) -> PropertyDefinition {
         it(.string) { $0.enumeration = values.map(PlanValue.string) }
+    }
+
+    private static func rate(_ values: String...) -> PropertyDefinition {
+        it(.decimal) { $0.enumeration = values.map(PlanValue.string) }
     }
 
     private static func maximum(_ maximum: Int64) -> PropertyDefinition {
