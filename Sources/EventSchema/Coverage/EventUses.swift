@@ -1,7 +1,7 @@
 /// Looks for code that makes or sends the events of a plan.
 ///
-/// In Swift that is a call of the generated type, `OrderPlaced(`, `OrderPlaced.init` or `: OrderPlaced = .init`, but
-/// not in comments and strings. In every other text it is the event's name on the wire between quotation marks. A name that
+/// In Swift that is a call of the generated type, `OrderPlaced(`, `OrderPlaced.init` or `: OrderPlaced = .init`, or of the
+/// class it has in JustTrack's style, `EventOrderPlaced(`, but not in comments and strings. In every other text it is the event's name on the wire between quotation marks. A name that
 /// is put together at run time is not seen, and neither is `.init(` where only the compiler knows the type.
 public struct EventUses: Sendable {
     private let types: [String: Int]
@@ -12,10 +12,13 @@ public struct EventUses: Sendable {
     ///
     /// - Parameters:
     ///   - plan: The plan.
-    ///   - typePrefix: What the generated types begin with.
+    ///   - typePrefix: What the generated types begin with, but for those in JustTrack's style.
     public init(of plan: TrackingPlan, typePrefix: String = "") {
         let events = plan.events.enumerated()
-        types = Dictionary(events.map { (Self.type(of: $1, prefix: typePrefix), $0) }) { first, _ in first }
+        let structs = events.map { (Self.type(of: $1, prefix: typePrefix), $0) }
+        // A plan may be generated in both styles, for code that moves from one to the other.
+        let classes = events.map { (JustTrackName.eventClass($1.key), $0) }
+        types = Dictionary(structs + classes) { first, _ in first }
         names = Dictionary(events.map { (Array($1.name.utf8), $0) }) { first, _ in first }
         longestName = names.keys.map(\.count).max() ?? 0
     }

@@ -52,8 +52,8 @@ struct SwiftTokens {
                 text[position...].firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } ?? text.count
         } else if isAt("/*") {
             skipComment()
-        } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "#"), openLiteral() {
-            return
+        } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "#") {
+            openLiteral()
         } else if Self.beginsWord(byte) {
             let end = text[position...].firstIndex { !Self.isPartOfWord($0) } ?? text.count
             tokens.append(.word(String(decoding: text[position..<end], as: UTF8.self)))
@@ -97,21 +97,22 @@ struct SwiftTokens {
 
     // MARK: Literals
 
-    /// Passes what opens a string, or a regular expression between hashes; false where it is neither.
-    private mutating func openLiteral() -> Bool {
+    /// Passes what opens a string, or a regular expression between hashes; where the hashes open neither, all of them
+    /// as one mark, so that none is counted twice.
+    private mutating func openLiteral() {
         let hashes = text[position...].prefix { $0 == UInt8(ascii: "#") }.count
         let start = position + hashes
-        guard start < text.count else { return false }
-        if hashes > 0, text[start] == UInt8(ascii: "/") {
-            skipExpression(from: start + 1, hashes)
-            return true
-        }
         let quotes = text[start...].prefix(3) { $0 == UInt8(ascii: "\"") }
-        guard quotes > 0 else { return false }
-        let isMultiline = quotes == 3
-        contexts.append(.string(hashes: hashes, isMultiline: isMultiline))
-        position = start + (isMultiline ? 3 : 1)
-        return true
+        if hashes > 0, start < text.count, text[start] == UInt8(ascii: "/") {
+            skipExpression(from: start + 1, hashes)
+        } else if quotes > 0 {
+            let isMultiline = quotes == 3
+            contexts.append(.string(hashes: hashes, isMultiline: isMultiline))
+            position = start + (isMultiline ? 3 : 1)
+        } else {
+            position = start
+            tokens.append(.mark("#"))
+        }
     }
 
     private mutating func skipExpression(from start: Int, _ hashes: Int) {

@@ -76,13 +76,18 @@ struct CoverageReport: Encodable {
             + unusedTrackers.map { "warning: no event names the tracker '\($0)', which is configured [unused-tracker]" }
     }
 
+    private func sumOfSkipped(_ reason: String) -> String? {
+        let count = skipped.count { $0.reason == reason }
+        return count > 0 ? "note: \(count) file\(count == 1 ? " is" : "s are") \(reason), and skipped" : nil
+    }
+
     /// What else is to be known, for standard error: files that were passed over, and the sum.
     var notes: [String] {
-        let binary = skipped.count { $0.reason == SourceFiles.noText }
+        let usual = [SourceFiles.noText, SourceFiles.generated]
         let sent = events - neverSent.count
         return unreadable.map { "error: \($0.path): \($0.reason)" }
-            + skipped.filter { $0.reason != SourceFiles.noText }.map { "note: \($0.path) was skipped: \($0.reason)" }
-            + (binary > 0 ? ["note: \(binary) file\(binary == 1 ? " is" : "s are") no text, and skipped"] : [])
+            + skipped.filter { !usual.contains($0.reason) }.map { "note: \($0.path) was skipped: \($0.reason)" }
+            + usual.compactMap(sumOfSkipped)
             + ["\(sent) of \(events) events are sent; \(files) file\(files == 1 ? "" : "s") read"]
     }
 }

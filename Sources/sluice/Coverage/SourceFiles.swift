@@ -9,6 +9,7 @@ struct SourceFiles {
     }
 
     static let noText = "no text"
+    static let generated = "generated from a plan"
     /// Beyond this no person has written it.
     private static let maximumBytes = 8 << 20
     /// So many bytes of a text hold no NUL.
@@ -20,7 +21,7 @@ struct SourceFiles {
 
     /// How many files were looked into.
     private(set) var count = 0
-    /// What is no text, or too long to be one that a person wrote.
+    /// What is no text, or none that a person wrote.
     private(set) var skipped: [Passed] = []
     /// What could not be read.
     private(set) var unreadable: [Passed] = []
@@ -76,6 +77,8 @@ struct SourceFiles {
                 skipped.append(Passed(path: path, reason: Self.noText))
             } else if bytes.count > Self.maximumBytes {
                 skipped.append(Passed(path: path, reason: "larger than \(Self.maximumBytes >> 20) MiB"))
+            } else if GeneratedText.isGenerated(bytes) {
+                skipped.append(Passed(path: path, reason: Self.generated))
             } else {
                 count += 1
                 look(path, bytes)

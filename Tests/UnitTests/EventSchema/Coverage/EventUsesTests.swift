@@ -23,7 +23,7 @@ struct EventUsesTests {
             "log(\"\"\"\n  \\(\"in \\(OrderPlaced(total: 1))\")\n  \"\"\")", "let q = \"\\\\\"; OrderPlaced()",
             "let broken = \"never closed\nOrderPlaced()", "/* a /* b */ c */ OrderPlaced()",
             "a / b; OrderPlaced() // c",
-            "let r = #/\"/#; OrderPlaced()",
+            "let r = #/\"/#; OrderPlaced()", "EventOrderPlaced(total: \"\")", "#### OrderPlaced()",
         ]
     )
     func uses(code: String) {
@@ -63,6 +63,23 @@ struct EventUsesTests {
         #expect(found(#"'It's "done"'"#) == [])
         #expect(found(#"`It's "done"` "Käufe""#) == [2, 3])
         #expect(found(#"Order Placed "Order Placed " "order placed" "Order Placed"#) == [])
+    }
+
+    @Test("a class in JustTrack's style has no prefix, and gives way to an event that is called so")
+    func classes() {
+        #expect(Self.isMade("EventOrderPlaced()", prefix: "Shop"))
+        let plan = TrackingPlan(
+            events: ["User", "Event User"].map {
+                EventDefinition(key: $0, trackers: ["console"], location: .line(1))
+            }
+        )
+        #expect(EventUses(of: plan).inSwift(Array("EventUser()".utf8)) == [1])
+    }
+
+    @Test("hashes are counted once, however many there are", .timeLimit(.minutes(1)))
+    func hashes() {
+        let hashes = String(repeating: "#", count: 1_000_000)
+        #expect(Self.isMade(hashes + "\nOrderPlaced()"))
     }
 
     @Test("any bytes are read to their end")

@@ -1,18 +1,16 @@
-import EventSchema
-
 /// The names that JustTrack's own generator gave, so that code which uses them need not change.
-enum JustTrackName {
+package enum JustTrackName {
     /// The class of an event: `view_screen` becomes `EventViewScreen`.
-    static func eventClass(_ key: String) -> String { "Event" + capitalized(joined(key)) }
+    package static func eventClass(_ key: String) -> String { "Event" + capitalized(joined(key)) }
 
     /// The struct of an object: `testObject` becomes `TestObject`.
-    static func object(_ name: String) -> String { SwiftName.escaped(capitalized(joined(name))) }
+    package static func object(_ name: String) -> String { SwiftName.escaped(capitalized(joined(name))) }
 
     /// The property of a key: `screenData_var` becomes `screenDataVar`, and what begins with a capital keeps it.
-    static func member(_ key: String) -> String { SwiftName.escaped(joined(key)) }
+    package static func member(_ key: String) -> String { SwiftName.escaped(joined(key)) }
 
     /// The constant with a key: `kScreenName`.
-    static func constant(_ key: String) -> String { "k" + capitalized(joined(key)) }
+    package static func constant(_ key: String) -> String { "k" + capitalized(joined(key)) }
 
     /// White space goes; at every other sign that is no letter and no digit, the next letter becomes a capital.
     private static func joined(_ name: String) -> String {
