@@ -9,7 +9,9 @@ struct GitTree {
     /// Takes a revision, and a path in it: from the repository's root, from here with `./`, or an absolute one.
     init(_ revision: String, path: String) throws(GitError) {
         self.revision = revision
-        self.path = path.hasPrefix("/") ? try Self.pathFromRoot(of: path) : path
+        let path = path.hasPrefix("/") ? try Self.pathFromRoot(of: path) : path
+        // What stands behind a slash git takes for a folder, and a link is none.
+        self.path = String(path.reversed().drop { $0 == "/" }.reversed())
     }
 
     /// The plan files in it, with names that tell the revision.
@@ -18,6 +20,7 @@ struct GitTree {
     func planSources() throws(GitError) -> [PlanSource] {
         let object = try object()
         if try line(["cat-file", "-t", object]) == "blob" {
+            try refuseLink()
             return [PlanSource(file: name(nil), bytes: try contents(of: object))]
         }
         var sources: [PlanSource] = []
@@ -35,8 +38,7 @@ struct GitTree {
 
     /// The id of the tree or file.
     private func object() throws(GitError) -> String {
-        let found = try Git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", "\(revision):\(path)"])
-        if found.status == 0, let id = Self.firstLine(of: found.output) { return id }
+        if let id = try id(of: path) { return id }
         let inside = try Git.run(["rev-parse", "--is-inside-work-tree"])
         guard inside.status == 0 else {
             throw GitError("'\(revision)' is neither a file nor a folder, and no revision: \(inside.complaint)")
@@ -45,7 +47,26 @@ struct GitTree {
         guard try Git.run(tree).status == 0 else {
             throw GitError("'\(revision)' is neither a file nor a folder, nor a revision that git knows")
         }
-        throw GitError("'\(path)' is not there in the revision '\(revision)'")
+        throw GitError(
+            """
+            '\(path)' is not there in the revision '\(revision)'; if the plan stood elsewhere then, name that place as \
+            \(revision):PATH; if there was none yet, there is nothing to compare
+            """
+        )
+    }
+
+    /// The id of what is at a path of the revision; `nil` where nothing is.
+    private func id(of path: some StringProtocol) throws(GitError) -> String? {
+        let found = try Git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", "\(revision):\(path)"])
+        return found.status == 0 ? Self.firstLine(of: found.output) : nil
+    }
+
+    /// Refuses a link, which git has as a file with the path it leads to.
+    private func refuseLink() throws(GitError) {
+        let start = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+        guard let folder = try id(of: path[..<start]) else { return }
+        guard try entries(of: folder).contains(where: { $0.name == path[start...] && !$0.isFile }) else { return }
+        throw GitError("\(name(nil)) is a link; name the folder it stands for, as \(revision):PATH")
     }
 
     private struct Entry {

@@ -77,6 +77,11 @@ struct DiffTests {
         let folder = try await Self.repository()
         try folder.write(Plans.broken, to: "broken/shop.plist")
         try folder.write("", to: "empty/none.txt")
+        try folder.write("", to: "inner/none.txt")
+        for link in ["link", "inner/link"] {
+            let target = link == "link" ? "events" : "../events"
+            try FileManager.default.createSymbolicLink(atPath: folder.path(link), withDestinationPath: target)
+        }
         try await Self.git(folder, "add", ".")
         try await Self.git(folder, "commit", "-q", "-m", "two")
         for (line, sentence) in [
@@ -85,7 +90,14 @@ struct DiffTests {
             ("main --output=x", "Unknown option"),
             ("main:empty", "error: main:empty: there is no *.plist file in this folder"),
             ("main:broken", "main:broken/shop.plist:9:49: error: unknown tracker 'konsole'; did you mean 'console'?"),
-            ("main --events nowhere", "error: './nowhere' is not there in the revision 'main'"),
+            (
+                "main --events nowhere",
+                "error: './nowhere' is not there in the revision 'main'; if the plan stood elsewhere then, name that "
+                    + "place as main:PATH; if there was none yet, there is nothing to compare"
+            ),
+            ("main --events link", "error: main:link is a link; name the folder it stands for, as main:PATH"),
+            ("main:link/ events", "error: main:link is a link; name the folder it stands for, as main:PATH"),
+            ("main:inner/link events", "error: main:inner/link is a link; name the folder it stands for, as main:PATH"),
             ("main --events /", "is not in the repository"),
             ("broken", "broken/shop.plist:9:49: error: unknown tracker 'konsole'"),
         ] {
