@@ -37,7 +37,7 @@ extension FileInterpreter {
             name: name?.text,
             description: text(fields["description"])?.text,
             swiftName: swiftName(fields["swiftName"]),
-            owner: text(fields["owner"])?.text,
+            owner: owner(fields["owner"]),
             deprecated: text(fields["deprecated"])?.text,
             trackers: trackers.map(\.text),
             properties: payload(fields),
@@ -46,6 +46,16 @@ extension FileInterpreter {
         )
         let includes = names(fields["include"], ignoringCase: false) ?? []
         return EventDraft(definition: definition, name: name ?? entry.key, trackers: trackers, includes: includes)
+    }
+
+    /// Catalogues have a chapter for each owner, which needs a title.
+    private mutating func owner(_ entry: PlistEntry?) -> String? {
+        guard let owner = text(entry) else { return nil }
+        guard owner.text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+            report(.badName, at: owner.place, "the owner is empty; name the team that answers for the event")
+            return nil
+        }
+        return owner.text
     }
 
     private mutating func trackers(_ fields: Fields) -> [PlacedText] {

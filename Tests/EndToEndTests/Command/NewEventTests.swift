@@ -102,6 +102,16 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
     }
 
+    @Test("an owner without a name is refused as it is in the plan", arguments: ["", " \t"])
+    func blankOwner(owner: String) async throws {
+        let folder = try TestFolder()
+        let path = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        let run = try await Sluice.run("new-event", "Bought", "--owner", owner, in: folder)
+        #expect(run.ending == .exit(1) && run.output == [])
+        #expect(run.errors.first?.contains("error: the owner is empty; name the team") == true, "\(run.errors)")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
+    }
+
     @Test("a plan with errors, and a binary plist, are left as they are")
     func unreadable() async throws {
         let folder = try TestFolder()

@@ -211,6 +211,11 @@ extension DiagnosticCase {
         .init(.badName, "the name '' is empty", .payload("👉<key></key> <string>any</string>")),
         .init(
             .badName,
+            "the owner is empty; name the team that answers for the event",
+            .event("<key>owner</key> 👉<string> \n</string>")
+        ),
+        .init(
+            .badName,
             "the name 'a\\u{7f}b' contains a control character",
             .payload("👉<key>a&#127;b</key> <string>any</string>")
         ),
