@@ -37,7 +37,7 @@ enum ExportOutput {
         var made: [String] = []
         let paths = files.map { folder + "/" + $0.path }
         do {
-            for parent in Set(paths.map { ($0 as NSString).deletingLastPathComponent }).sorted() {
+            for parent in Set(paths.map(parent)).sorted() {
                 try makeFolder(parent, &made)
             }
             try write(paths, files.map(\.text))
@@ -101,13 +101,16 @@ enum ExportOutput {
             guard kind == .typeDirectory else { throw failure("'\(path)' is no folder.") }
             return
         }
-        let parent = (path as NSString).deletingLastPathComponent
+        let parent = parent(of: path)
         if !parent.isEmpty, parent != path { try makeFolder(parent, &made) }
         guard mkdir(path, 0o777) == 0 else {
             throw failure("The folder '\(path)' cannot be made: \(Errno(rawValue: errno)).")
         }
         made.append(path)
     }
+
+    /// The folder around a file or folder; empty where that is this one.
+    private static func parent(of path: String) -> String { FilePath(path).removingLastComponent().string }
 
     private static func nameLeftovers(in folder: String, beside paths: [String]) {
         let known = Set(paths)
