@@ -30,7 +30,7 @@ public final class EventTracking {
 
     /// Keeps undelivered events in a folder, which is made where it is not there.
     ///
-    /// Several processes may share one.
+    /// Several processes may share one. What else is in it is left alone.
     public convenience init(deliveryType: TrackingDeliveryType = .immediate, folder: URL) {
         self.init(deliveryType: deliveryType, storage: EventStorage(folder: folder.path), defaults: .standard)
     }

@@ -8,8 +8,10 @@ extension TrackerLane {
 
     /// Takes what earlier processes left, and what the tracker did not take in this one; returns how many events.
     ///
-    /// A spool is removed when all of it is taken again; where that fails, the rest waits for the next time.
+    /// A spool is removed when all of it is taken again; where that fails, the rest waits for the next time, as long as it
+    /// is not too much.
     func restore() -> Int {
+        defer { removeSuperfluous() }
         undelivered.release()
         var count = 0
         for folder in spools.spools {
@@ -29,8 +31,7 @@ extension TrackerLane {
 
     private func restore(_ spool: Spool) throws(JournalError) -> Int {
         for finding in spool.journal.recovery.sentences { logger.error("A spool of '\(name)' is damaged: \(finding)") }
-        var cursor = try spool.journal.cursor(ofTracker: name)
-        var reader = SpoolReader(spool, from: cursor.sequence ?? 0, catalog: catalog)
+        var reader = SpoolReader(spool, from: try spool.nextSequence(), catalog: catalog)
         var count = 0
         while let part = try reader.next() {
             if let finding = part.finding { logger.error("A spool of '\(name)' is damaged: \(finding)") }
@@ -39,7 +40,7 @@ extension TrackerLane {
             count += batch.count
             // Should the process end before all is taken, only what follows comes again.
             do throws(FileError) {
-                try cursor.move(to: part.nextSequence, syncs: false)
+                try spool.answers.move(to: part.nextSequence)
             } catch {
                 throw JournalError(.unwritable, "The place in the spool cannot be noted: \(error).")
             }

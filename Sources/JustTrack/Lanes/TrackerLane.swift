@@ -66,21 +66,28 @@ final class TrackerLane: Sendable {
     ///
     /// - Throws: Where the event breaks a rule of the engine's, or where too many are on their way; then it was not taken.
     func track(_ record: [UInt8]) throws(RecordError) -> CommitReceipt {
-        try submit { validator throws(RecordError) in try RecordPlan.batch(of: record, validator) }
+        try submit(removesSuperfluous: true) { validator throws(RecordError) in
+            try RecordPlan.batch(of: record, validator)
+        }
     }
 
     /// Takes events that were taken before.
     ///
     /// - Throws: Where too many are on their way; then they were not taken.
     func track(_ batch: EventBatch) throws(RecordError) -> CommitReceipt {
-        try submit { _ in batch }
+        // Superfluous is what cannot be restored, and that is known when all is.
+        try submit(removesSuperfluous: false) { _ in batch }
     }
 
     private func submit(
+        removesSuperfluous: Bool,
         _ batch: (EventValidator) throws(RecordError) -> EventBatch
     ) throws(RecordError) -> CommitReceipt {
         try intake.withLock { intake throws(RecordError) in
-            open(&intake)
+            if case .unopened = intake {
+                if removesSuperfluous { removeSuperfluous() }
+                intake = open()
+            }
             guard case .open(let pipeline, _, let validator) = intake else { throw .trackerUnloaded }
             return try CommitReceipt(of: try batch(validator), in: pipeline, pace: pace)
         }
@@ -114,17 +121,22 @@ final class TrackerLane: Sendable {
         pipeline?.shutdown()
     }
 
+    /// Makes room where too many spools were left behind.
+    func removeSuperfluous() {
+        let lost = spools.removeSuperfluous()
+        if lost > 0 { logger.error("Events for '\(name)' that were never restored are lost; spools removed: \(lost)") }
+    }
+
     private var pipeline: Pipeline? { intake.withLock { $0.pipeline } }
 }
 
 extension TrackerLane {
-    private func open(_ intake: inout Intake) {
-        guard case .unopened = intake else { return }
+    private func open() -> Intake {
         let (pipeline, spool) = makePipeline()
-        intake = .open(pipeline, spool, EventValidator(catalog: catalog))
         // Not a child: JustTrack's API has no place from which an app could run a lane, and what was taken is passed on
         // even when its `EventTracking` is gone.
         Task { await run(pipeline, spool) }
+        return .open(pipeline, spool, EventValidator(catalog: catalog))
     }
 
     /// A pipeline with a spool, or where there is no disk to be had, one that keeps the last events in memory.
@@ -133,15 +145,12 @@ extension TrackerLane {
         configuration.queue.capacityInEvents = 20_000
         configuration.queue.capacityInBytes = 8 << 20
         configuration.delivery.linger = linger
-        let tracker = AppTracker(name: name, tracker: tracker, undelivered: undelivered)
         let quarantine = Quarantine.discarding(logger: logger)
         do throws(JournalError) {
-            let lost = spools.removeSuperfluous()
-            if lost > 0 { logger.error("\(lost) spools of '\(name)' that were never restored are removed.") }
             let spool = try spools.begin()
             let pipeline = try Pipeline(
                 catalog: catalog,
-                trackers: [tracker],
+                trackers: [appTracker(answers: spool.answers)],
                 journal: spool.journal,
                 configuration: configuration,
                 quarantine: quarantine,
@@ -153,13 +162,17 @@ extension TrackerLane {
             configuration.queue.fullPolicy = .dropOldest
             let pipeline = Pipeline(
                 catalog: catalog,
-                trackers: [tracker],
+                trackers: [appTracker(answers: nil)],
                 configuration: configuration,
                 quarantine: quarantine,
                 logger: logger
             )
             return (pipeline, nil)
         }
+    }
+
+    private func appTracker(answers: AnswerNote?) -> AppTracker {
+        AppTracker(name: name, tracker: tracker, undelivered: undelivered, answers: answers, logger: logger)
     }
 
     private func run(_ pipeline: Pipeline, _ spool: Spool?) async {

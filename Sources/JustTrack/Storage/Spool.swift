@@ -2,15 +2,16 @@ import EventModel
 import Foundation
 import Journal
 
-/// A journal that is this process's until it is let go.
+/// A journal that is this process's until it is let go, with a note of the answers to what is in it.
 struct Spool: Sendable {
     /// The name of a file that says that nobody is to have the events.
     private static let discardMark = "discarded"
     /// What the name of a spool ends with that is being removed.
-    static let removedSuffix = ".removed"
+    private static let removedSuffix = ".removed"
 
     let folder: String
     let journal: Journal
+    let answers: AnswerNote
 
     /// Opens it, or begins it.
     ///
@@ -22,11 +23,32 @@ struct Spool: Sendable {
             configuration: SpoolFolder.configuration,
             now: Timestamp.now().microseconds
         )
+        do throws(FileError) {
+            answers = try AnswerNote(in: folder)
+        } catch {
+            throw JournalError(.unwritable, "What is answered cannot be noted: \(error).")
+        }
+    }
+
+    /// Whether what has this name in a folder is a spool: what has no note of answers is somebody else's, and is left alone.
+    static func isSpool(_ name: String, in path: String) -> Bool {
+        EventID(name) != nil && FileManager.default.fileExists(atPath: "\(path)/\(name)/\(AnswerNote.fileName)")
+    }
+
+    /// Whether what has this name in a folder is left of a spool in whose removal a process ended.
+    static func isRemains(_ name: String, in path: String) -> Bool {
+        name.hasSuffix(removedSuffix) && EventID(String(name.dropLast(removedSuffix.count))) != nil
+            && FileManager.default.fileExists(atPath: "\(path)/\(name)/\(AnswerNote.fileName)")
     }
 
     /// Whether nobody is to have what is in a spool any more.
     static func isDiscarded(_ folder: String) -> Bool {
         FileManager.default.fileExists(atPath: folder + "/" + discardMark)
+    }
+
+    /// The number of the first event that its tracker still needs.
+    func nextSequence() throws(JournalError) -> UInt64 {
+        max(try journal.cursors().values.max() ?? 0, answers.nextSequence)
     }
 
     /// Notes that nobody is to have what is left in it, should the process end before it is removed.
@@ -45,11 +67,36 @@ struct Spool: Sendable {
         return withExtendedLifetime(lock) { remove(folder) }
     }
 
+    /// Removes a spool that nobody uses where nothing in it is needed any more.
+    static func removeSettled(_ folder: String) {
+        guard let lock = try? FolderLock(folder: folder), isSettled(folder) else { return }
+        withExtendedLifetime(lock) { _ = remove(folder) }
+    }
+
+    /// As far as it can be seen without opening it, which would wait for the disk.
+    private static func isSettled(_ folder: String) -> Bool {
+        if isDiscarded(folder) { return true }
+        guard let files = try? ExistingJournal(reading: folder).files, let found = try? Inspection(files),
+            let answers = try? AnswerNote(in: folder)
+        else { return false }
+        return max(found.cursors.compactMap(\.sequence).max() ?? 0, answers.nextSequence) >= found.nextSequence
+    }
+
     /// First out of the way and then file by file, so that nobody finds half of it.
     @discardableResult
     private static func remove(_ folder: String) -> Bool {
         let aside = folder + removedSuffix
         guard rename(folder, aside) == 0 else { return false }
-        return (try? FileManager.default.removeItem(atPath: aside)) != nil
+        return removeRemains(aside)
+    }
+
+    /// Removes what is left of a spool; the note of answers last, by which it is known for one.
+    @discardableResult
+    static func removeRemains(_ folder: String) -> Bool {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for file in files where file != AnswerNote.fileName {
+            try? FileManager.default.removeItem(atPath: folder + "/" + file)
+        }
+        return (try? FileManager.default.removeItem(atPath: folder)) != nil
     }
 }

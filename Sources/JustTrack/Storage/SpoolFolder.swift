@@ -7,8 +7,8 @@ import Journal
 /// A spool is named by a UUID of version 7, so that names sort by age. Whoever writes it holds its lock; one that nobody
 /// holds was left behind, and is restored by the next `enable()`.
 struct SpoolFolder: Sendable {
-    /// So many spools may be left behind; before another begins, the oldest are removed.
-    static let maximumLeft = 16
+    /// So many spools may be there before the oldest are removed: two for each of 16 processes.
+    static let maximumCount = 32
 
     let path: String
 
@@ -32,14 +32,18 @@ struct SpoolFolder: Sendable {
 
     /// The spools that are there, oldest first; some may be in use.
     var spools: [String] {
-        names.filter { EventID($0) != nil }.sorted().map { path + "/" + $0 }
+        names.filter { Spool.isSpool($0, in: path) }.sorted().map { path + "/" + $0 }
     }
 
     /// Removes the oldest spools where too many were left behind, as by an app that never calls `enable()`; returns how
-    /// many.
+    /// many of them held events that are lost with them.
+    ///
+    /// Those of which everything was passed on go first: a process that just ends leaves its spool behind.
     func removeSuperfluous() -> Int {
         removeRemains()
-        return spools.dropLast(Self.maximumLeft - 1).count { Spool.removeUnused($0) }
+        guard spools.count >= Self.maximumCount else { return 0 }
+        for folder in spools { Spool.removeSettled(folder) }
+        return spools.dropLast(Self.maximumCount - 1).count { Spool.removeUnused($0) }
     }
 
     /// Removes all spools that nobody uses.
@@ -50,9 +54,7 @@ struct SpoolFolder: Sendable {
 
     /// Removes what is left of spools in whose removal a process ended.
     private func removeRemains() {
-        for name in names where name.hasSuffix(Spool.removedSuffix) {
-            try? FileManager.default.removeItem(atPath: path + "/" + name)
-        }
+        for name in names where Spool.isRemains(name, in: path) { Spool.removeRemains(path + "/" + name) }
     }
 
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }

@@ -1,13 +1,17 @@
 import EventPipeline
+import Logging
 
 /// One of the app's trackers as the engine sees it.
 final class AppTracker: Tracker {
     let name: String
     private let thread: SessionOnDemand<TrackerThread>
 
-    init(name: String, tracker: LoadedTracker, undelivered: UndeliveredEvents) {
+    /// Calls `tracker`; without a spool there is no note of `answers`.
+    init(name: String, tracker: LoadedTracker, undelivered: UndeliveredEvents, answers: AnswerNote?, logger: Logger) {
         self.name = name
-        thread = SessionOnDemand { () throws(TrackerError) in try TrackerThread(tracker, undelivered: undelivered) }
+        thread = SessionOnDemand { () throws(TrackerError) in
+            try TrackerThread(tracker, undelivered: undelivered, answers: answers, logger: logger)
+        }
     }
 
     func start(for catalog: EventCatalog) async throws(TrackerError) {

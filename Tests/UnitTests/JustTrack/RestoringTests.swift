@@ -38,20 +38,17 @@ import Testing
         let before = sample.tracking(trackers: refusing, taking)
         before.trackEvent(SampleEvent("1", trackers: "a", "b"))
         await before.flush()
-        // A second one, by which time the first is noted as passed on.
-        before.trackEvent(SampleEvent("2", trackers: "b"))
-        await before.flush()
 
         let after = try sample.copy()
         let (first, second) = (NotingTracker("A"), NotingTracker("b"))
         let tracking = after.tracking(trackers: first, second)
-        tracking.trackEvent(SampleEvent("3", trackers: "a"))
+        tracking.trackEvent(SampleEvent("2", trackers: "a"))
         await tracking.flush()
-        #expect(first.names.value == ["3"])
+        #expect(first.names.value == ["2"])
         tracking.enable()
         await tracking.flush()
-        #expect(Set(first.names.value.dropFirst()) == ["1"])
-        #expect(!second.names.value.contains("1"))
+        #expect(first.names.value == ["2", "1"])
+        #expect(second.names.value == [])
         #expect(after.errors == [])
     }
 
@@ -68,6 +65,43 @@ import Testing
         await tracking.flush()
         #expect(tracker.names.value == names)
         #expect(after.log == ["info: Tracking is enabled.", "info: 100 events restored"])
+    }
+
+    @Test(
+        "of a batch in whose middle the process ends, only what was not answered comes again",
+        arguments: [true, false]
+    )
+    func middle(answer: Bool) async throws {
+        let gate = Watched(false)
+        let hanging = NotingTracker("a") { $0 == "60" ? gate.hold() : answer }
+        let before = sample.tracking(.batch(dispatchInterval: 3600), trackers: hanging)
+        let names = (0..<100).map { "\($0)" }
+        for name in names { before.trackEvent(SampleEvent(name, trackers: "a")) }
+        before.completeAllOperations()
+        await hanging.names.wait { $0.last == "60" }
+
+        let after = try sample.copy()
+        let tracker = NotingTracker("a")
+        let tracking = after.tracking(trackers: tracker)
+        tracking.enable()
+        await tracking.flush()
+        #expect(tracker.names.value.sorted() == (answer ? Array(names[60...]) : names).sorted())
+        #expect(after.errors == [])
+        gate.update { $0 = true }
+    }
+
+    @Test("what was passed on before flush returned does not come again, though the process ends then")
+    func flushed() async throws {
+        let before = sample.tracking(trackers: NotingTracker("a"))
+        for number in 0..<20 {
+            before.trackEvent(SampleEvent("\(number)", trackers: "a"))
+            await before.flush()
+            let tracker = NotingTracker("a")
+            let tracking = try sample.copy().tracking(trackers: tracker)
+            tracking.enable()
+            await tracking.flush()
+            #expect(tracker.names.value == [])
+        }
     }
 
     @Test("what is restored and not passed on is restored again")
@@ -220,22 +254,5 @@ import Testing
         #expect(tracker.names.value == ["0", "1", "2", "4", "5", "6", "7", "8", "9"])
         #expect(!after.errors.isEmpty)
         #expect(after.errors.allSatisfy { $0.contains("A spool of 'a' is damaged") })
-    }
-
-    @Test("of what nobody ever restores the newest is kept")
-    func bound() async throws {
-        let folder = sample.folder.path + "/a"
-        let names = (0..<20).map { "0190a2b4-0000-7000-8000-0000000000\($0 + 10)" }
-        // As where a process ended in the middle of removing one.
-        for name in names + [names[0] + ".removed"] {
-            try FileManager.default.createDirectory(atPath: folder + "/" + name, withIntermediateDirectories: true)
-        }
-        let tracking = sample.tracking(trackers: NotingTracker("a"))
-        tracking.trackEvent(SampleEvent("1", trackers: "a"))
-        await tracking.flush()
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-        #expect(left.count == 16)
-        #expect(Array(left.dropLast()) == Array(names.suffix(15)))
-        #expect(sample.errors == ["error: 5 spools of 'a' that were never restored are removed."])
     }
 }

@@ -1,0 +1,108 @@
+import Foundation
+import JustTrack
+import PipelineTestKit
+import Testing
+
+@Suite("JustTrack: spools that are left behind", .timeLimit(.minutes(1))) struct SpoolTests {
+    private let sample = TrackingSample()
+
+    /// What as many processes leave that end without `enable()`, each with one event that was passed on or was not.
+    private func leave(_ names: [String], passedOn: Bool) async throws -> TrackingSample {
+        var processes: [EventTracking] = []
+        for name in names {
+            let process = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
+            process.trackEvent(SampleEvent(name, trackers: "a"))
+            if passedOn { await process.flush() }
+            processes.append(process)
+        }
+        return try withExtendedLifetime(processes) { try sample.copy() }
+    }
+
+    private func spools(in sample: TrackingSample) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: sample.folder.path + "/a").sorted()
+    }
+
+    @Test("of what nobody ever restores the newest is kept, and what is lost is said")
+    func bound() async throws {
+        let left = try await leave((0..<35).map { "\($0)" }, passedOn: false)
+        let before = try spools(in: left)
+        let tracker = NotingTracker("a")
+        let tracking = left.tracking(trackers: tracker)
+        tracking.trackEvent(SampleEvent("new", trackers: "a"))
+        await tracking.flush()
+        #expect(try spools(in: left).dropLast() == before.dropFirst(4))
+        #expect(left.errors == ["error: Events for 'a' that were never restored are lost; spools removed: 4"])
+        tracking.enable()
+        await tracking.flush()
+        #expect(tracker.names.value == ["new"] + (4..<35).map { "\($0)" })
+    }
+
+    @Test("enable takes all that is there, however much, and nothing is lost on the way")
+    func restoring() async throws {
+        let names = (0..<35).map { "\($0)" }
+        let left = try await leave(names, passedOn: false)
+        let tracker = NotingTracker("a")
+        let tracking = left.tracking(trackers: tracker)
+        tracking.enable()
+        await tracking.flush()
+        #expect(tracker.names.value == names)
+        #expect(left.log == ["info: Tracking is enabled.", "info: 35 events restored"])
+        #expect(try spools(in: left).count == 1)
+    }
+
+    @Test("spools of which everything was passed on are removed without a word, and before any other")
+    func passedOn() async throws {
+        let waiting = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
+        waiting.trackEvent(SampleEvent("waiting", trackers: "a"))
+        let left = try await leave((0..<40).map { "\($0)" }, passedOn: true)
+        let tracker = NotingTracker("a")
+        let tracking = left.tracking(trackers: tracker)
+        tracking.trackEvent(SampleEvent("new", trackers: "a"))
+        #expect(try spools(in: left).count == 2)
+        tracking.enable()
+        await tracking.flush()
+        #expect(tracker.names.value == ["new", "waiting"])
+        #expect(left.errors == [])
+        withExtendedLifetime(waiting) {}
+    }
+
+    @Test("a spool in whose removal a process ended is removed by the next")
+    func remains() async throws {
+        let left = try await leave(["1"], passedOn: false)
+        let spool = left.folder.path + "/a/" + (try #require(try spools(in: left).first))
+        try FileManager.default.moveItem(atPath: spool, toPath: spool + ".removed")
+        left.tracking(trackers: NotingTracker("a")).trackEvent(SampleEvent("2", trackers: "a"))
+        #expect(!FileManager.default.fileExists(atPath: spool + ".removed"))
+    }
+
+    @Test("what is not of this library's own in the folder stays, whatever it is called")
+    func foreign() async throws {
+        let paths = [
+            "sessions/0190f3a4-0000-4000-8000-000000000001/data", "backups/old.removed/data", "a/notes.removed/data",
+            "a/0190f3a4-0000-7000-8000-000000000001/identity",
+            "a/0190f3a4-0000-7000-8000-000000000002.removed/identity",
+        ].map { sample.folder.path + "/" + $0 }
+        for path in paths {
+            let url = URL(fileURLWithPath: path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(),
+                withIntermediateDirectories: true
+            )
+            try Data("foreign".utf8).write(to: url)
+        }
+        let left = try await leave((0..<35).map { "\($0)" }, passedOn: false)
+        let tracking = left.tracking(trackers: NotingTracker("a"))
+        tracking.trackEvent(SampleEvent("1", trackers: "a"))
+        tracking.enable()
+        tracking.unloadTrackers()
+        for path in paths {
+            let copy = left.folder.path + path.dropFirst(sample.folder.path.count)
+            #expect(FileManager.default.fileExists(atPath: copy), "\(path)")
+        }
+        // Nor is a lock put there.
+        let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent.dropFirst(sample.folder.path.count) })
+        for folder in folders {
+            #expect(try FileManager.default.contentsOfDirectory(atPath: left.folder.path + folder).count == 1)
+        }
+    }
+}
