@@ -1,5 +1,7 @@
 /// What is known of an event, by key; its values are text, numbers, truth values, dates, data, URLs, UUIDs, `NSNull`, and
 /// arrays and dictionaries of them.
+///
+/// A tracker gets each as the type it had, and a part of a text as `String`.
 public typealias Payload = [String: Any]
 
 /// The keys by which JustTrack stored an event's parts.

@@ -115,7 +115,7 @@ public final class EventTracking {
 
     /// Forgets all trackers, and all events that are stored for them or others.
     ///
-    /// What was tracked just before is still passed on.
+    /// What was tracked just before is still passed on, and what another `EventTracking` has at hand stays there.
     public func unloadTrackers() {
         let unloaded = lanes.withLock { lanes in
             defer { lanes = [:] }

@@ -50,6 +50,7 @@ struct RecordWriter {
         guard path.count <= Self.maximumDepth else { throw .tooDeep(at: path) }
         switch Self.plain(value) {
         case let text as String: appendString(text)
+        case let text as Substring: appendString(String(text))
         case let truth as Bool: append(truth ? "true" : "false")
         case let number as Int: append(number.description)
         case let number as Double where number.isFinite && number != number.rounded(): append(number.description)

@@ -44,6 +44,11 @@ struct TaggedText: Sendable {
         } value: {
             Decimal(string: $0)
         },
+        kind("$cgfloat") { (number: CGFloat) in
+            Double(number).description
+        } value: { text in
+            Double(text).map { CGFloat($0) }
+        },
         lossless("$float", Float.self),
         lossless("$int8", Int8.self), lossless("$int16", Int16.self),
         lossless("$int32", Int32.self), lossless("$int64", Int64.self),

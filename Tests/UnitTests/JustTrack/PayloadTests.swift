@@ -58,6 +58,7 @@ import Testing
         let payload: Payload = [
             "a": Int8.min, "b": Int16.max, "c": Int32.min, "d": Int64.max, "e": UInt8.max, "f": UInt16.max,
             "g": UInt32.max, "h": UInt64.max, "i": UInt.max, "j": Float(0.1), "k": Float(2),
+            "l": CGFloat(0.1), "m": CGFloat(2), "n": CGFloat.infinity,
         ]
         let passed = try await passed(payload)
         #expect(passed.count == payload.count)
@@ -102,6 +103,15 @@ import Testing
         let mixed = try #require(passed["mixed"] as? [String: Any])
         #expect(mixed["$dictionary"] as? [String: String] == ["$date": "x"] && mixed["b"] as? Int == 1)
         #expect(passed["unknown"] as? [String: String] == ["$me": "1"])
+    }
+
+    @Test("a part of a text comes as a text, also within arrays and dictionaries")
+    func partsOfTexts() async throws {
+        let parts = "a,b".split(separator: ",")
+        let passed = try await passed(["part": parts[1], "parts": parts, "deep": ["part": parts[0]]])
+        #expect(passed["part"] as? String == "b")
+        #expect(passed["parts"] as? [String] == ["a", "b"])
+        #expect(passed["deep"] as? [String: String] == ["part": "a"])
     }
 
     @Test("a payload of one key that looks like ours is none of ours")
