@@ -8,11 +8,8 @@ final class CommitPace: Sendable {
     private static let capacity = 10_000
 
     private struct State: Sendable {
-        var begun = 0
-        var settled = 0
+        var onTheirWay = 0
         var isStalled = false
-        /// Those who wait until so many are settled.
-        var waiters: [(target: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
@@ -23,39 +20,22 @@ final class CommitPace: Sendable {
     /// Notes one more; false where there are too many.
     func begin() -> Bool {
         state.withLock { state in
-            guard state.begun - state.settled < Self.capacity else { return false }
-            state.begun += 1
+            guard state.onTheirWay < Self.capacity else { return false }
+            state.onTheirWay += 1
             return true
         }
     }
 
     /// Notes that it is known what became of one.
     func settle() {
-        let woken = state.withLock { state in
-            state.settled += 1
+        state.withLock { state in
+            state.onTheirWay -= 1
             state.isStalled = false
-            let settled = state.settled
-            let woken = state.waiters.filter { $0.target <= settled }
-            if !woken.isEmpty { state.waiters.removeAll { $0.target <= settled } }
-            return woken
         }
-        for waiter in woken { waiter.continuation.resume() }
     }
 
     /// Notes that somebody waited in vain.
     func stall() {
         state.withLock { $0.isStalled = true }
-    }
-
-    /// Waits until as many are settled as have begun.
-    func catchUp() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if state.settled == state.begun { return true }
-                state.waiters.append((state.begun, continuation))
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
     }
 }

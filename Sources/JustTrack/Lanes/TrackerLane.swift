@@ -100,7 +100,6 @@ final class TrackerLane: Sendable {
 
     /// Waits until every event taken so far was passed on.
     func flush() async {
-        await pace.catchUp()
         await pipeline?.flush()
     }
 
