@@ -7,15 +7,23 @@ public struct Diagnostic: Sendable, Hashable {
     /// One sentence without a full stop; it names what is wrong and, where there is a near miss, what was meant.
     public let sentence: String
 
-    /// States a problem.
+    /// Whether the problem keeps the plan from being used.
+    public private(set) var severity: Severity
+
+    /// States a problem, as bad as its code says.
     public init(_ code: DiagnosticCode, at location: SourceLocation, _ sentence: String) {
         self.code = code
         self.location = location
         self.sentence = sentence
+        severity = code.severity
     }
 
-    /// Whether the problem keeps the plan from being used.
-    public var severity: Severity { code.severity }
+    /// The same for somebody whom it keeps from nothing.
+    package var asWarning: Diagnostic {
+        var warning = self
+        warning.severity = .warning
+        return warning
+    }
 
     /// How bad a problem is.
     public enum Severity: String, Sendable, Hashable {

@@ -5,6 +5,8 @@ public struct PlanReading: Sendable, Hashable {
     /// All problems, each once, in the order of the files and of the places in each.
     public let diagnostics: [Diagnostic]
 
+    private let fileOrder: [String]
+
     /// How many of the problems are errors.
     public var errorCount: Int { diagnostics.count { $0.severity == .error } }
     /// How many of the problems are warnings.
@@ -12,6 +14,7 @@ public struct PlanReading: Sendable, Hashable {
 
     /// Puts the diagnostics in order; what is about no file in `fileOrder` comes first.
     init(plan: TrackingPlan, diagnostics: [Diagnostic], fileOrder: [String]) {
+        self.fileOrder = fileOrder
         let ranks = Dictionary(fileOrder.enumerated().map { ($1, $0) }) { first, _ in first }
         func order(_ diagnostic: Diagnostic) -> (Int, Int, Int) {
             let location = diagnostic.location
@@ -22,5 +25,11 @@ public struct PlanReading: Sendable, Hashable {
         // Sorting is stable: problems of one place stay in the order in which they were found.
         self.diagnostics = distinct.sorted { order($0) < order($1) }
         self.plan = distinct.contains { $0.severity == .error } ? nil : plan
+    }
+
+    /// The reading with what somebody else found in the plan; where there is none, nothing was.
+    package func adding(_ find: (TrackingPlan) -> [Diagnostic]) -> PlanReading {
+        guard let plan else { return self }
+        return PlanReading(plan: plan, diagnostics: diagnostics + find(plan), fileOrder: fileOrder)
     }
 }

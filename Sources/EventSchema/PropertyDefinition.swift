@@ -43,7 +43,10 @@ public struct PropertyDefinition: Sendable, Hashable {
     public var swiftMemberName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.member(name) }
 
     /// What generated Swift calls the type of its objects, or of its `enumeration`, within the type that has the property.
-    public var swiftNestedTypeName: String { SwiftName.nestedType(items?.swiftName ?? swiftName ?? name) }
+    public var swiftNestedTypeName: String {
+        let type = SwiftName.nestedType(items?.swiftName ?? swiftName ?? name)
+        return type == swiftMemberName ? type + "_" : type
+    }
 
     /// What generated Swift calls the case of one of the values of `enumeration`.
     public func swiftCaseName(for value: PlanValue) -> String {

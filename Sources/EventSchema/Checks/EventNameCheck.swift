@@ -27,6 +27,7 @@ enum EventNameCheck {
         )
     }
 
+    /// Of every event, with a table or without: topics, the files of schemas and places on pages are named so as well.
     private static func tables(_ events: [EventDraft]) -> [Diagnostic] {
         NameCollisions.find(
             in: events.map { ($0.name.text, SQLName.snakeCase($0.name.text), $0.name.place.location) },

@@ -3,14 +3,15 @@ enum PropertyCheck {
     /// A table has room for 1,600 columns, and a person for fewer; nested properties count.
     static let maximumProperties = 1000
 
-    /// Reports properties that meet in Swift, columns that meet in SQL, and more properties than there is room for.
+    /// Reports properties that meet in Swift, columns that meet in SQL where the event has a table, and more properties
+    /// than there is room for.
     static func check(_ event: EventDefinition) -> [Diagnostic] {
         let count = count(event.properties)
         if count > maximumProperties {
             let sentence = "the event \(quoted(event.name)) has \(count) properties; \(maximumProperties) are allowed"
             return [Diagnostic(.tooManyProperties, at: event.location, sentence)]
         }
-        return members(event.properties) + columns(event)
+        return members(event.properties) + (event.hasTable ? columns(event) : [])
     }
 
     private static func count(_ properties: [PropertyDefinition]) -> Int {

@@ -36,7 +36,9 @@ extension FileInterpreter {
         let nodes = array(entry.value, as: "'objectPayloadKeys'") ?? []
         let members = nodes.compactMap { node -> (PlacedText, PropertyDefinition)? in
             guard let key = text(node, as: "a key in 'objectPayloadKeys'") else { return nil }
-            let (text, type) = Self.cuttingSuffix(key.text)
+            let (whole, type) = Self.cuttingSuffix(key.text)
+            // JustTrack's objects had the key so on the wire, however the plan wrote it.
+            let text = whole.prefix(1).lowercased() + whole.dropFirst()
             let name = PlacedText(text: text, place: key.place)
             return (name, optional(name, type))
         }

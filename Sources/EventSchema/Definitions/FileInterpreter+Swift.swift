@@ -14,9 +14,15 @@ extension FileInterpreter {
     }
 
     /// The names of an enum's cases, by the texts of its values.
-    mutating func swiftCases(_ entry: PlistEntry?, of property: PropertyDefinition) -> [String: String] {
-        guard let entry, let entries = dictionary(entry.value, as: "'swiftCases'") else { return [:] }
-        let texts = (property.enumeration ?? []).map(\.text)
+    mutating func swiftCases(_ fields: Fields, of property: PropertyDefinition) -> [String: String] {
+        guard let entry = fields["swiftCases"] else { return [:] }
+        guard fields["enum"] != nil else {
+            report(.misplacedKey, at: entry.key.place, "'swiftCases' needs an 'enum'")
+            return [:]
+        }
+        // What is wrong with the enum itself has been reported.
+        guard let texts = property.enumeration?.map(\.text) else { return [:] }
+        guard let entries = dictionary(entry.value, as: "'swiftCases'") else { return [:] }
         var cases: [String: String] = [:]
         for member in entries {
             guard texts.contains(member.key.text) else {
@@ -24,7 +30,12 @@ extension FileInterpreter {
                 report(.unknownKey, at: member.key.place, "'enum' has no value \(quoted(member.key.text)); \(hint)")
                 continue
             }
-            if let name = swiftName(member) { cases[member.key.text] = name }
+            guard let name = swiftName(member) else { continue }
+            if SwiftName.isTakenCase(name) {
+                report(.badName, at: member.value.place, "\(quoted(name)) means something else in generated Swift")
+            } else {
+                cases[member.key.text] = name
+            }
         }
         return cases
     }

@@ -4,7 +4,7 @@ extension FileInterpreter {
         let limits = PropertyLimits(property)
         property.enumeration = enumeration(fields["enum"], of: property, limits)
         property.examples = examples(fields["examples"], of: property, limits)
-        property.swiftCases = swiftCases(fields["swiftCases"], of: property)
+        property.swiftCases = swiftCases(fields, of: property)
     }
 
     private mutating func enumeration(
@@ -20,6 +20,8 @@ extension FileInterpreter {
             return nil
         }
         var values = DistinctValues(type: property.type)
+        // An enum's raw values are compared as Swift compares strings: however their accents are written.
+        var inSwift: Set<PlanValue> = []
         for node in nodes where node.value != .unreadable {
             guard let value = PlanValue(node, of: property) else {
                 let sentence = "the value is no \(property.type.rawValue), so it can never be sent"
@@ -29,8 +31,12 @@ extension FileInterpreter {
             if !limits.allow(value) {
                 report(.enumOutsideLimits, at: node.place, "the property's own limits forbid the value")
             }
+            let isNewToSwift = inSwift.insert(value).inserted
             if !values.insert(value) {
                 report(.duplicateEnumValue, at: node.place, "the value already stands in this 'enum'; remove it")
+            } else if !isNewToSwift {
+                let sentence = "the value already stands in this 'enum', in other code points; remove one of them"
+                report(.duplicateEnumValue, at: node.place, sentence)
             }
         }
         return values.inOrder

@@ -1,7 +1,5 @@
 /// Whom a change of an event can matter to: those for whom the event has something.
 struct ConcernedAudiences {
-    /// The tracker that has a table for each event.
-    private static let tables = "postgres"
     /// The tracker that prints for people, on whose lines nobody relies.
     private static let console = "console"
 
@@ -13,10 +11,10 @@ struct ConcernedAudiences {
     /// Whether there are readers of its canonical lines, before and after.
     var hasLines: Bool { Self.hasLines(old) && Self.hasLines(new) }
 
-    static func hasRows(_ event: EventDefinition) -> Bool { event.trackers.contains { isTables($0) } }
+    static func hasRows(_ event: EventDefinition) -> Bool { event.hasTable }
     static func hasLines(_ event: EventDefinition) -> Bool { event.trackers.contains { isLines($0) } }
 
-    static func isTables(_ tracker: String) -> Bool { tracker.lowercased() == tables }
+    static func isTables(_ tracker: String) -> Bool { tracker.lowercased() == SQLName.tracker }
     static func isLines(_ tracker: String) -> Bool { !isTables(tracker) && tracker.lowercased() != console }
 
     /// What it means for SQL, where there are rows at all.

@@ -2,6 +2,9 @@
 ///
 /// The linter and the PostgreSQL tracker both ask here, so what lints is what loads.
 public enum SQLName {
+    /// The tracker that keeps a table for each of its events; compare it without regard to case.
+    static let tracker = "postgres"
+
     /// The longest identifier PostgreSQL keeps; it cuts longer ones in silence.
     public static let maximumBytes = 63
 
@@ -34,4 +37,9 @@ public enum SQLName {
         }
         return String(result)
     }
+}
+
+extension EventDefinition {
+    /// Whether its events become rows, and its properties columns.
+    var hasTable: Bool { trackers.contains { $0.lowercased() == SQLName.tracker } }
 }

@@ -56,7 +56,7 @@ enum Spelling {
 }
 
 /// A text from a plan in quotation marks, on one line, and cut when it is long.
-func quoted(_ text: String) -> String { "'\(printable(text))'" }
+package func quoted(_ text: String) -> String { "'\(printable(text))'" }
 
 /// A text from a plan on one line, with escapes for what nobody can see, and cut when it is long.
 func printable(_ text: String) -> String {

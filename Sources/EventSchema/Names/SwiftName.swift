@@ -34,7 +34,8 @@ public enum SwiftName {
 
     /// The case of an enum for one of its values: as the member for its text; of a number, its digits.
     ///
-    /// `United Kingdom` becomes `unitedKingdom`, `12` becomes `_12`, `-1.5` becomes `minus1_5`.
+    /// `United Kingdom` becomes `unitedKingdom`, `12` becomes `_12`, `-1.5` becomes `minus1_5`. What an enum has already
+    /// gets an underscore behind it, and so do `none` and `some`: `.none` of an optional enum would be no value.
     public static func enumCase(_ value: PlanValue) -> String {
         let name =
             switch value {
@@ -44,7 +45,12 @@ public enum SwiftName {
             default: numberWords(value.text)
             }
         let member = member(name)
-        return ["allCases", "rawValue", "ordinal"].contains(member) ? member + "_" : member
+        return isTakenCase(member) ? member + "_" : member
+    }
+
+    /// Whether an enum, or an optional one, has something else of the name.
+    static func isTakenCase(_ name: String) -> Bool {
+        ["allCases", "none", "ordinal", "rawValue", "some"].contains(name)
     }
 
     private static func isNumber(_ text: String) -> Bool {
@@ -70,12 +76,18 @@ public enum SwiftName {
             "AllCases",
             "ordinal", "Swift", "EventModel", "EventPipeline",
         ]
-        return reserved.contains(name) || name.hasPrefix("deprecated_")
+        return reserved.contains(name)
     }
 
     /// The name with backticks where it is a keyword.
     public static func escaped(_ name: String) -> String {
         keywords.contains(name) ? "`\(name)`" : name
+    }
+
+    /// An escaped name as it stands behind a dot, where few words mean something else.
+    public static func afterDot(_ name: String) -> String {
+        let bare = unescaped(name)
+        return ["Protocol", "Type", "init", "self"].contains(bare) ? name : bare
     }
 
     /// The name without backticks.

@@ -66,15 +66,7 @@ struct PlanFileFailure: Error {
     let diagnostic: Diagnostic
 
     init(_ path: String, _ sentence: String, _ underlying: (any Error)?) {
-        let reason = underlying.map { ": \(Self.reason($0))" } ?? ""
+        let reason = underlying.map { ": \(SystemReason.of($0))" } ?? ""
         diagnostic = Diagnostic(.unreadableFile, at: PlanFileSearch.start(of: path), sentence + reason)
-    }
-
-    /// The system's own words, which name no path; Foundation's differ between platforms.
-    private static func reason(_ error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        let posix = [underlying, error as NSError].compactMap { $0 }.first { $0.domain == NSPOSIXErrorDomain }
-        guard let posix, let code = POSIXErrorCode(rawValue: Int32(posix.code)) else { return "unknown reason" }
-        return String(cString: strerror(code.rawValue))
     }
 }

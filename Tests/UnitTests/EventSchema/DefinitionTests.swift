@@ -160,8 +160,6 @@ struct DefinitionTests {
             "unknown-key", "no-trackers", "unknown-key", "unknown-type", "missing-key", "wrong-node-type",
             "swift-name-collision",
         ]
-        var expected = zip(fixture.marks, codes).map { "\($0) \($1)" }
-        expected.append("\(fixture.marks.last ?? "") sql-name-collision")
-        #expect(fixture.read().places == expected)
+        #expect(fixture.read().places == zip(fixture.marks, codes).map { "\($0) \($1)" })
     }
 }

@@ -18,6 +18,26 @@ extension DiagnosticCase {
             .property("<key>type</key><string>object</string> 👉<key>items</key> <string>any</string>")
         ),
         .init(
+            .misplacedKey,
+            "'swiftCases' needs an 'enum'",
+            .property(
+                """
+                <key>type</key><string>string</string>
+                👉<key>swiftCases</key> <dict><key>a</key><string>b</string></dict>
+                """
+            )
+        ),
+        .init(
+            .duplicateEnumValue,
+            "the value already stands in this 'enum', in other code points; remove one of them",
+            .property(
+                """
+                <key>type</key><string>string</string> <key>enum</key>
+                <array><string>caf\u{E9}</string>👉<string>cafe\u{301}</string></array>
+                """
+            )
+        ),
+        .init(
             .badLimit,
             "'minimum' must be an integer",
             .property("<key>type</key><string>integer</string> <key>minimum</key> 👉<real>0.5</real>")
@@ -205,12 +225,18 @@ extension DiagnosticCase {
         .init(
             .sqlNameCollision,
             "the property becomes the column 'item_url', as 'itemURL' at plan.plist:10:1 does; rename one",
-            .payload("<key>itemURL</key><string>any</string>\n👉<key>itemUrl</key><string>any</string>")
+            .payload(
+                "<key>itemURL</key><string>any</string>\n👉<key>itemUrl</key><string>any</string>",
+                tracker: "postgres"
+            )
         ),
         .init(
             .sqlNameCollision,
             "the property becomes the column '\(long)', as '\(long)1' at plan.plist:10:1 does; rename one",
-            .payload("<key>\(long)1</key><string>any</string>\n👉<key>\(long)2</key><string>any</string>")
+            .payload(
+                "<key>\(long)1</key><string>any</string>\n👉<key>\(long)2</key><string>any</string>",
+                tracker: "postgres"
+            )
         ),
         .init(
             .reservedColumn,
@@ -219,18 +245,19 @@ extension DiagnosticCase {
                 """
                 <key>additionalProperties</key><true/>
                 <key>payload</key><dict>👉<key>extra</key> <string>any</string></dict>
-                """
+                """,
+                tracker: "postgres"
             )
         ),
         .init(
             .reservedColumn,
             "the property becomes the column 'user_id', which every table already has; rename it",
-            .payload("👉<key>userId</key> <string>string</string>")
+            .payload("👉<key>userId</key> <string>string</string>", tracker: "Postgres")
         ),
         .init(
             .reservedColumn,
             "the property becomes the column 'xmin', which every table already has; rename it",
-            .payload("👉<key>xmin</key> <string>string</string>")
+            .payload("👉<key>xmin</key> <string>string</string>", tracker: "postgres")
         ),
         .init(
             .noTrackers,

@@ -85,6 +85,36 @@ struct JustTrackTests {
         #expect(members.map(\.location.line) == [20, 21, 22, 23, 24, 25])
     }
 
+    @Test("a key of an object begins with a small letter, as JustTrack sent it")
+    func smallLetters() throws {
+        let fixture = PlanFixture.event(
+            """
+            <key>payloadKeys</key>
+            <array><string>Whole</string><dict><key>name</key><string>Items</string><key>objectPayloadKeys</key>
+            <array><string>Item_Name</string><string>Count_int</string></array></dict></array>
+            """
+        )
+        let properties = try #require(fixture.read().plan?.events.first?.properties)
+        #expect(properties.map(\.name) == ["Whole", "Items"])
+        #expect(properties.last?.items?.properties?.map(\.name) == ["item_Name", "count"])
+    }
+
+    @Test(
+        "keys may have the names of columns, and meet as columns, where the event has no table",
+        arguments: ["userId", "sessionId", "anonymousId", "id", "context", "xmin", "item_name"]
+    )
+    func columnNames(key: String) {
+        func plan(_ tracker: String) -> PlanReading {
+            PlanFixture.event(
+                "<key>payloadKeys</key><array><string>itemName</string><string>\(key)</string></array>",
+                tracker: tracker
+            ).read()
+        }
+        let columns: [DiagnosticCode] = [key == "item_name" ? .sqlNameCollision : .reservedColumn]
+        #expect(plan("PostgreS").diagnostics.map(\.code).filter { $0 != .swiftNameCollision } == columns)
+        #expect(plan("Firebase").diagnostics.map(\.code).filter { $0 != .swiftNameCollision } == [])
+    }
+
     @Test("two keys that a cut suffix makes equal are an error")
     func equalKeys() {
         let fixture = PlanFixture.event(

@@ -49,6 +49,17 @@ struct NameTests {
         #expect(SwiftName.member(name) == expected)
     }
 
+    @Test(
+        "a case is not named as something that an enum has, or an optional one",
+        arguments: [
+            ("none", "none_"), ("Some", "some_"), ("rawValue", "rawValue_"), ("all cases", "allCases_"),
+            ("nothing", "nothing"), ("12", "_12"), ("-1.5", "minus1_5"),
+        ]
+    )
+    func cases(value: String, expected: String) {
+        #expect(SwiftName.enumCase(.string(value)) == expected)
+    }
+
     @Test("every name gives a name, and the same one again")
     func total() {
         var random = SeededGenerator(seed: 7)

@@ -31,15 +31,15 @@ struct PlanFixture: CustomStringConvertible, Sendable {
         PlanFixture("<plist>\n<dict>\n\(nodes)\n</dict>\n</plist>\n")
     }
 
-    /// A file with one event `e`, whose dictionary holds these nodes besides its trackers.
-    static func event(_ nodes: String) -> PlanFixture {
+    /// A file with one event `e`, whose dictionary holds these nodes besides its tracker.
+    static func event(_ nodes: String, tracker: String = "console") -> PlanFixture {
         root(
             """
             <key>events</key>
             <dict>
               <key>e</key>
               <dict>
-                <key>registeredTrackers</key> <array><string>console</string></array>
+                <key>registeredTrackers</key> <array><string>\(tracker)</string></array>
                 \(nodes)
               </dict>
             </dict>
@@ -48,8 +48,8 @@ struct PlanFixture: CustomStringConvertible, Sendable {
     }
 
     /// A file with one event whose payload holds these nodes.
-    static func payload(_ nodes: String) -> PlanFixture {
-        event("<key>payload</key>\n<dict>\n\(nodes)\n</dict>")
+    static func payload(_ nodes: String, tracker: String = "console") -> PlanFixture {
+        event("<key>payload</key>\n<dict>\n\(nodes)\n</dict>", tracker: tracker)
     }
 
     /// A file with one event that has one property `p`, whose dictionary holds these nodes.
