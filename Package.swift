@@ -152,7 +152,7 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal",
+                "ConsoleTracker", "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal",
                 "KafkaTracker", "PostgresTracker",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -230,7 +230,7 @@ let package = Package(
                 "CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal", "PipelineTestKit",
                 "TestSupport",
                 // Not imported, but run: the tests start the programs they find beside themselves.
-                "TutorialShop", "sluice",
+                "TutorialShop", "event-codegen", "sluice",
                 // Nor is this, which is compiled because the documentation shows it.
                 "DocumentationSnippets",
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventCodegen
 import EventSchema
 import Foundation
 
@@ -20,7 +21,10 @@ struct LintCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let reading = PlanReader().read(paths: paths)
+        // Nobody may generate Swift from the plan: to those who only send over HTTP such names are no error.
+        let reading = PlanReader().read(paths: paths).adding { plan in
+            SwiftGenerator.collisions(in: plan).map(\.asWarning)
+        }
         if json {
             print(try LintReport(reading).json())
         } else {

@@ -5,7 +5,7 @@ import Testing
     @Test("an import beyond the table is found, and one within it is not")
     func imports() {
         let file = TextFile(
-            path: "Sources/EventModel/A.swift",
+            path: "Sources/EventCodegen/A.swift",
             text: """
                 public import FoundationEssentials
                 @preconcurrency import struct NIOCore.ByteBuffer

@@ -23,6 +23,25 @@ import Testing
         expectNone(Repository.swiftFiles(in: "Sources").flatMap(ImportRule.findings))
     }
 
+    @Test("what the design lets a module import, it imports somewhere")
+    func unusedImports() {
+        var used: [String: Set<String>] = [:]
+        for file in Repository.swiftFiles(in: "Sources") {
+            guard let module = file.module else { continue }
+            used[module, default: []].formUnion(ImportRule.imports(of: file).map(\.name))
+        }
+        for (module, allowed) in ImportRule.allowed {
+            #expect(allowed.subtracting(used[module] ?? []) == [], "\(module)")
+        }
+    }
+
+    @Test("the table of modules in ARCHITECTURE.md is what imports are held to")
+    func moduleTable() throws {
+        let rows = try Repository.text(of: "ARCHITECTURE.md").matches(of: /\n\| `([\w-]+)` \| [^|\n]+ \| ([^|\n]+) \|/)
+        let table = rows.map { (String($0.1), Set($0.2.split(separator: ", ").map(String.init)).subtracting(["—"])) }
+        #expect(Dictionary(table) { first, _ in first } == ImportRule.allowed)
+    }
+
     @Test("nobody makes a banned call", arguments: BannedCallRule.all)
     func bannedCalls(rule: BannedCallRule) {
         expectNone(Self.swiftWithCode.flatMap { rule.findings(in: $0, code: $1) })

@@ -87,11 +87,39 @@ public class EventBasket: Event {
 public class EventViewScreen: Event {
     public let name: String = "view_screen"
 
+    public struct Views: Equatable, Codable {
+        public var itemName = ""
+        public var count = 0
+        public var self_ = ""
+        public var `default` = ""
+
+        public init(itemName: String, count: Int, self_: String, `default`: String) {
+            self.itemName = itemName
+            self.count = count
+            self.self_ = self_
+            self.default = `default`
+        }
+
+        var asDict: [String: Any] {
+            [
+                "item_Name": itemName,
+                "count": count,
+                "self": self_,
+                "default": `default`,
+            ]
+        }
+    }
+
     public var payload: Payload {
         [
             kScreenName: screenName == "" ? NSNull() : screenName as String,
             kScreenDataVarSetting: screenDataVarSetting == "" ? NSNull() : screenDataVarSetting as String,
             kClass: `class` == "" ? NSNull() : `class` as String,
+            kSelf: self_ == "" ? NSNull() : self_ as String,
+            kInit: `init` == "" ? NSNull() : `init` as String,
+            kType: `Type` == "" ? NSNull() : `Type` as String,
+            kPoints: points == "" ? NSNull() : points as String,
+            kViews: views == [] ? NSNull() : views.map { $0.asDict },
         ]
     }
 
@@ -102,15 +130,30 @@ public class EventViewScreen: Event {
     private let kScreenName = "screenName"
     private let kScreenDataVarSetting = "screenData_varSetting"
     private let kClass = "class"
+    private let kSelf = "self"
+    private let kInit = "init"
+    private let kType = "Type"
+    private let kPoints = "points_int"
+    private let kViews = "views"
 
     public var screenName = ""
     public var screenDataVarSetting = ""
     public var `class` = ""
+    public var self_ = ""
+    public var `init` = ""
+    public var `Type` = ""
+    public var points = ""
+    public var views: [Views]
 
-    public init(screenName: String, screenDataVarSetting: String, `class`: String) {
+    public init(screenName: String, screenDataVarSetting: String, `class`: String, self_: String, `init`: String, `Type`: String, points: String, views: [Views]) {
         self.screenName = screenName
         self.screenDataVarSetting = screenDataVarSetting
-        self.`class` = `class`
+        self.class = `class`
+        self.self_ = self_
+        self.`init` = `init`
+        self.`Type` = `Type`
+        self.points = points
+        self.views = views
     }
 }
 
@@ -125,6 +168,35 @@ public class EventNoPayload: Event {
         ["Analytics"]
     }
 
-    public init() {
+    public init() {}
+}
+
+public class EventWords: Event {
+    public let name: String = "words_int"
+
+    public var payload: Payload {
+        [
+            kSelf: `Self` == "" ? NSNull() : `Self` as String,
+            kProtocol: `Protocol` == "" ? NSNull() : `Protocol` as String,
+            kTesttest: testtest == "" ? NSNull() : testtest as String,
+        ]
+    }
+
+    public var registeredTrackers: [String] {
+        ["Analytics"]
+    }
+
+    private let kSelf = "Self"
+    private let kProtocol = "Protocol"
+    private let kTesttest = "test_test"
+
+    public var `Self` = ""
+    public var `Protocol` = ""
+    public var testtest = ""
+
+    public init(`Self`: String, `Protocol`: String, testtest: String) {
+        self.Self = `Self`
+        self.`Protocol` = `Protocol`
+        self.testtest = testtest
     }
 }

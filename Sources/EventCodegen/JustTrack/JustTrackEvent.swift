@@ -52,7 +52,7 @@ struct JustTrackEvent {
         )
         let types = Self.meeting(objects.map { ($0.location, JustTrackName.object($0.name)) }, besides: Self.usedTypes)
         let inside = objects.flatMap { object in
-            let names = (object.items?.properties ?? []).map { ($0.location, JustTrackName.member($0.name)) }
+            let names = (object.items?.properties ?? []).map { ($0.location, JustTrackName.objectMember($0.name)) }
             return Self.meeting(names, besides: ["asDict"])
         }
         return members + types + inside
@@ -61,6 +61,7 @@ struct JustTrackEvent {
     /// The types that the classes name.
     private static let usedTypes: Set = [
         "String", "Int", "Double", "Bool", "Any", "Payload", "Event", "Equatable", "Codable", "NSNull",
+        "`Protocol`", "`Self`", "`Type`",
     ]
 
     /// Reports each name that stands for a second thing, or for one that every class has already.

@@ -18,7 +18,7 @@ struct JustTrackRenderer {
         let keys = event.texts + event.objects
         parts.append(keys.map { "private let \(JustTrackName.constant($0.name)) = \(SwiftText.literal($0.name))" })
         parts.append(properties(event))
-        parts.append(initializer(of: keys.map { ($0, type(of: $0)) }))
+        parts.append(initializer(of: keys.map { (JustTrackName.member($0.name), type(of: $0)) }))
         let body = parts.filter { !$0.isEmpty }.joined(separator: [""]).map(\.self)
         let documentation = SwiftText.documentation([event.definition.description])
         return documentation + SwiftText.block("\(access)class \(event.className): Event", body)
@@ -56,25 +56,23 @@ struct JustTrackRenderer {
         return JustTrackEvent.literal(for: property.type)?.type ?? "String"
     }
 
-    private func initializer(of members: [(property: PropertyDefinition, type: String)]) -> [String] {
-        let parameters = members.map { "\(JustTrackName.member($0.property.name)): \($0.type)" }
-        let assignments = members.map { member in
-            let name = JustTrackName.member(member.property.name)
-            return "self.\(name) = \(name)"
-        }
+    private func initializer(of members: [(name: String, type: String)]) -> [String] {
+        let parameters = members.map { "\($0.name): \($0.type)" }
+        let assignments = members.map { "self.\(SwiftName.afterDot($0.name)) = \($0.name)" }
         return SwiftText.block("\(access)init(\(parameters.joined(separator: ", ")))", assignments)
     }
 
     private func object(_ property: PropertyDefinition) -> [String] {
         let members = property.items?.properties ?? []
-        let variables = members.map { member in
+        let names = members.map { JustTrackName.objectMember($0.name) }
+        let variables = zip(names, members).map { name, member in
             let value = JustTrackEvent.literal(for: member.type)?.value ?? "\"\""
-            return "\(access)var \(JustTrackName.member(member.name)) = \(value)"
+            return "\(access)var \(name) = \(value)"
         }
-        let entries = members.map { "\(SwiftText.literal($0.name)): \(JustTrackName.member($0.name))," }
+        let entries = zip(names, members).map { "\(SwiftText.literal($1.name)): \($0)," }
         let dictionary = entries.isEmpty ? ["[:]"] : ["["] + SwiftText.indented(entries) + ["]"]
         let parts = [
-            variables, initializer(of: members.map { ($0, type(of: $0)) }),
+            variables, initializer(of: zip(names, members).map { ($0, type(of: $1)) }),
             SwiftText.block("var asDict: [String: Any]", dictionary),
         ]
         let body = parts.filter { !$0.isEmpty }.joined(separator: [""]).map(\.self)

@@ -15,7 +15,7 @@ struct EnumerationRenderer {
     func render() -> [String] {
         let conformances = [rawType, names.swift("CaseIterable"), names.swift("Hashable"), names.swift("Sendable")]
         let cases = enumeration.cases.map { "case \($0.name)\(rawValue(of: $0.value))" }
-        let places = enumeration.cases.enumerated().map { "case .\($1.name): \($0)" }
+        let places = enumeration.cases.enumerated().map { "case .\(SwiftName.afterDot($1.name)): \($0)" }
         let ordinal = SwiftText.block(
             "fileprivate var ordinal: \(names.swift("Int"))",
             ["switch self {"] + places + ["}"]

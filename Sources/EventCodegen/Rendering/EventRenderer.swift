@@ -13,8 +13,7 @@ struct EventRenderer {
         let owner = definition.owner.map { "Owned by \($0)." }
         let trackers = "Goes to \(definition.trackers.joined(separator: ", "))."
         var documentation = SwiftText.documentation([
-            definition.description ?? "`\(definition.name)`.",
-            "`\(definition.name)` on the wire.", owner.map { "\($0) \(trackers)" } ?? trackers,
+            definition.description, "`\(definition.name)` on the wire.", owner.map { "\($0) \(trackers)" } ?? trackers,
         ])
         if let message = definition.deprecated {
             documentation.append("@available(*, deprecated, message: \(SwiftText.literal(message)))")

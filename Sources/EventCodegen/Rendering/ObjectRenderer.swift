@@ -51,7 +51,8 @@ struct ObjectRenderer {
         let property = member.property
         let example = property.examples.first.map { "For example `\($0.text)`." }
         let limits = LimitText.sentence(for: property)
-        return SwiftText.documentation([property.description ?? "`\(property.name)`.", limits, example])
+        let key = SwiftName.unescaped(member.name) == property.name ? nil : "`\(property.name)` on the wire."
+        return SwiftText.documentation([property.description ?? key, limits, example])
     }
 
     private func type(of member: SwiftMember) -> String {
@@ -79,15 +80,16 @@ struct ObjectRenderer {
         }
         var body = object.members.map { member in
             let isTaken = members.contains { $0.name == member.name }
-            return "self.\(member.storageName) = \(isTaken ? member.name : "nil")"
+            return "self.\(SwiftName.afterDot(member.storageName)) = \(isTaken ? member.name : "nil")"
         }
         if object.isOpen {
             body.append("self.\(Translator.additionalPropertiesName) = \(Translator.additionalPropertiesName)")
         }
-        var lines = SwiftText.documentation(["Takes the properties, in the order of the plan."])
+        let taken = isDeprecated ? "the properties, deprecated ones as well" : "the properties"
+        var lines = SwiftText.documentation(["Takes \(taken), in the order of the plan."])
         if isDeprecated {
             let messages = object.members.compactMap { member in
-                member.property.deprecated.map { "\(member.name): \($0)" }
+                member.property.deprecated.map { "\(SwiftName.unescaped(member.name)): \($0)" }
             }
             lines.append("@available(*, deprecated, message: \(SwiftText.literal(messages.joined(separator: "; "))))")
         }

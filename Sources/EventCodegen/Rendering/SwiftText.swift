@@ -26,9 +26,9 @@ enum SwiftText {
         "[" + texts.map { literal($0) }.joined(separator: ", ") + "]"
     }
 
-    /// A documentation comment, each paragraph wrapped; nothing where there are none.
-    static func documentation(_ paragraphs: [String?]) -> [String] {
-        let paragraphs = paragraphs.compactMap(\.self).map(wrapped).filter { !$0.isEmpty }
+    /// A documentation comment of texts, which may be paragraphs and lists themselves; nothing where there are none.
+    static func documentation(_ texts: [String?]) -> [String] {
+        let paragraphs = texts.compactMap(\.self).flatMap(paragraphs)
         return paragraphs.joined(separator: [""]).map { $0.isEmpty ? "///" : "/// " + $0 }
     }
 
@@ -39,10 +39,34 @@ enum SwiftText {
 
     /// A declaration with its body in braces.
     static func block(_ head: String, _ body: [String]) -> [String] {
-        [head + " {"] + indented(body) + ["}"]
+        body.isEmpty ? [head + " {}"] : [head + " {"] + indented(body) + ["}"]
     }
 
     private static let lineLength = 100
+
+    /// The paragraphs of a text as wrapped lines; empty lines end them, and an item of a list begins a line.
+    private static func paragraphs(of text: String) -> [[String]] {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return lines.split { $0.allSatisfy(\.isWhitespace) }.map { lines in
+            var blocks: [String] = []
+            for line in lines {
+                if let last = blocks.indices.last, !isItem(line) {
+                    blocks[last] += " " + line
+                } else {
+                    blocks.append(String(line))
+                }
+            }
+            return blocks.flatMap { block in
+                let lines = wrapped(block)
+                return lines.prefix(1) + lines.dropFirst().map { isItem(block[...]) ? "  " + $0 : $0 }
+            }
+        }.filter { !$0.isEmpty }
+    }
+
+    /// Whether a line begins an item of a Markdown list.
+    private static func isItem(_ line: Substring) -> Bool {
+        line.drop(while: \.isWhitespace).prefixMatch(of: /(?:[-*+]|[0-9]{1,9}[.)])\s/) != nil
+    }
 
     private static func wrapped(_ paragraph: String) -> [String] {
         var lines: [String] = []

@@ -16,7 +16,7 @@ struct SwiftObject {
     /// The structs to be generated inside it.
     var objects: [SwiftObject] { members.compactMap(\.type.object) }
     /// The names of all types inside it.
-    var nestedTypeNames: [String] { enumerations.map(\.typeName) + objects.map(\.typeName) }
+    var nestedTypeNames: [String] { members.compactMap(\.type.nestedName) }
 }
 
 /// An event to be generated.
@@ -35,7 +35,7 @@ struct SwiftMember {
     /// Whether there may be no value.
     var isOptional: Bool { !property.isRequired || property.isNullable }
     /// The name of its storage: a deprecated property has one of its own, because nothing may use it without a warning.
-    var storageName: String { property.deprecated == nil ? name : "deprecated_" + name.filter { $0 != "`" } }
+    var storageName: String { property.deprecated == nil ? name : "_" + SwiftName.unescaped(name) }
 }
 
 /// An enum to be generated.
@@ -58,6 +58,9 @@ indirect enum SwiftType {
     case enumeration(SwiftEnumeration)
     case object(SwiftObject)
     case array(SwiftType, hasOptionalElements: Bool)
+
+    /// The name of the type that is generated for it, if any.
+    var nestedName: String? { enumeration?.typeName ?? object?.typeName }
 
     /// The enum at the bottom of it.
     var enumeration: SwiftEnumeration? {

@@ -21,7 +21,15 @@ struct Translator {
             )
             return SwiftEvent(definition: definition, object: object)
         }
-        report(events.map { ($0.object.typeName, $0.definition.location) }, as: "type")
+        diagnostics += NamedThing.meeting(
+            events.map { event in
+                NamedThing(
+                    "the event \(quoted(event.definition.key))",
+                    event.object.typeName,
+                    at: event.definition.location
+                )
+            }
+        )
         for event in events where Self.moduleNames.contains(event.object.typeName) {
             let sentence = """
                 the event becomes the Swift type '\(event.object.typeName)', which hides the module of that name; give \
@@ -49,16 +57,33 @@ struct Translator {
             )
         }
         let object = SwiftObject(typeName: name, members: members, isOpen: isOpen, location: location)
-        let nested =
-            members.map { ($0.name, $0.property.location) }
-            + object.enumerations.map { ($0.typeName, $0.property.location) }
-            + object.objects.map { ($0.typeName, $0.location) }
-        report(nested, as: "name")
-        if isOpen {
-            let own = [(Self.additionalPropertiesName, location)]
-            report(own + members.map { ($0.name, $0.property.location) }, as: "property")
-        }
+        diagnostics += NamedThing.meeting(Self.things(in: object))
         return object
+    }
+
+    /// All that has a name inside a struct.
+    private static func things(in object: SwiftObject) -> [NamedThing] {
+        let own = NamedThing(
+            "the property for what the plan does not name",
+            additionalPropertiesName,
+            at: object.location
+        )
+        let properties = object.members.map { member in
+            NamedThing("the property \(quoted(member.property.name))", member.name, at: member.property.location)
+        }
+        let storage = object.members.filter { $0.storageName != $0.name }.map { member in
+            NamedThing(
+                "the storage of \(quoted(member.property.name))",
+                member.storageName,
+                at: member.property.location
+            )
+        }
+        let types = object.members.compactMap { member in
+            member.type.nestedName.map {
+                NamedThing("the type of \(quoted(member.property.name))", $0, at: member.property.location)
+            }
+        }
+        return (object.isOpen ? [own] : []) + properties + storage + types
     }
 
     /// The property that holds what the plan does not name.
@@ -83,21 +108,21 @@ struct Translator {
         _ values: [PlanValue]
     ) -> SwiftEnumeration {
         let cases = values.map { SwiftEnumeration.Case(name: property.swiftCaseName(for: $0), value: $0) }
-        report(cases.map { ($0.name, property.location) }, as: "case", remedy: "name one of them in 'swiftCases'")
+        report(cases, at: property.location)
         return SwiftEnumeration(typeName: name, property: property, cases: cases)
     }
 
-    /// Reports each name that stands for a second thing.
-    private mutating func report(
-        _ names: [(name: String, location: SourceLocation)],
-        as thing: String,
-        remedy: String = "give one of them a 'swiftName'"
-    ) {
-        var known: [String: SourceLocation] = [:]
-        for (name, location) in names {
-            guard let first = known.updateValue(location, forKey: name) else { continue }
+    /// Reports each value that becomes the case of an earlier one; the plan knows the place of the property only.
+    private mutating func report(_ cases: [SwiftEnumeration.Case], at location: SourceLocation) {
+        var known: [String: PlanValue] = [:]
+        for second in cases {
+            guard let first = known[second.name] else {
+                known[second.name] = second.value
+                continue
+            }
             let sentence = """
-                two things become the Swift \(thing) '\(name)', the other one at \(first); \(remedy)
+                the values \(quoted(first.text)) and \(quoted(second.value.text)) both become the case \
+                \(quoted(second.name)); name one of them in 'swiftCases'
                 """
             diagnostics.append(Diagnostic(.swiftNameCollision, at: location, sentence))
         }

@@ -1,5 +1,8 @@
 /// The names that JustTrack's own generator gave, so that code which uses them need not change.
 package enum JustTrackName {
+    /// What the end of a name says about its type, and what is no part of it.
+    private static let suffixes = ["_int", "_double", "_bool"]
+
     /// The class of an event: `view_screen` becomes `EventViewScreen`.
     package static func eventClass(_ key: String) -> String { "Event" + capitalized(joined(key)) }
 
@@ -7,17 +10,28 @@ package enum JustTrackName {
     package static func object(_ name: String) -> String { SwiftName.escaped(capitalized(joined(name))) }
 
     /// The property of a key: `screenData_var` becomes `screenDataVar`, and what begins with a capital keeps it.
-    package static func member(_ key: String) -> String { SwiftName.escaped(joined(key)) }
+    ///
+    /// `self`, which every value has already, gets an underscore; JustTrack's own did not compile.
+    package static func member(_ key: String) -> String { property(joined(key)) }
+
+    /// The property of a key inside an object: as of any key, with a small first letter.
+    package static func objectMember(_ key: String) -> String {
+        let name = joined(key)
+        return property(name.prefix(1).lowercased() + name.dropFirst())
+    }
+
+    private static func property(_ name: String) -> String { name == "self" ? "self_" : SwiftName.escaped(name) }
 
     /// The constant with a key: `kScreenName`.
     package static func constant(_ key: String) -> String { "k" + capitalized(joined(key)) }
 
-    /// White space goes; at every other sign that is no letter and no digit, the next letter becomes a capital.
+    /// White space goes, and so does a suffix; at every other sign that is no letter and no digit, the next letter becomes
+    /// a capital, unless the word is the first one again: so JustTrack's own did it.
     private static func joined(_ name: String) -> String {
-        let words = name.filter { !$0.isWhitespace }.split(omittingEmptySubsequences: false) {
-            !($0.isLetter || $0.isNumber)
-        }
-        let joined = words.enumerated().map { $0 == 0 ? String($1) : capitalized(String($1)) }.joined()
+        var name = name.filter { !$0.isWhitespace }
+        if let suffix = suffixes.first(where: name.hasSuffix) { name.removeLast(suffix.count) }
+        let words = name.split(omittingEmptySubsequences: false) { !($0.isLetter || $0.isNumber) }
+        let joined = words.map { $0 == words.first ? String($0) : capitalized(String($0)) }.joined()
         guard let first = joined.unicodeScalars.first else { return "_" }
         return first.properties.isXIDStart ? joined : "_" + joined
     }

@@ -81,6 +81,28 @@ struct LintTests {
         #expect(clean.problems == [])
     }
 
+    @Test("names that meet in Swift only are warnings: senders over HTTP do not see them")
+    func swiftNames() async throws {
+        let folder = try TestFolder()
+        let plan = """
+            <plist version="1.0"><dict><key>events</key><dict><key>Sold</key><dict>
+            <key>registeredTrackers</key><array><string>console</string></array><key>payload</key><dict>
+            <key>grade</key><dict><key>type</key><string>string</string>
+            <key>enum</key><array><string>A+</string><string>A-</string></array></dict>
+            </dict></dict></dict></dict></plist>
+            """
+        try folder.write(plan, to: "events/shop.plist")
+        let run = try await Sluice.run("lint", in: folder)
+        #expect(run.ending == .exit(0))
+        #expect(
+            run.output == [
+                "events/shop.plist:3:1: warning: the values 'A+' and 'A-' both become the case 'a'; name one of them in"
+                    + " 'swiftCases' [swift-name-collision]"
+            ]
+        )
+        #expect(run.errors == ["1 event, 0 errors, 1 warning"])
+    }
+
     @Test("every setting is listed, and a file with all that is listed is accepted")
     func settings() async throws {
         let folder = try TestFolder()

@@ -6,7 +6,7 @@ public import EventModel
 public import EventPipeline
 
 extension EventPipeline.EventCatalog {
-    /// The plan's 77 events, so that no plan is read at run time.
+    /// The plan's 78 events, so that no plan is read at run time.
     public static let events = EventPipeline.EventCatalog(
         generated: #"""
             {"events":[
@@ -86,21 +86,20 @@ extension EventPipeline.EventCatalog {
             {"key":"userIDs","location":"names.plist:2128:3","payload":[{"location":"names.plist:2136:5","name":"🎁","type":"string"},{"location":"names.plist:2138:5","name":"3d","type":"integer"},{"location":"names.plist:2140:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
             {"key":"level 1.2","location":"names.plist:2144:3","payload":[{"location":"names.plist:2152:5","name":"🎁","type":"string"},{"location":"names.plist:2154:5","name":"3d","type":"integer"},{"location":"names.plist:2156:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
             {"key":"Größe!","location":"names.plist:2160:3","payload":[{"location":"names.plist:2168:5","name":"🎁","type":"string"},{"location":"names.plist:2170:5","name":"3d","type":"integer"},{"location":"names.plist:2172:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Overridden","location":"names.plist:2177:3","payload":[{"location":"names.plist:2187:5","name":"URL path","swiftName":"path","type":"string"},{"enum":[{"string":"GB"},{"string":"gb"}],"location":"names.plist:2194:5","name":"sign","swiftCases":{"GB":"greatBritain","gb":"gigabyte"},"type":"string"}],"registeredTrackers":["console"],"swiftName":"Renamed"}
+            {"key":"Overridden","location":"names.plist:2177:3","payload":[{"location":"names.plist:2187:5","name":"URL path","swiftName":"path","type":"string"},{"enum":[{"string":"GB"},{"string":"gb"}],"location":"names.plist:2194:5","name":"sign","swiftCases":{"GB":"greatBritain","gb":"gigabyte"},"type":"string"}],"registeredTrackers":["console"],"swiftName":"Renamed"},
+            {"key":"Words Kept","location":"names.plist:2213:3","payload":[{"enum":[{"string":"none"},{"string":"some"},{"string":"basic"}],"location":"names.plist:2221:5","name":"plan","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2234:5","name":"class","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2243:5","name":"self","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2252:5","name":"init","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2261:5","name":"1st","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2270:5","name":"payload","required":false,"type":"string"}],"registeredTrackers":["console"]}
             ]}
             """#
     )
 }
 
-/// `Order Placed`.
-///
 /// `Order Placed` on the wire.
 ///
 /// Goes to console.
 public struct OrderPlaced: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `total price`.
+    /// `total price` on the wire.
     public var totalPrice: Swift.String
-    /// `total price 2`.
+    /// `total price 2` on the wire.
     public var totalPrice2: TotalPrice2
 
     /// Takes the properties, in the order of the plan.
@@ -135,15 +134,13 @@ public struct OrderPlaced: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.S
     }
 }
 
-/// `Bestellung aufgegeben`.
-///
 /// `Bestellung aufgegeben` on the wire.
 ///
 /// Goes to console.
 public struct BestellungAufgegeben: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `Größe`.
+    /// `Größe` on the wire.
     public var größe: Swift.String
-    /// `Größe 2`.
+    /// `Größe 2` on the wire.
     public var größe2: Größe2
 
     /// Takes the properties, in the order of the plan.
@@ -178,15 +175,13 @@ public struct BestellungAufgegeben: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `Commande passée`.
-///
 /// `Commande passée` on the wire.
 ///
 /// Goes to console.
 public struct CommandePassée: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `prix total`.
+    /// `prix total` on the wire.
     public var prixTotal: Swift.String
-    /// `prix total 2`.
+    /// `prix total 2` on the wire.
     public var prixTotal2: PrixTotal2
 
     /// Takes the properties, in the order of the plan.
@@ -221,15 +216,12 @@ public struct CommandePassée: EventPipeline.AnalyticsEvent, Swift.Hashable, Swi
     }
 }
 
-/// `Pedido realizado`.
-///
 /// `Pedido realizado` on the wire.
 ///
 /// Goes to console.
 public struct PedidoRealizado: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `año`.
     public var año: Swift.String
-    /// `año 2`.
+    /// `año 2` on the wire.
     public var año2: Año2
 
     /// Takes the properties, in the order of the plan.
@@ -264,15 +256,12 @@ public struct PedidoRealizado: EventPipeline.AnalyticsEvent, Swift.Hashable, Swi
     }
 }
 
-/// `Pedido concluído`.
-///
 /// `Pedido concluído` on the wire.
 ///
 /// Goes to console.
 public struct PedidoConcluído: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `preço`.
     public var preço: Swift.String
-    /// `preço 2`.
+    /// `preço 2` on the wire.
     public var preço2: Preço2
 
     /// Takes the properties, in the order of the plan.
@@ -307,15 +296,12 @@ public struct PedidoConcluído: EventPipeline.AnalyticsEvent, Swift.Hashable, Sw
     }
 }
 
-/// `Ordine effettuato`.
-///
 /// `Ordine effettuato` on the wire.
 ///
 /// Goes to console.
 public struct OrdineEffettuato: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `quantità`.
     public var quantità: Swift.String
-    /// `quantità 2`.
+    /// `quantità 2` on the wire.
     public var quantità2: Quantità2
 
     /// Takes the properties, in the order of the plan.
@@ -350,15 +336,12 @@ public struct OrdineEffettuato: EventPipeline.AnalyticsEvent, Swift.Hashable, Sw
     }
 }
 
-/// `Bestelling geplaatst`.
-///
 /// `Bestelling geplaatst` on the wire.
 ///
 /// Goes to console.
 public struct BestellingGeplaatst: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `prijs`.
     public var prijs: Swift.String
-    /// `prijs 2`.
+    /// `prijs 2` on the wire.
     public var prijs2: Prijs2
 
     /// Takes the properties, in the order of the plan.
@@ -393,15 +376,12 @@ public struct BestellingGeplaatst: EventPipeline.AnalyticsEvent, Swift.Hashable,
     }
 }
 
-/// `Ordre afgivet`.
-///
 /// `Ordre afgivet` on the wire.
 ///
 /// Goes to console.
 public struct OrdreAfgivet: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `beløb`.
     public var beløb: Swift.String
-    /// `beløb 2`.
+    /// `beløb 2` on the wire.
     public var beløb2: Beløb2
 
     /// Takes the properties, in the order of the plan.
@@ -436,15 +416,12 @@ public struct OrdreAfgivet: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Beställning lagd`.
-///
 /// `Beställning lagd` on the wire.
 ///
 /// Goes to console.
 public struct BeställningLagd: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `färg`.
     public var färg: Swift.String
-    /// `färg 2`.
+    /// `färg 2` on the wire.
     public var färg2: Färg2
 
     /// Takes the properties, in the order of the plan.
@@ -479,15 +456,12 @@ public struct BeställningLagd: EventPipeline.AnalyticsEvent, Swift.Hashable, Sw
     }
 }
 
-/// `Bestilling utført`.
-///
 /// `Bestilling utført` on the wire.
 ///
 /// Goes to console.
 public struct BestillingUtført: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `størrelse`.
     public var størrelse: Swift.String
-    /// `størrelse 2`.
+    /// `størrelse 2` on the wire.
     public var størrelse2: Størrelse2
 
     /// Takes the properties, in the order of the plan.
@@ -522,15 +496,12 @@ public struct BestillingUtført: EventPipeline.AnalyticsEvent, Swift.Hashable, S
     }
 }
 
-/// `Tilaus tehty`.
-///
 /// `Tilaus tehty` on the wire.
 ///
 /// Goes to console.
 public struct TilausTehty: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `määrä`.
     public var määrä: Swift.String
-    /// `määrä 2`.
+    /// `määrä 2` on the wire.
     public var määrä2: Määrä2
 
     /// Takes the properties, in the order of the plan.
@@ -565,15 +536,12 @@ public struct TilausTehty: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.S
     }
 }
 
-/// `Pöntun gerð`.
-///
 /// `Pöntun gerð` on the wire.
 ///
 /// Goes to console.
 public struct PöntunGerð: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `verð`.
     public var verð: Swift.String
-    /// `verð 2`.
+    /// `verð 2` on the wire.
     public var verð2: Verð2
 
     /// Takes the properties, in the order of the plan.
@@ -608,15 +576,12 @@ public struct PöntunGerð: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Zamówienie złożone`.
-///
 /// `Zamówienie złożone` on the wire.
 ///
 /// Goes to console.
 public struct ZamówienieZłożone: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ilość`.
     public var ilość: Swift.String
-    /// `ilość 2`.
+    /// `ilość 2` on the wire.
     public var ilość2: Ilość2
 
     /// Takes the properties, in the order of the plan.
@@ -651,15 +616,12 @@ public struct ZamówienieZłożone: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `Objednávka přijata`.
-///
 /// `Objednávka přijata` on the wire.
 ///
 /// Goes to console.
 public struct ObjednávkaPřijata: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `množství`.
     public var množství: Swift.String
-    /// `množství 2`.
+    /// `množství 2` on the wire.
     public var množství2: Množství2
 
     /// Takes the properties, in the order of the plan.
@@ -694,15 +656,12 @@ public struct ObjednávkaPřijata: EventPipeline.AnalyticsEvent, Swift.Hashable,
     }
 }
 
-/// `Objednávka odoslaná`.
-///
 /// `Objednávka odoslaná` on the wire.
 ///
 /// Goes to console.
 public struct ObjednávkaOdoslaná: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `počet`.
     public var počet: Swift.String
-    /// `počet 2`.
+    /// `počet 2` on the wire.
     public var počet2: Počet2
 
     /// Takes the properties, in the order of the plan.
@@ -737,15 +696,12 @@ public struct ObjednávkaOdoslaná: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `Rendelés leadva`.
-///
 /// `Rendelés leadva` on the wire.
 ///
 /// Goes to console.
 public struct RendelésLeadva: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `összeg`.
     public var összeg: Swift.String
-    /// `összeg 2`.
+    /// `összeg 2` on the wire.
     public var összeg2: Összeg2
 
     /// Takes the properties, in the order of the plan.
@@ -780,15 +736,12 @@ public struct RendelésLeadva: EventPipeline.AnalyticsEvent, Swift.Hashable, Swi
     }
 }
 
-/// `Comandă plasată`.
-///
 /// `Comandă plasată` on the wire.
 ///
 /// Goes to console.
 public struct ComandăPlasată: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `preț`.
     public var preț: Swift.String
-    /// `preț 2`.
+    /// `preț 2` on the wire.
     public var preț2: Preț2
 
     /// Takes the properties, in the order of the plan.
@@ -823,15 +776,12 @@ public struct ComandăPlasată: EventPipeline.AnalyticsEvent, Swift.Hashable, Sw
     }
 }
 
-/// `Sipariş verildi`.
-///
 /// `Sipariş verildi` on the wire.
 ///
 /// Goes to console.
 public struct SiparişVerildi: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ışık`.
     public var ışık: Swift.String
-    /// `ışık 2`.
+    /// `ışık 2` on the wire.
     public var ışık2: Işık2
 
     /// Takes the properties, in the order of the plan.
@@ -866,15 +816,12 @@ public struct SiparişVerildi: EventPipeline.AnalyticsEvent, Swift.Hashable, Swi
     }
 }
 
-/// `Παραγγελία έγινε`.
-///
 /// `Παραγγελία έγινε` on the wire.
 ///
 /// Goes to console.
 public struct ΠαραγγελίαΈγινε: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ποσό`.
     public var ποσό: Swift.String
-    /// `ποσό 2`.
+    /// `ποσό 2` on the wire.
     public var ποσό2: Ποσό2
 
     /// Takes the properties, in the order of the plan.
@@ -909,15 +856,12 @@ public struct ΠαραγγελίαΈγινε: EventPipeline.AnalyticsEvent, Swif
     }
 }
 
-/// `Заказ оформлен`.
-///
 /// `Заказ оформлен` on the wire.
 ///
 /// Goes to console.
 public struct ЗаказОформлен: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `цена`.
     public var цена: Swift.String
-    /// `цена 2`.
+    /// `цена 2` on the wire.
     public var цена2: Цена2
 
     /// Takes the properties, in the order of the plan.
@@ -952,15 +896,12 @@ public struct ЗаказОформлен: EventPipeline.AnalyticsEvent, Swift.Ha
     }
 }
 
-/// `Замовлення створено`.
-///
 /// `Замовлення створено` on the wire.
 ///
 /// Goes to console.
 public struct ЗамовленняСтворено: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `кількість`.
     public var кількість: Swift.String
-    /// `кількість 2`.
+    /// `кількість 2` on the wire.
     public var кількість2: Кількість2
 
     /// Takes the properties, in the order of the plan.
@@ -995,15 +936,12 @@ public struct ЗамовленняСтворено: EventPipeline.AnalyticsEvent
     }
 }
 
-/// `Поръчка направена`.
-///
 /// `Поръчка направена` on the wire.
 ///
 /// Goes to console.
 public struct ПоръчкаНаправена: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `сума`.
     public var сума: Swift.String
-    /// `сума 2`.
+    /// `сума 2` on the wire.
     public var сума2: Сума2
 
     /// Takes the properties, in the order of the plan.
@@ -1038,15 +976,12 @@ public struct ПоръчкаНаправена: EventPipeline.AnalyticsEvent, Sw
     }
 }
 
-/// `Поруџбина послата`.
-///
 /// `Поруџбина послата` on the wire.
 ///
 /// Goes to console.
 public struct ПоруџбинаПослата: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `износ`.
     public var износ: Swift.String
-    /// `износ 2`.
+    /// `износ 2` on the wire.
     public var износ2: Износ2
 
     /// Takes the properties, in the order of the plan.
@@ -1081,15 +1016,12 @@ public struct ПоруџбинаПослата: EventPipeline.AnalyticsEvent, Sw
     }
 }
 
-/// `შეკვეთა გაკეთდა`.
-///
 /// `შეკვეთა გაკეთდა` on the wire.
 ///
 /// Goes to console.
 public struct შეკვეთაგაკეთდა: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ფასი`.
     public var ფასი: Swift.String
-    /// `ფასი 2`.
+    /// `ფასი 2` on the wire.
     public var ფასი2: ფასი2_
 
     /// Takes the properties, in the order of the plan.
@@ -1124,15 +1056,12 @@ public struct შეკვეთაგაკეთდა: EventPipeline.Analytic
     }
 }
 
-/// `Պատվեր տրվեց`.
-///
 /// `Պատվեր տրվեց` on the wire.
 ///
 /// Goes to console.
 public struct ՊատվերՏրվեց: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `գին`.
     public var գին: Swift.String
-    /// `գին 2`.
+    /// `գին 2` on the wire.
     public var գին2: Գին2
 
     /// Takes the properties, in the order of the plan.
@@ -1167,15 +1096,12 @@ public struct ՊատվերՏրվեց: EventPipeline.AnalyticsEvent, Swift.Hashab
     }
 }
 
-/// `הזמנה בוצעה`.
-///
 /// `הזמנה בוצעה` on the wire.
 ///
 /// Goes to console.
 public struct הזמנהבוצעה: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `מחיר`.
     public var מחיר: Swift.String
-    /// `מחיר 2`.
+    /// `מחיר 2` on the wire.
     public var מחיר2: מחיר2_
 
     /// Takes the properties, in the order of the plan.
@@ -1210,15 +1136,12 @@ public struct הזמנהבוצעה: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `تم الطلب`.
-///
 /// `تم الطلب` on the wire.
 ///
 /// Goes to console.
 public struct تمالطلب: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `السعر`.
     public var السعر: Swift.String
-    /// `السعر 2`.
+    /// `السعر 2` on the wire.
     public var السعر2: السعر2_
 
     /// Takes the properties, in the order of the plan.
@@ -1253,15 +1176,12 @@ public struct تمالطلب: EventPipeline.AnalyticsEvent, Swift.Hashable, Swif
     }
 }
 
-/// `سفارش ثبت شد`.
-///
 /// `سفارش ثبت شد` on the wire.
 ///
 /// Goes to console.
 public struct سفارشثبتشد: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `قیمت`.
     public var قیمت: Swift.String
-    /// `قیمت 2`.
+    /// `قیمت 2` on the wire.
     public var قیمت2: قیمت2_
 
     /// Takes the properties, in the order of the plan.
@@ -1296,15 +1216,12 @@ public struct سفارشثبتشد: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `آرڈر دیا گیا`.
-///
 /// `آرڈر دیا گیا` on the wire.
 ///
 /// Goes to console.
 public struct آرڈردیاگیا: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `مقدار`.
     public var مقدار: Swift.String
-    /// `مقدار 2`.
+    /// `مقدار 2` on the wire.
     public var مقدار2: مقدار2_
 
     /// Takes the properties, in the order of the plan.
@@ -1339,15 +1256,12 @@ public struct آرڈردیاگیا: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `ऑर्डर दिया गया`.
-///
 /// `ऑर्डर दिया गया` on the wire.
 ///
 /// Goes to console.
 public struct ऑर्डरदियागया: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `मात्रा`.
     public var मात्रा: Swift.String
-    /// `मात्रा 2`.
+    /// `मात्रा 2` on the wire.
     public var मात्रा2: मात्रा2_
 
     /// Takes the properties, in the order of the plan.
@@ -1382,15 +1296,12 @@ public struct ऑर्डरदियागया: EventPipeline.AnalyticsEvent
     }
 }
 
-/// `অর্ডার দেওয়া হয়েছে`.
-///
 /// `অর্ডার দেওয়া হয়েছে` on the wire.
 ///
 /// Goes to console.
 public struct অর্ডারদেওয়াহয়েছে: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `মূল্য`.
     public var মূল্য: Swift.String
-    /// `মূল্য 2`.
+    /// `মূল্য 2` on the wire.
     public var মূল্য2: মূল্য2_
 
     /// Takes the properties, in the order of the plan.
@@ -1425,15 +1336,12 @@ public struct অর্ডারদেওয়াহয়েছে: EventPipel
     }
 }
 
-/// `ஆர்டர் செய்யப்பட்டது`.
-///
 /// `ஆர்டர் செய்யப்பட்டது` on the wire.
 ///
 /// Goes to console.
 public struct ஆர்டர்செய்யப்பட்டது: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `விலை`.
     public var விலை: Swift.String
-    /// `விலை 2`.
+    /// `விலை 2` on the wire.
     public var விலை2: விலை2_
 
     /// Takes the properties, in the order of the plan.
@@ -1468,15 +1376,12 @@ public struct ஆர்டர்செய்யப்பட்டது: EventPi
     }
 }
 
-/// `ఆర్డర్ చేయబడింది`.
-///
 /// `ఆర్డర్ చేయబడింది` on the wire.
 ///
 /// Goes to console.
 public struct ఆర్డర్చేయబడింది: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ధర`.
     public var ధర: Swift.String
-    /// `ధర 2`.
+    /// `ధర 2` on the wire.
     public var ధర2: ధర2_
 
     /// Takes the properties, in the order of the plan.
@@ -1511,15 +1416,12 @@ public struct ఆర్డర్చేయబడింది: EventPipeline.Analy
     }
 }
 
-/// `สั่งซื้อแล้ว`.
-///
 /// `สั่งซื้อแล้ว` on the wire.
 ///
 /// Goes to console.
 public struct สั่งซื้อแล้ว: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ราคา`.
     public var ราคา: Swift.String
-    /// `ราคา 2`.
+    /// `ราคา 2` on the wire.
     public var ราคา2: ราคา2_
 
     /// Takes the properties, in the order of the plan.
@@ -1554,15 +1456,12 @@ public struct สั่งซื้อแล้ว: EventPipeline.AnalyticsEvent
     }
 }
 
-/// `បានបញ្ជាទិញ`.
-///
 /// `បានបញ្ជាទិញ` on the wire.
 ///
 /// Goes to console.
 public struct បានបញ្ជាទិញ: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `តម្លៃ`.
     public var តម្លៃ: Swift.String
-    /// `តម្លៃ 2`.
+    /// `តម្លៃ 2` on the wire.
     public var តម្លៃ2: តម្លៃ2_
 
     /// Takes the properties, in the order of the plan.
@@ -1597,15 +1496,12 @@ public struct បានបញ្ជាទិញ: EventPipeline.AnalyticsEvent, S
     }
 }
 
-/// `အော်ဒါတင်ပြီး`.
-///
 /// `အော်ဒါတင်ပြီး` on the wire.
 ///
 /// Goes to console.
 public struct အော်ဒါတင်ပြီး: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `စျေးနှုန်း`.
     public var စျေးနှုန်း: Swift.String
-    /// `စျေးနှုန်း 2`.
+    /// `စျေးနှုန်း 2` on the wire.
     public var စျေးနှုန်း2: စျေးနှုန်း2_
 
     /// Takes the properties, in the order of the plan.
@@ -1640,15 +1536,12 @@ public struct အော်ဒါတင်ပြီး: EventPipeline.AnalyticsEv
     }
 }
 
-/// `訂單 已付`.
-///
 /// `訂單 已付` on the wire.
 ///
 /// Goes to console.
 public struct 訂單已付: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `價格`.
     public var 價格: Swift.String
-    /// `價格 2`.
+    /// `價格 2` on the wire.
     public var 價格2: 價格2_
 
     /// Takes the properties, in the order of the plan.
@@ -1683,15 +1576,12 @@ public struct 訂單已付: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `注文 完了`.
-///
 /// `注文 完了` on the wire.
 ///
 /// Goes to console.
 public struct 注文完了: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `数量`.
     public var 数量: Swift.String
-    /// `数量 2`.
+    /// `数量 2` on the wire.
     public var 数量2: 数量2_
 
     /// Takes the properties, in the order of the plan.
@@ -1726,15 +1616,12 @@ public struct 注文完了: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `주문 완료`.
-///
 /// `주문 완료` on the wire.
 ///
 /// Goes to console.
 public struct 주문완료: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `가격`.
     public var 가격: Swift.String
-    /// `가격 2`.
+    /// `가격 2` on the wire.
     public var 가격2: 가격2_
 
     /// Takes the properties, in the order of the plan.
@@ -1769,15 +1656,13 @@ public struct 주문완료: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Đơn hàng đã đặt`.
-///
 /// `Đơn hàng đã đặt` on the wire.
 ///
 /// Goes to console.
 public struct ĐơnHàngĐãĐặt: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `giá tiền`.
+    /// `giá tiền` on the wire.
     public var giáTiền: Swift.String
-    /// `giá tiền 2`.
+    /// `giá tiền 2` on the wire.
     public var giáTiền2: GiáTiền2
 
     /// Takes the properties, in the order of the plan.
@@ -1812,15 +1697,12 @@ public struct ĐơnHàngĐãĐặt: EventPipeline.AnalyticsEvent, Swift.Hashable
     }
 }
 
-/// `ትዕዛዝ ተሰጥቷል`.
-///
 /// `ትዕዛዝ ተሰጥቷል` on the wire.
 ///
 /// Goes to console.
 public struct ትዕዛዝተሰጥቷል: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `ዋጋ`.
     public var ዋጋ: Swift.String
-    /// `ዋጋ 2`.
+    /// `ዋጋ 2` on the wire.
     public var ዋጋ2: ዋጋ2_
 
     /// Takes the properties, in the order of the plan.
@@ -1855,15 +1737,13 @@ public struct ትዕዛዝተሰጥቷል: EventPipeline.AnalyticsEvent, Swift.H
     }
 }
 
-/// `A ti pàṣẹ`.
-///
 /// `A ti pàṣẹ` on the wire.
 ///
 /// Goes to console.
 public struct ATiPàṣẹ: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `iye owó`.
+    /// `iye owó` on the wire.
     public var iyeOwó: Swift.String
-    /// `iye owó 2`.
+    /// `iye owó 2` on the wire.
     public var iyeOwó2: IyeOwó2
 
     /// Takes the properties, in the order of the plan.
@@ -1898,143 +1778,80 @@ public struct ATiPàṣẹ: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Swift Keywords`.
-///
 /// `Swift Keywords` on the wire.
 ///
 /// Goes to console.
 public struct SwiftKeywords: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `Any`.
+    /// `Any` on the wire.
     public var any: Swift.String
-    /// `Protocol`.
+    /// `Protocol` on the wire.
     public var `protocol`: Swift.String
-    /// `Self`.
+    /// `Self` on the wire.
     public var self_: Swift.String
-    /// `Type`.
+    /// `Type` on the wire.
     public var type: Swift.String
-    /// `as`.
     public var `as`: Swift.String
-    /// `associatedtype`.
     public var `associatedtype`: Swift.String
-    /// `async`.
     public var async: Swift.String
-    /// `await`.
     public var `await`: Swift.String
-    /// `break`.
     public var `break`: Swift.String
-    /// `case`.
     public var `case`: Swift.String
-    /// `catch`.
     public var `catch`: Swift.String
-    /// `class`.
     public var `class`: Swift.String
-    /// `continue`.
     public var `continue`: Swift.String
-    /// `default`.
     public var `default`: Swift.String
-    /// `defer`.
     public var `defer`: Swift.String
-    /// `deinit`.
     public var `deinit`: Swift.String
-    /// `do`.
     public var `do`: Swift.String
-    /// `else`.
     public var `else`: Swift.String
-    /// `enum`.
     public var `enum`: Swift.String
-    /// `extension`.
     public var `extension`: Swift.String
-    /// `fallthrough`.
     public var `fallthrough`: Swift.String
-    /// `false`.
     public var `false`: Swift.String
-    /// `fileprivate`.
     public var `fileprivate`: Swift.String
-    /// `for`.
     public var `for`: Swift.String
-    /// `func`.
     public var `func`: Swift.String
-    /// `guard`.
     public var `guard`: Swift.String
-    /// `if`.
     public var `if`: Swift.String
-    /// `import`.
     public var `import`: Swift.String
-    /// `in`.
     public var `in`: Swift.String
-    /// `init`.
     public var `init`: Swift.String
-    /// `inout`.
     public var `inout`: Swift.String
-    /// `internal`.
     public var `internal`: Swift.String
-    /// `is`.
     public var `is`: Swift.String
-    /// `let`.
     public var `let`: Swift.String
-    /// `nil`.
     public var `nil`: Swift.String
-    /// `operator`.
     public var `operator`: Swift.String
-    /// `precedencegroup`.
     public var `precedencegroup`: Swift.String
-    /// `private`.
     public var `private`: Swift.String
-    /// `public`.
     public var `public`: Swift.String
-    /// `repeat`.
     public var `repeat`: Swift.String
-    /// `rethrows`.
     public var `rethrows`: Swift.String
-    /// `return`.
     public var `return`: Swift.String
-    /// `static`.
     public var `static`: Swift.String
-    /// `struct`.
     public var `struct`: Swift.String
-    /// `subscript`.
     public var `subscript`: Swift.String
-    /// `super`.
     public var `super`: Swift.String
-    /// `switch`.
     public var `switch`: Swift.String
-    /// `throw`.
     public var `throw`: Swift.String
-    /// `throws`.
     public var `throws`: Swift.String
-    /// `true`.
     public var `true`: Swift.String
-    /// `try`.
     public var `try`: Swift.String
-    /// `typealias`.
     public var `typealias`: Swift.String
-    /// `var`.
     public var `var`: Swift.String
-    /// `where`.
     public var `where`: Swift.String
-    /// `while`.
     public var `while`: Swift.String
-    /// `actor`.
     public var actor: Swift.String
-    /// `some`.
     public var some: Swift.String
-    /// `open`.
     public var open: Swift.String
-    /// `final`.
     public var final: Swift.String
-    /// `mutating`.
     public var mutating: Swift.String
-    /// `hashValue`.
+    /// `hashValue` on the wire.
     public var hashValue_: Swift.String
-    /// `description`.
     public var description: Swift.String
-    /// `catalog`.
     public var catalog: Swift.String
-    /// `encode`.
     public var encode: Swift.String
-    /// `allCases`.
     public var allCases: Swift.String
-    /// `rawValue`.
     public var rawValue: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2107,60 +1924,60 @@ public struct SwiftKeywords: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift
         rawValue: Swift.String
     ) {
         self.any = any
-        self.`protocol` = `protocol`
+        self.protocol = `protocol`
         self.self_ = self_
         self.type = type
-        self.`as` = `as`
-        self.`associatedtype` = `associatedtype`
+        self.as = `as`
+        self.associatedtype = `associatedtype`
         self.async = async
-        self.`await` = `await`
-        self.`break` = `break`
-        self.`case` = `case`
-        self.`catch` = `catch`
-        self.`class` = `class`
-        self.`continue` = `continue`
-        self.`default` = `default`
-        self.`defer` = `defer`
-        self.`deinit` = `deinit`
-        self.`do` = `do`
-        self.`else` = `else`
-        self.`enum` = `enum`
-        self.`extension` = `extension`
-        self.`fallthrough` = `fallthrough`
-        self.`false` = `false`
-        self.`fileprivate` = `fileprivate`
-        self.`for` = `for`
-        self.`func` = `func`
-        self.`guard` = `guard`
-        self.`if` = `if`
-        self.`import` = `import`
-        self.`in` = `in`
+        self.await = `await`
+        self.break = `break`
+        self.case = `case`
+        self.catch = `catch`
+        self.class = `class`
+        self.continue = `continue`
+        self.default = `default`
+        self.defer = `defer`
+        self.deinit = `deinit`
+        self.do = `do`
+        self.else = `else`
+        self.enum = `enum`
+        self.extension = `extension`
+        self.fallthrough = `fallthrough`
+        self.false = `false`
+        self.fileprivate = `fileprivate`
+        self.for = `for`
+        self.func = `func`
+        self.guard = `guard`
+        self.if = `if`
+        self.import = `import`
+        self.in = `in`
         self.`init` = `init`
-        self.`inout` = `inout`
-        self.`internal` = `internal`
-        self.`is` = `is`
-        self.`let` = `let`
-        self.`nil` = `nil`
-        self.`operator` = `operator`
-        self.`precedencegroup` = `precedencegroup`
-        self.`private` = `private`
-        self.`public` = `public`
-        self.`repeat` = `repeat`
-        self.`rethrows` = `rethrows`
-        self.`return` = `return`
-        self.`static` = `static`
-        self.`struct` = `struct`
-        self.`subscript` = `subscript`
-        self.`super` = `super`
-        self.`switch` = `switch`
-        self.`throw` = `throw`
-        self.`throws` = `throws`
-        self.`true` = `true`
-        self.`try` = `try`
-        self.`typealias` = `typealias`
-        self.`var` = `var`
-        self.`where` = `where`
-        self.`while` = `while`
+        self.inout = `inout`
+        self.internal = `internal`
+        self.is = `is`
+        self.let = `let`
+        self.nil = `nil`
+        self.operator = `operator`
+        self.precedencegroup = `precedencegroup`
+        self.private = `private`
+        self.public = `public`
+        self.repeat = `repeat`
+        self.rethrows = `rethrows`
+        self.return = `return`
+        self.static = `static`
+        self.struct = `struct`
+        self.subscript = `subscript`
+        self.super = `super`
+        self.switch = `switch`
+        self.throw = `throw`
+        self.throws = `throws`
+        self.true = `true`
+        self.try = `try`
+        self.typealias = `typealias`
+        self.var = `var`
+        self.where = `where`
+        self.while = `while`
         self.actor = actor
         self.some = some
         self.open = open
@@ -2250,30 +2067,23 @@ public struct SwiftKeywords: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift
     }
 }
 
-/// `Keyword Values`.
-///
 /// `Keyword Values` on the wire.
 ///
 /// Goes to console.
 public struct KeywordValues: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `word`.
     public var word: Word
-    /// `type`.
     public var type: Type_
-    /// `protocol`.
     public var `protocol`: Protocol_
-    /// `self`.
+    /// `self` on the wire.
     public var self_: Self_
-    /// `any`.
     public var any: Any_
-    /// `number`.
     public var number: Number
 
     /// Takes the properties, in the order of the plan.
     public init(word: Word, type: Type_, `protocol`: Protocol_, self_: Self_, any: Any_, number: Number) {
         self.word = word
         self.type = type
-        self.`protocol` = `protocol`
+        self.protocol = `protocol`
         self.self_ = self_
         self.any = any
         self.number = number
@@ -2352,7 +2162,7 @@ public struct KeywordValues: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift
         case `where` = "where"
         case `while` = "while"
         case actor = "actor"
-        case some = "some"
+        case some_ = "some"
         case open = "open"
         case final = "final"
         case mutating = "mutating"
@@ -2367,62 +2177,62 @@ public struct KeywordValues: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift
         fileprivate var ordinal: Swift.Int {
             switch self {
             case .any: 0
-            case .`protocol`: 1
+            case .protocol: 1
             case .self_: 2
             case .type: 3
-            case .`as`: 4
-            case .`associatedtype`: 5
+            case .as: 4
+            case .associatedtype: 5
             case .async: 6
-            case .`await`: 7
-            case .`break`: 8
-            case .`case`: 9
-            case .`catch`: 10
-            case .`class`: 11
-            case .`continue`: 12
-            case .`default`: 13
-            case .`defer`: 14
-            case .`deinit`: 15
-            case .`do`: 16
-            case .`else`: 17
-            case .`enum`: 18
-            case .`extension`: 19
-            case .`fallthrough`: 20
-            case .`false`: 21
-            case .`fileprivate`: 22
-            case .`for`: 23
-            case .`func`: 24
-            case .`guard`: 25
-            case .`if`: 26
-            case .`import`: 27
-            case .`in`: 28
+            case .await: 7
+            case .break: 8
+            case .case: 9
+            case .catch: 10
+            case .class: 11
+            case .continue: 12
+            case .default: 13
+            case .defer: 14
+            case .deinit: 15
+            case .do: 16
+            case .else: 17
+            case .enum: 18
+            case .extension: 19
+            case .fallthrough: 20
+            case .false: 21
+            case .fileprivate: 22
+            case .for: 23
+            case .func: 24
+            case .guard: 25
+            case .if: 26
+            case .import: 27
+            case .in: 28
             case .`init`: 29
-            case .`inout`: 30
-            case .`internal`: 31
-            case .`is`: 32
-            case .`let`: 33
-            case .`nil`: 34
-            case .`operator`: 35
-            case .`precedencegroup`: 36
-            case .`private`: 37
-            case .`public`: 38
-            case .`repeat`: 39
-            case .`rethrows`: 40
-            case .`return`: 41
-            case .`static`: 42
-            case .`struct`: 43
-            case .`subscript`: 44
-            case .`super`: 45
-            case .`switch`: 46
-            case .`throw`: 47
-            case .`throws`: 48
-            case .`true`: 49
-            case .`try`: 50
-            case .`typealias`: 51
-            case .`var`: 52
-            case .`where`: 53
-            case .`while`: 54
+            case .inout: 30
+            case .internal: 31
+            case .is: 32
+            case .let: 33
+            case .nil: 34
+            case .operator: 35
+            case .precedencegroup: 36
+            case .private: 37
+            case .public: 38
+            case .repeat: 39
+            case .rethrows: 40
+            case .return: 41
+            case .static: 42
+            case .struct: 43
+            case .subscript: 44
+            case .super: 45
+            case .switch: 46
+            case .throw: 47
+            case .throws: 48
+            case .true: 49
+            case .try: 50
+            case .typealias: 51
+            case .var: 52
+            case .where: 53
+            case .while: 54
             case .actor: 55
-            case .some: 56
+            case .some_: 56
             case .open: 57
             case .final: 58
             case .mutating: 59
@@ -2501,13 +2311,10 @@ public struct KeywordValues: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift
     }
 }
 
-/// `class`.
-///
 /// `class` on the wire.
 ///
 /// Goes to console.
 public struct Class: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2526,13 +2333,10 @@ public struct Class: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendabl
     }
 }
 
-/// `Type`.
-///
 /// `Type` on the wire.
 ///
 /// Goes to console.
 public struct `Type`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2551,13 +2355,10 @@ public struct `Type`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendab
     }
 }
 
-/// `self`.
-///
 /// `self` on the wire.
 ///
 /// Goes to console.
 public struct `Self`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2576,13 +2377,10 @@ public struct `Self`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendab
     }
 }
 
-/// `Any`.
-///
 /// `Any` on the wire.
 ///
 /// Goes to console.
 public struct `Any`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2601,13 +2399,10 @@ public struct `Any`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendabl
     }
 }
 
-/// `Protocol`.
-///
 /// `Protocol` on the wire.
 ///
 /// Goes to console.
 public struct `Protocol`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2626,13 +2421,10 @@ public struct `Protocol`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Se
     }
 }
 
-/// `init`.
-///
 /// `init` on the wire.
 ///
 /// Goes to console.
 public struct Init: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2651,13 +2443,10 @@ public struct Init: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable
     }
 }
 
-/// `true`.
-///
 /// `true` on the wire.
 ///
 /// Goes to console.
 public struct True: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `x`.
     public var x: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -2676,35 +2465,21 @@ public struct True: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable
     }
 }
 
-/// `String`.
-///
 /// `String` on the wire.
 ///
 /// Goes to console.
 public struct String: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -2772,35 +2547,21 @@ public struct String: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendab
     }
 }
 
-/// `Int`.
-///
 /// `Int` on the wire.
 ///
 /// Goes to console.
 public struct Int: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -2868,35 +2629,21 @@ public struct Int: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable 
     }
 }
 
-/// `Double`.
-///
 /// `Double` on the wire.
 ///
 /// Goes to console.
 public struct Double: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -2964,35 +2711,21 @@ public struct Double: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendab
     }
 }
 
-/// `Bool`.
-///
 /// `Bool` on the wire.
 ///
 /// Goes to console.
 public struct Bool: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3060,35 +2793,21 @@ public struct Bool: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable
     }
 }
 
-/// `Timestamp`.
-///
 /// `Timestamp` on the wire.
 ///
 /// Goes to console.
 public struct Timestamp: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3156,35 +2875,21 @@ public struct Timestamp: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sen
     }
 }
 
-/// `Calendar Date`.
-///
 /// `Calendar Date` on the wire.
 ///
 /// Goes to console.
 public struct CalendarDate: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3252,35 +2957,21 @@ public struct CalendarDate: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Event ID`.
-///
 /// `Event ID` on the wire.
 ///
 /// Goes to console.
 public struct EventID: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3348,35 +3039,21 @@ public struct EventID: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Senda
     }
 }
 
-/// `Exact Decimal`.
-///
 /// `Exact Decimal` on the wire.
 ///
 /// Goes to console.
 public struct ExactDecimal: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3444,35 +3121,21 @@ public struct ExactDecimal: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `JSON Value`.
-///
 /// `JSON Value` on the wire.
 ///
 /// Goes to console.
 public struct JSONValue: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3540,35 +3203,21 @@ public struct JSONValue: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sen
     }
 }
 
-/// `Hashable`.
-///
 /// `Hashable` on the wire.
 ///
 /// Goes to console.
 public struct Hashable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3636,35 +3285,21 @@ public struct Hashable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Send
     }
 }
 
-/// `Sendable`.
-///
 /// `Sendable` on the wire.
 ///
 /// Goes to console.
 public struct Sendable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3732,35 +3367,21 @@ public struct Sendable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Send
     }
 }
 
-/// `Analytics Event`.
-///
 /// `Analytics Event` on the wire.
 ///
 /// Goes to console.
 public struct AnalyticsEvent: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3828,35 +3449,21 @@ public struct AnalyticsEvent: EventPipeline.AnalyticsEvent, Swift.Hashable, Swif
     }
 }
 
-/// `Payload Encoder`.
-///
 /// `Payload Encoder` on the wire.
 ///
 /// Goes to console.
 public struct PayloadEncoder: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -3924,35 +3531,21 @@ public struct PayloadEncoder: EventPipeline.AnalyticsEvent, Swift.Hashable, Swif
     }
 }
 
-/// `Event Catalog`.
-///
 /// `Event Catalog` on the wire.
 ///
 /// Goes to console.
 public struct EventCatalog: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -4020,35 +3613,21 @@ public struct EventCatalog: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Case Iterable`.
-///
 /// `Case Iterable` on the wire.
 ///
 /// Goes to console.
 public struct CaseIterable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -4116,35 +3695,21 @@ public struct CaseIterable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `Optional`.
-///
 /// `Optional` on the wire.
 ///
 /// Goes to console.
 public struct Optional: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -4212,35 +3777,21 @@ public struct Optional: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Send
     }
 }
 
-/// `Array`.
-///
 /// `Array` on the wire.
 ///
 /// Goes to console.
 public struct Array: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `stringProperty`.
     public var stringProperty: Swift.String
-    /// `integerProperty`.
     public var integerProperty: Swift.Int
-    /// `numberProperty`.
     public var numberProperty: Swift.Double
-    /// `decimalProperty`.
     public var decimalProperty: EventModel.ExactDecimal
-    /// `booleanProperty`.
     public var booleanProperty: Swift.Bool
-    /// `timestampProperty`.
     public var timestampProperty: EventModel.Timestamp
-    /// `dateProperty`.
     public var dateProperty: EventModel.CalendarDate
-    /// `uuidProperty`.
     public var uuidProperty: EventModel.EventID
-    /// `anyProperty`.
     public var anyProperty: EventModel.JSONValue
-    /// `objectProperty`.
     public var objectProperty: [Swift.String: EventModel.JSONValue]
-    /// `arrayProperty`.
     public var arrayProperty: [EventModel.JSONValue]
-    /// `string`.
     public var string: String
 
     /// Takes the properties, in the order of the plan.
@@ -4308,17 +3859,15 @@ public struct Array: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendabl
     }
 }
 
-/// `🎉`.
-///
 /// `🎉` on the wire.
 ///
 /// Goes to console.
 public struct U1f389: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4341,17 +3890,15 @@ public struct U1f389: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendab
     }
 }
 
-/// `2nd try`.
-///
 /// `2nd try` on the wire.
 ///
 /// Goes to console.
 public struct _2ndTry: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4374,17 +3921,15 @@ public struct _2ndTry: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Senda
     }
 }
 
-/// `a/b`.
-///
 /// `a/b` on the wire.
 ///
 /// Goes to console.
 public struct AB: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4407,17 +3952,15 @@ public struct AB: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
     }
 }
 
-/// `item-returned`.
-///
 /// `item-returned` on the wire.
 ///
 /// Goes to console.
 public struct ItemReturned: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4440,17 +3983,15 @@ public struct ItemReturned: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.
     }
 }
 
-/// `HTTPServer`.
-///
 /// `HTTPServer` on the wire.
 ///
 /// Goes to console.
 public struct HTTPServer: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4473,17 +4014,15 @@ public struct HTTPServer: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Se
     }
 }
 
-/// `userIDs`.
-///
 /// `userIDs` on the wire.
 ///
 /// Goes to console.
 public struct UserIDs: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4506,17 +4045,15 @@ public struct UserIDs: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Senda
     }
 }
 
-/// `level 1.2`.
-///
 /// `level 1.2` on the wire.
 ///
 /// Goes to console.
 public struct Level1_2: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4539,17 +4076,15 @@ public struct Level1_2: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Send
     }
 }
 
-/// `Größe!`.
-///
 /// `Größe!` on the wire.
 ///
 /// Goes to console.
 public struct Größe: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁`.
+    /// `🎁` on the wire.
     public var u1f381: Swift.String
-    /// `3d`.
+    /// `3d` on the wire.
     public var _3d: Swift.Int
-    /// `x.y`.
+    /// `x.y` on the wire.
     public var xY: Swift.String
 
     /// Takes the properties, in the order of the plan.
@@ -4572,15 +4107,12 @@ public struct Größe: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Senda
     }
 }
 
-/// `Overridden`.
-///
 /// `Overridden` on the wire.
 ///
 /// Goes to console.
 public struct Renamed: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `URL path`.
+    /// `URL path` on the wire.
     public var path: Swift.String
-    /// `sign`.
     public var sign: Sign
 
     /// Takes the properties, in the order of the plan.
@@ -4610,6 +4142,104 @@ public struct Renamed: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Senda
             switch self {
             case .greatBritain: 0
             case .gigabyte: 1
+            }
+        }
+    }
+}
+
+/// `Words Kept` on the wire.
+///
+/// Goes to console.
+public struct WordsKept: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+    public var plan: Plan?
+    @available(*, deprecated, message: "use plan")
+    public var `class`: Swift.String? {
+        get { _class }
+        set { _class = newValue }
+    }
+    private var _class: Swift.String?
+    /// `self` on the wire.
+    @available(*, deprecated, message: "use plan")
+    public var self_: Swift.String? {
+        get { _self_ }
+        set { _self_ = newValue }
+    }
+    private var _self_: Swift.String?
+    @available(*, deprecated, message: "use plan")
+    public var `init`: Swift.String? {
+        get { _init }
+        set { _init = newValue }
+    }
+    private var _init: Swift.String?
+    /// `1st` on the wire.
+    @available(*, deprecated, message: "use plan")
+    public var _1st: Swift.String? {
+        get { __1st }
+        set { __1st = newValue }
+    }
+    private var __1st: Swift.String?
+    @available(*, deprecated, message: "use plan")
+    public var payload: Swift.String? {
+        get { _payload }
+        set { _payload = newValue }
+    }
+    private var _payload: Swift.String?
+
+    /// Takes the properties, in the order of the plan.
+    public init(plan: Plan? = nil) {
+        self.plan = plan
+        self._class = nil
+        self._self_ = nil
+        self._init = nil
+        self.__1st = nil
+        self._payload = nil
+    }
+
+    /// Takes the properties, deprecated ones as well, in the order of the plan.
+    @available(*, deprecated, message: "class: use plan; self_: use plan; init: use plan; _1st: use plan; payload: use plan")
+    public init(
+        plan: Plan? = nil,
+        `class`: Swift.String? = nil,
+        self_: Swift.String? = nil,
+        `init`: Swift.String? = nil,
+        _1st: Swift.String? = nil,
+        payload: Swift.String? = nil
+    ) {
+        self.plan = plan
+        self._class = `class`
+        self._self_ = self_
+        self._init = `init`
+        self.__1st = _1st
+        self._payload = payload
+    }
+
+    /// The catalog that defines the event.
+    public static var catalog: EventPipeline.EventCatalog { .events }
+    /// The place of its definition in the catalog.
+    public static var definitionIndex: Swift.Int { 77 }
+
+    /// Encodes the properties, in the order of the plan.
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
+        payload.enumeration(plan?.ordinal)
+        payload.string(_class)
+        payload.string(_self_)
+        payload.string(_init)
+        payload.string(__1st)
+        payload.string(_payload)
+    }
+
+    /// The values that the plan allows for `plan`.
+    public enum Plan: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+        case none_ = "none"
+        case some_ = "some"
+        case basic = "basic"
+
+        /// The value's place in the plan.
+        fileprivate var ordinal: Swift.Int {
+            switch self {
+            case .none_: 0
+            case .some_: 1
+            case .basic: 2
             }
         }
     }

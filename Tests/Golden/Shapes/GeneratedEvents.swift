@@ -25,33 +25,24 @@ extension EventPipeline.EventCatalog {
     )
 }
 
-/// One property of each type. Its paragraphs "stay" apart \ here.
+/// One property of each type.
+///
+/// Its paragraphs "stay" apart \ here.
 ///
 /// `Everything` on the wire.
 ///
 /// Owned by platform. Goes to console, postgres.
 public struct Everything: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `stringValue`.
     public var stringValue: String
-    /// `integerValue`.
     public var integerValue: Int
-    /// `numberValue`.
     public var numberValue: Double
-    /// `decimalValue`.
     public var decimalValue: EventModel.ExactDecimal
-    /// `booleanValue`.
     public var booleanValue: Bool
-    /// `timestampValue`.
     public var timestampValue: EventModel.Timestamp
-    /// `dateValue`.
     public var dateValue: EventModel.CalendarDate
-    /// `uuidValue`.
     public var uuidValue: EventModel.EventID
-    /// `anyValue`.
     public var anyValue: EventModel.JSONValue
-    /// `objectValue`.
     public var objectValue: [String: EventModel.JSONValue]
-    /// `arrayValue`.
     public var arrayValue: [EventModel.JSONValue]
 
     /// Takes the properties, in the order of the plan.
@@ -102,33 +93,20 @@ public struct Everything: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     }
 }
 
-/// `Everything Optional`.
-///
 /// `Everything Optional` on the wire.
 ///
 /// Goes to console.
 public struct EverythingOptional: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `stringValue`.
     public var stringValue: String?
-    /// `integerValue`.
     public var integerValue: Int?
-    /// `numberValue`.
     public var numberValue: Double?
-    /// `decimalValue`.
     public var decimalValue: EventModel.ExactDecimal?
-    /// `booleanValue`.
     public var booleanValue: Bool?
-    /// `timestampValue`.
     public var timestampValue: EventModel.Timestamp?
-    /// `dateValue`.
     public var dateValue: EventModel.CalendarDate?
-    /// `uuidValue`.
     public var uuidValue: EventModel.EventID?
-    /// `anyValue`.
     public var anyValue: EventModel.JSONValue?
-    /// `objectValue`.
     public var objectValue: [String: EventModel.JSONValue]?
-    /// `arrayValue`.
     public var arrayValue: [EventModel.JSONValue]?
 
     /// Takes the properties, in the order of the plan.
@@ -179,33 +157,20 @@ public struct EverythingOptional: EventPipeline.AnalyticsEvent, Hashable, Sendab
     }
 }
 
-/// `Everything Nullable`.
-///
 /// `Everything Nullable` on the wire.
 ///
 /// Goes to console.
 public struct EverythingNullable: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `stringValue`.
     public var stringValue: String?
-    /// `integerValue`.
     public var integerValue: Int?
-    /// `numberValue`.
     public var numberValue: Double?
-    /// `decimalValue`.
     public var decimalValue: EventModel.ExactDecimal?
-    /// `booleanValue`.
     public var booleanValue: Bool?
-    /// `timestampValue`.
     public var timestampValue: EventModel.Timestamp?
-    /// `dateValue`.
     public var dateValue: EventModel.CalendarDate?
-    /// `uuidValue`.
     public var uuidValue: EventModel.EventID?
-    /// `anyValue`.
     public var anyValue: EventModel.JSONValue?
-    /// `objectValue`.
     public var objectValue: [String: EventModel.JSONValue]?
-    /// `arrayValue`.
     public var arrayValue: [EventModel.JSONValue]?
 
     /// Takes the properties, in the order of the plan.
@@ -256,8 +221,6 @@ public struct EverythingNullable: EventPipeline.AnalyticsEvent, Hashable, Sendab
     }
 }
 
-/// `Limits Kept`.
-///
 /// `Limits Kept` on the wire.
 ///
 /// Goes to console.
@@ -268,23 +231,14 @@ public struct LimitsKept: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     ///
     /// For example `AB`.
     public var code: String
-    /// `word`.
-    ///
     /// Matches `(?i)^h(e|a)llo`.
     public var word: String?
-    /// `count`.
-    ///
     /// At least 1, at most 10.
     public var count: Int
-    /// `share`.
-    ///
     /// At least 0, at most 1.
     public var share: Double
-    /// `price`.
-    ///
     /// At least 0, at most 999.99.
     public var price: EventModel.ExactDecimal
-    /// `tags`.
     public var tags: [String]?
 
     /// Takes the properties, in the order of the plan.
@@ -320,31 +274,19 @@ public struct LimitsKept: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     }
 }
 
-/// `Choice Made`.
-///
 /// `Choice Made` on the wire.
 ///
 /// Goes to console.
 public struct ChoiceMade: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `country`.
     public var country: Country
-    /// `size`.
     public var size: Size
-    /// `rate`.
     public var rate: Rate
-    /// `amount`.
     public var amount: Amount
-    /// `agreed`.
     public var agreed: Agreed
-    /// `moment`.
     public var moment: Moment
-    /// `day`.
     public var day: Day
-    /// `key`.
     public var key: Key
-    /// `maybe`.
     public var maybe: Maybe?
-    /// `several`.
     public var several: [Several]
 
     /// Takes the properties, in the order of the plan.
@@ -464,7 +406,7 @@ public struct ChoiceMade: EventPipeline.AnalyticsEvent, Hashable, Sendable {
         /// The value's place in the plan.
         fileprivate var ordinal: Int {
             switch self {
-            case .`true`: 0
+            case .true: 0
             }
         }
     }
@@ -536,19 +478,14 @@ public struct ChoiceMade: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     }
 }
 
-/// `Order Shipped`.
-///
 /// `Order Shipped` on the wire.
 ///
 /// Goes to kafka.
 public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// Where it goes.
     public var address: Address
-    /// `items`.
     public var items: [Item]
-    /// `grid`.
     public var grid: [[Int?]]?
-    /// `payload`.
     public var payload: String?
 
     /// Takes the properties, in the order of the plan.
@@ -574,17 +511,11 @@ public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
 
     /// An object of ``OrderShipped``.
     public struct Address: EventPipeline.PayloadObject, Hashable, Sendable {
-        /// `street`.
-        ///
         /// At most 80 characters.
         public var street: String
-        /// `zip`.
-        ///
         /// Matches `^[0-9]{5}$`.
         public var zip: String
-        /// `floor`.
         public var floor: Int?
-        /// `geo`.
         public var geo: Geo?
 
         /// Takes the properties, in the order of the plan.
@@ -605,12 +536,8 @@ public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
 
         /// An object of ``Address``.
         public struct Geo: EventPipeline.PayloadObject, Hashable, Sendable {
-            /// `lat`.
-            ///
             /// At least -90, at most 90.
             public var lat: Double
-            /// `lon`.
-            ///
             /// At least -180, at most 180.
             public var lon: Double
 
@@ -630,13 +557,9 @@ public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
 
     /// An object of ``OrderShipped``.
     public struct Item: EventPipeline.PayloadObject, Hashable, Sendable {
-        /// `sku`.
         public var sku: String
-        /// `quantity`.
-        ///
         /// At least 1.
         public var quantity: Int
-        /// `note`.
         public var note: String?
 
         /// Takes the properties, in the order of the plan.
@@ -655,13 +578,10 @@ public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     }
 }
 
-/// `Anything Goes`.
-///
 /// `Anything Goes` on the wire.
 ///
 /// Goes to console.
 public struct AnythingGoes: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `known`.
     public var known: String?
     /// The properties that the plan does not name, by their keys.
     public var additionalProperties: [String: EventModel.JSONValue]
@@ -684,15 +604,12 @@ public struct AnythingGoes: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     }
 }
 
-/// `Nothing Said`.
-///
 /// `Nothing Said` on the wire.
 ///
 /// Goes to console.
 public struct NothingSaid: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     /// Takes the properties, in the order of the plan.
-    public init() {
-    }
+    public init() {}
 
     /// The catalog that defines the event.
     public static var catalog: EventPipeline.EventCatalog { .events }
@@ -700,18 +617,14 @@ public struct NothingSaid: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     public static var definitionIndex: Int { 7 }
 
     /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-    }
+    public func encode(into payload: inout EventPipeline.PayloadEncoder) {}
 }
 
-/// `Old Event`.
-///
 /// `Old Event` on the wire.
 ///
 /// Goes to console.
 @available(*, deprecated, message: "Use \"Order Shipped\" instead.")
 public struct OldEvent: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `reference`.
     public var reference: String
 
     /// Takes the properties, in the order of the plan.
@@ -730,45 +643,39 @@ public struct OldEvent: EventPipeline.AnalyticsEvent, Hashable, Sendable {
     }
 }
 
-/// `Property Replaced`.
-///
 /// `Property Replaced` on the wire.
 ///
 /// Goes to console.
 public struct PropertyReplaced: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// `old`.
     @available(*, deprecated, message: "use new")
     public var old: String? {
-        get { deprecated_old }
-        set { deprecated_old = newValue }
+        get { _old }
+        set { _old = newValue }
     }
-    private var deprecated_old: String?
-    /// `new`.
+    private var _old: String?
     public var new: String?
-    /// `older`.
     @available(*, deprecated, message: "use nothing")
     public var older: Int? {
-        get { deprecated_older }
-        set { deprecated_older = newValue }
+        get { _older }
+        set { _older = newValue }
     }
-    private var deprecated_older: Int?
-    /// `kept`.
+    private var _older: Int?
     public var kept: Bool
 
     /// Takes the properties, in the order of the plan.
     public init(new: String? = nil, kept: Bool) {
-        self.deprecated_old = nil
+        self._old = nil
         self.new = new
-        self.deprecated_older = nil
+        self._older = nil
         self.kept = kept
     }
 
-    /// Takes the properties, in the order of the plan.
+    /// Takes the properties, deprecated ones as well, in the order of the plan.
     @available(*, deprecated, message: "old: use new; older: use nothing")
     public init(old: String? = nil, new: String? = nil, older: Int? = nil, kept: Bool) {
-        self.deprecated_old = old
+        self._old = old
         self.new = new
-        self.deprecated_older = older
+        self._older = older
         self.kept = kept
     }
 
@@ -779,9 +686,9 @@ public struct PropertyReplaced: EventPipeline.AnalyticsEvent, Hashable, Sendable
 
     /// Encodes the properties, in the order of the plan.
     public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(deprecated_old)
+        payload.string(_old)
         payload.string(new)
-        payload.integer(deprecated_older)
+        payload.integer(_older)
         payload.boolean(kept)
     }
 }

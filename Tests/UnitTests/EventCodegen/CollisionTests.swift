@@ -17,19 +17,27 @@ struct CollisionTests {
         return "<key>type</key><string>string</string><key>enum</key><array>\(strings)</array>\(more)"
     }
 
-    @Test("two values of an enum that become one case are reported at the property")
+    @Test("values of an enum that become one case are reported at the property, each with the one before it")
     func cases() throws {
-        let fixture = PlanFixture.property(enumeration(["GB", "gb"]))
-        let problems = try problems(fixture)
-        #expect(problems.count == 1)
-        #expect(problems.first?.contains("the Swift case 'gb'") == true)
-        #expect(problems.first?.contains("swiftCases") == true)
+        let fixture = PlanFixture.payload("👉<key>p</key><dict>\(enumeration(["GB", "A+", "gb", "A-"]))</dict>")
+        let expected = [
+            "the values 'GB' and 'gb' both become the case 'gb'; name one of them in 'swiftCases'",
+            "the values 'A+' and 'A-' both become the case 'a'; name one of them in 'swiftCases'",
+        ]
+        #expect(try problems(fixture) == expected.map { "\(fixture.marks[0]) \($0)" })
     }
 
     @Test("swiftCases mends it")
     func caseOverride() throws {
         let names = "<key>swiftCases</key><dict><key>GB</key><string>greatBritain</string></dict>"
         #expect(try problems(PlanFixture.property(enumeration(["GB", "gb"], names))).isEmpty)
+    }
+
+    @Test("swiftCases gives no case a name that an optional has already", arguments: ["none", "some", "rawValue"])
+    func reservedCase(name: String) {
+        let names = "<key>swiftCases</key><dict><key>GB</key><string>\(name)</string></dict>"
+        let reading = PlanReader().read([PlanFixture.property(enumeration(["GB", "DE"], names)).source])
+        #expect(reading.diagnostics.map(\.code) == [.badName])
     }
 
     @Test("swiftCases for a value that is not there is an error of the plan")
@@ -45,8 +53,46 @@ struct CollisionTests {
             <key>type</key><string>array</string><key>items</key><dict><key>swiftName</key><string>Line</string>
             <key>type</key><string>object</string><key>properties</key><dict><key>x</key><string>string</string></dict></dict>
             """
-        let fixture = PlanFixture.payload("<key>lines</key><dict>\(item)</dict><key>others</key><dict>\(item)</dict>")
-        #expect(try problems(fixture).first?.contains("the Swift name 'Line'") == true)
+        let fixture = PlanFixture.payload(
+            "👉<key>lines</key><dict>\(item)</dict>\n👉<key>others</key><dict>\(item)</dict>"
+        )
+        let sentence = """
+            the type of 'others' becomes 'Line' in Swift, as does the type of 'lines' at plan.plist:\(fixture.marks[0]); \
+            give one of them a 'swiftName'
+            """
+        #expect(try problems(fixture) == ["\(fixture.marks[1]) \(sentence)"])
+    }
+
+    @Test("a type and a property that meet are reported once; a property and its own type do not meet")
+    func propertyAndType() throws {
+        let object =
+            "<key>type</key><string>object</string><key>properties</key><dict><key>x</key><string>any</string></dict>"
+        let text = "<key>type</key><string>string</string>"
+        let named = "<key>swiftName</key><string>Line</string>"
+        let meeting = "<key>line</key><dict>\(object)</dict><key>other</key><dict>\(text)\(named)</dict>"
+        let fixture = PlanFixture.event(
+            "<key>additionalProperties</key><true/><key>payload</key><dict>\(meeting)</dict>"
+        )
+        #expect(try problems(fixture).count == 1)
+        #expect(try problems(fixture).first?.contains("the type of 'line' becomes 'Line'") == true)
+        #expect(try problems(PlanFixture.payload("<key>line</key><dict>\(object)\(named)</dict>")).isEmpty)
+    }
+
+    @Test("the storage of a deprecated property is no name for another one")
+    func storage() throws {
+        let old =
+            "<key>type</key><string>string</string><key>required</key><false/><key>deprecated</key><string>no</string>"
+        let taken = "<key>type</key><string>string</string><key>swiftName</key><string>_old</string>"
+        let fixture = PlanFixture.payload("<key>old</key><dict>\(old)</dict><key>b</key><dict>\(taken)</dict>")
+        #expect(try problems(fixture).map { $0.contains("the storage of 'old' becomes '_old'") } == [true])
+    }
+
+    @Test("a property is not called as the one for what the plan does not name, where there is such a one")
+    func additional() throws {
+        let payload = "<key>payload</key><dict><key>additional properties</key><string>any</string></dict>"
+        let fixture = PlanFixture.event("<key>additionalProperties</key><true/>\(payload)")
+        #expect(try problems(fixture).map { $0.contains("the property for what the plan does not name") } == [true])
+        #expect(try problems(PlanFixture.event(payload)).isEmpty)
     }
 
     @Test("an event may not hide a module that generated code needs; a prefix or swiftName mends it")
@@ -75,7 +121,7 @@ struct CollisionTests {
 
     @Test(
         "a name that generated code needs itself is refused",
-        arguments: ["self", "RawValue", "deprecated_x", "Type"]
+        arguments: ["self", "RawValue", "Type"]
     )
     func reserved(name: String) {
         let fixture = PlanFixture.property(

@@ -30,6 +30,24 @@ struct JustTrackStyleTests {
         #expect(text.contains("private let kScreenDataVar = \"screenData_var\""))
     }
 
+    @Test("a suffix is no part of a name, and stays on the wire where JustTrack left it")
+    func suffixes() throws {
+        let fixture = PlanFixture.event(
+            """
+            <key>payloadKeys</key><array><string>points_int</string><string>user_interest</string>
+            <dict><key>name</key><string>items</string><key>objectPayloadKeys</key>
+            <array><string>Item_Name</string><string>Count_int</string></array></dict></array>
+            """
+        )
+        let plan = try #require(PlanReader().read([fixture.source]).plan)
+        let text = try #require(SwiftGenerator(options: CodegenOptions(style: .justtrack)).generate(plan).text)
+        #expect(text.contains("public init(points: String, userInterest: String, items: [Items])"))
+        #expect(text.contains("private let kPoints = \"points_int\""))
+        #expect(text.contains("public init(itemName: String, count: Int)"))
+        #expect(text.contains("\"item_Name\": itemName,"))
+        #expect(text.contains("\"count\": count,"))
+    }
+
     @Test(
         "keys that its classes have no room for are errors",
         arguments: ["name", "payload", "registered trackers", "kA"]

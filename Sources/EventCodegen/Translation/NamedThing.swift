@@ -1,0 +1,31 @@
+import EventSchema
+
+/// Something of the plan, and the name that generated Swift has for it.
+struct NamedThing {
+    /// What it is, within a sentence: `the type of 'lines'`.
+    let thing: String
+    let name: String
+    let location: SourceLocation
+
+    init(_ thing: String, _ name: String, at location: SourceLocation) {
+        self.thing = thing
+        self.name = name
+        self.location = location
+    }
+
+    /// Reports each that has the name of an earlier one, at its own place.
+    static func meeting(_ things: [NamedThing]) -> [Diagnostic] {
+        var known: [String: NamedThing] = [:]
+        return things.compactMap { second in
+            guard let first = known[second.name] else {
+                known[second.name] = second
+                return nil
+            }
+            let sentence = """
+                \(second.thing) becomes \(quoted(second.name)) in Swift, as does \(first.thing) at \(first.location); \
+                give one of them a 'swiftName'
+                """
+            return Diagnostic(.swiftNameCollision, at: second.location, sentence)
+        }
+    }
+}
