@@ -4,13 +4,13 @@ import PackagePlugin
 /// Turns the plan files of a target into Swift, each time one of them changes.
 ///
 /// Plan files are the target's property lists but `Info.plist` and `…-Info.plist`, which are the app's own; what the target
-/// excludes does not count. Options stand in `event-codegen.json` beside them.
+/// excludes does not count, and neither do a package's resources. Options stand in `event-codegen.json` beside them.
 @main
 struct EventCodegenPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? any SourceModuleTarget else { return [] }
         return try commands(
-            files: target.sourceFiles.map(\.url),
+            files: target.sourceFiles.filter { $0.type != .resource }.map(\.url),
             root: target.directoryURL,
             outputFolder: context.pluginWorkDirectoryURL,
             tool: context.tool(named: "event-codegen").url,
@@ -47,7 +47,9 @@ struct EventCodegenPlugin: BuildToolPlugin {
 
     private func problem(of target: String, plans: [URL], files: [URL]) -> String? {
         if plans.isEmpty {
-            return "The target '\(target)' has no plan file: add a .plist with 'events', or remove the plugin."
+            return """
+                The target '\(target)' has no plan file: add a .plist with 'events' that is no resource, or remove the plugin.
+                """
         }
         if files.count(where: { $0.lastPathComponent == "event-codegen.json" }) > 1 {
             return "The target '\(target)' has more than one event-codegen.json; keep one."
@@ -69,6 +71,7 @@ import XcodeProjectPlugin
 extension EventCodegenPlugin: XcodeBuildToolPlugin {
     func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
         try commands(
+            // Xcode makes a resource of every property list that is added to a target.
             files: target.inputFiles.map(\.url),
             root: context.xcodeProject.directoryURL,
             outputFolder: context.pluginWorkDirectoryURL,

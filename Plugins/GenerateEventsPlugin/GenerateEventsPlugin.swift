@@ -2,6 +2,8 @@ import Foundation
 import PackagePlugin
 
 /// `swift package generate-events`: the same Swift as the build plugin's, written beside the plan files to be committed.
+///
+/// `--target NAME` takes only that target; all other options are passed on to `event-codegen`.
 @main
 struct GenerateEventsPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
@@ -13,14 +15,18 @@ struct GenerateEventsPlugin: CommandPlugin {
         let tool = try context.tool(named: "event-codegen").url
         var generated = 0
         for target in targets.compactMap({ $0 as? any SourceModuleTarget }) {
-            let files = target.sourceFiles.map(\.url)
+            let files = target.sourceFiles.filter { $0.type != .resource }.map(\.url)
             let plans = files.filter(isPlan).sorted { $0.path < $1.path }
             guard !plans.isEmpty else { continue }
             let output = target.directoryURL.appendingPathComponent("GeneratedEvents.swift")
             var options = ["--root", target.directoryURL.path, "--output", output.path]
-            if let file = files.first(where: { $0.lastPathComponent == "event-codegen.json" }) {
-                options += ["--configuration-file", file.path]
+            let stated = files.filter { $0.lastPathComponent == "event-codegen.json" }
+            guard stated.count <= 1 else {
+                throw GenerationError(
+                    description: "The target '\(target.name)' has more than one event-codegen.json; keep one."
+                )
             }
+            if let first = stated.first { options += ["--configuration-file", first.path] }
             try run(tool, options + extractor.remainingArguments + plans.map(\.path))
             print("\(target.name): \(output.path)")
             generated += 1

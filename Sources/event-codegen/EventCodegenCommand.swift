@@ -18,7 +18,7 @@ struct EventCodegenCommand: ParsableCommand {
     @Argument(help: "Plan files, and folders whose *.plist files belong to the plan.")
     var paths: [String]
 
-    @Option(help: "The Swift file to write; it is left alone when nothing changes.")
+    @Option(help: "The Swift file to write, anew or over a generated one; it is left alone when nothing changes.")
     var output: String
 
     @Option(help: "A folder; the generated code names the plan's files from there.")
@@ -30,7 +30,7 @@ struct EventCodegenCommand: ParsableCommand {
     @Option(help: "Who can use the types: public, package or internal.")
     var accessLevel: CodegenOptions.AccessLevel?
 
-    @Option(help: "What the names of the types begin with.")
+    @Option(help: "What the names of the types begin with, and the catalog's: Shop makes it .shopEvents.")
     var typePrefix: String?
 
     @Option(help: "Whose API the types have: sluice or justtrack.")
@@ -46,7 +46,11 @@ struct EventCodegenCommand: ParsableCommand {
         let (text, diagnostics) = SwiftGenerator(options: options, root: root).generate(plan)
         for diagnostic in diagnostics { Self.printError("\(diagnostic)") }
         guard let text else { throw ExitCode(1) }
-        try write(text)
+        do throws(GeneratedFile.Problem) {
+            try GeneratedFile(path: output).write(text)
+        } catch {
+            throw Self.failure("error: \(error.sentence)")
+        }
     }
 
     private func options() throws -> CodegenOptions {
@@ -55,36 +59,38 @@ struct EventCodegenCommand: ParsableCommand {
             do throws(StatedOptions.Problem) {
                 stated = try StatedOptions(file: configurationFile)
             } catch {
-                Self.printError("\(configurationFile):1:1: error: \(error.sentence)")
-                throw ExitCode(1)
+                throw Self.failure("\(configurationFile):1:1: error: \(error.sentence)")
             }
         }
-        let prefix = typePrefix ?? stated.typePrefix ?? ""
-        guard prefix.isEmpty || SwiftName.isIdentifier(prefix) else {
-            Self.printError("error: the type prefix '\(prefix)' is no name that Swift takes")
-            throw ExitCode(1)
-        }
+        let style = style ?? stated.style ?? .sluice
         return CodegenOptions(
             accessLevel: accessLevel ?? stated.accessLevel,
-            typePrefix: prefix,
-            style: style ?? stated.style ?? .sluice
+            typePrefix: try prefix(stated, style: style),
+            style: style
         )
     }
 
-    private func write(_ text: String) throws {
-        let data = Data(text.utf8)
-        // The compiler need not run again for a file that is as it was.
-        guard FileManager.default.contents(atPath: output) != data else { return }
-        do {
-            try data.write(to: URL(fileURLWithPath: output), options: .atomic)
-        } catch {
-            Self.printError("error: \(output) cannot be written: \(error.localizedDescription)")
-            throw ExitCode(1)
+    private func prefix(_ stated: StatedOptions, style: CodegenOptions.Style) throws -> String {
+        let prefix = typePrefix ?? stated.typePrefix ?? ""
+        guard !prefix.isEmpty else { return "" }
+        let place = typePrefix == nil ? configurationFile.map { "\($0):1:1: " } ?? "" : ""
+        guard style != .justtrack else {
+            throw Self.failure("\(place)error: the style 'justtrack' has no type prefix; remove '\(prefix)'")
         }
+        guard SwiftName.isIdentifier(prefix) else {
+            throw Self.failure("\(place)error: the type prefix '\(prefix)' is no name that Swift takes")
+        }
+        return prefix
     }
 
     private static func wholePath(_ path: String) -> String {
         URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+
+    /// Says what is wrong, and how the tool ends then.
+    private static func failure(_ line: String) -> ExitCode {
+        printError(line)
+        return ExitCode(1)
     }
 
     private static func printError(_ line: String) {

@@ -1,4 +1,5 @@
 import EventCodegen
+import EventSchema
 import Foundation
 
 /// What `event-codegen.json` states; each may be absent.
@@ -18,11 +19,14 @@ struct StatedOptions {
 
     /// Reads a file.
     init(file: String) throws(Problem) {
-        let values: [String: String]
+        let data: Data
         do {
-            values = try JSONDecoder().decode([String: String].self, from: Data(contentsOf: URL(fileURLWithPath: file)))
+            data = try Data(contentsOf: URL(fileURLWithPath: file))
         } catch {
-            throw Problem(sentence: "the options are a JSON object of texts, and cannot be read: \(error)")
+            throw Problem(sentence: "the options cannot be read: \(SystemReason.of(error))")
+        }
+        guard let values = try? JSONDecoder().decode([String: String].self, from: data) else {
+            throw Problem(sentence: #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#)
         }
         let known = ["accessLevel", "style", "typePrefix"]
         if let unknown = values.keys.sorted().first(where: { !known.contains($0) }) {

@@ -28,12 +28,13 @@ final class SluiceProcess: Sendable {
     let processID: Int32
     private let ending = Watched<Ending?>(nil)
 
-    /// Starts the program.
+    /// Starts the program, or another one of the project's.
     ///
     /// Without `readsOutput` nobody reads its standard output, which is `stdout`. With `keepsOutput` off its lines are
     /// only counted. The environment is the test's own without the settings of Sluice.
     init(
         _ arguments: [String],
+        program: String = "sluice",
         in folder: TestFolder,
         environment: [String: String] = [:],
         input: Input = .nothing,
@@ -42,7 +43,7 @@ final class SluiceProcess: Sendable {
         keepsOutput: Bool = true
     ) throws {
         let process = Process()
-        process.executableURL = try Self.executable()
+        process.executableURL = try Self.executable(program)
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
         process.environment = Self.environment.merging(environment) { $1 }
@@ -127,11 +128,11 @@ final class SluiceProcess: Sendable {
     }
 
     /// Beside the tests' own executable, or beside the bundle it stands in.
-    static func executable() throws -> URL {
+    static func executable(_ program: String = "sluice") throws -> URL {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0])
         for _ in 0..<5 {
             folder.deleteLastPathComponent()
-            let candidate = folder.appending(path: "sluice")
+            let candidate = folder.appending(path: program)
             let attributes = try? FileManager.default.attributesOfItem(atPath: candidate.path)
             if attributes?[.type] as? FileAttributeType == .typeRegular { return candidate }
         }

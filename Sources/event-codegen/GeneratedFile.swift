@@ -1,0 +1,42 @@
+import EventCodegen
+import EventSchema
+import Foundation
+
+/// The Swift file that the tool writes, and nobody else.
+struct GeneratedFile {
+    /// Why it was left alone.
+    struct Problem: Error {
+        /// One sentence without a full stop.
+        let sentence: String
+    }
+
+    let path: String
+
+    /// Writes the file, unless it is so already: the compiler need not run again for one that is as it was.
+    ///
+    /// - Throws: where it cannot be written, and where there is a file that somebody else wrote: the plan, for instance.
+    func write(_ text: String) throws(Problem) {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+            guard !isFolder.boolValue else { throw Problem(sentence: "\(path) is a folder; name a file in it") }
+            let present = try contents()
+            if present == Data(text.utf8) { return }
+            guard present.isEmpty || present.starts(with: Data(SwiftGenerator.mark.utf8)) else {
+                throw Problem(sentence: "\(path) is there, and was not generated; remove it, or name another output")
+            }
+        }
+        do {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw Problem(sentence: "\(path) cannot be written: \(SystemReason.of(error))")
+        }
+    }
+
+    private func contents() throws(Problem) -> Data {
+        do {
+            return try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw Problem(sentence: "\(path) cannot be read: \(SystemReason.of(error))")
+        }
+    }
+}
