@@ -38,8 +38,7 @@ let package = Package(
             path: "Tests/FileTrackerTests"
         ),
     ],
-    swiftLanguageModes: [.v6],
-    cxxLanguageStandard: .cxx17
+    swiftLanguageModes: [.v6]
 )
 
 for target in package.targets {

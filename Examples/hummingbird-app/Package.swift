@@ -42,8 +42,7 @@ let package = Package(
             ]
         ),
     ],
-    swiftLanguageModes: [.v6],
-    cxxLanguageStandard: .cxx17
+    swiftLanguageModes: [.v6]
 )
 
 for target in package.targets {

@@ -18,6 +18,5 @@ let package = Package(
             ],
             plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
         )
-    ],
-    cxxLanguageStandard: .cxx17
+    ]
 )
