@@ -11,10 +11,11 @@ generated=$package/.build/plugins/outputs/hummingbird-app/App/destination/EventC
 plan="$sources/Events/Extra events/Küche.plist"
 caller=$sources/RebuildTest.swift
 written=$sources/GeneratedEvents.swift
+options=$sources/event-codegen.json
 work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-rebuild.XXXXXX")
 
 clean_up() {
-    rm -rf "$work" "$(dirname "$plan")" "$caller" "$written"
+    rm -rf "$work" "$(dirname "$plan")" "$caller" "$written" "$options"
 }
 trap clean_up EXIT
 trap 'exit 1' INT TERM
@@ -105,8 +106,16 @@ rm "$caller"
 must_build "a plan file and its caller are deleted"
 cmp "$generated" "$work/original.swift" || fail "after all is as it was, the Swift is another"
 
-swift package --package-path "$package" --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1 \
-    || fail "generate-events fails" "$work/build.log"
+generate_events() {
+    swift package --package-path "$package" --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1
+}
+
+echo '{}' >"$options"
+if generate_events; then fail "generate-events takes one of two event-codegen.json"; fi
+grep -q "The target 'App' has more than one event-codegen.json" "$work/build.log" \
+    || fail "there are two event-codegen.json, but generate-events fails for another reason" "$work/build.log"
+rm "$options"
+generate_events || fail "generate-events fails" "$work/build.log"
 cmp "$written" "$generated" || fail "generate-events and the build plugin write different Swift"
 if build; then fail "the build plugin takes a file beside its own"; fi
 grep -q "error: The target 'App' has its events twice" "$work/build.log" \

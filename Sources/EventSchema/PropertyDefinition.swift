@@ -42,7 +42,8 @@ public struct PropertyDefinition: Sendable, Hashable {
     /// What generated Swift calls the property.
     public var swiftMemberName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.member(name) }
 
-    /// What generated Swift calls the type of its objects, or of its `enumeration`, within the type that has the property.
+    /// What generated Swift calls the type of its objects, or of its `enumeration`, within the type that has the property;
+    /// with an underscore where the property itself is called so.
     public var swiftNestedTypeName: String {
         let type = SwiftName.nestedType(items?.swiftName ?? swiftName ?? name)
         return type == swiftMemberName ? type + "_" : type

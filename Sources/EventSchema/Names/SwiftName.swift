@@ -85,7 +85,7 @@ public enum SwiftName {
     }
 
     /// An escaped name as it stands behind a dot, where few words mean something else.
-    public static func afterDot(_ name: String) -> String {
+    package static func afterDot(_ name: String) -> String {
         let bare = unescaped(name)
         return ["Protocol", "Type", "init", "self"].contains(bare) ? name : bare
     }

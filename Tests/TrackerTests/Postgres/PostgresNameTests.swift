@@ -36,6 +36,18 @@ struct PostgresNameTests {
         #expect(try await fixture.rows("\(column), \"table\", extra", of: table) == [#"value|1|{"other \"key\"": 2}"#])
     }
 
+    @Test("an event without a table may have any properties, and the others are migrated and loaded")
+    func withoutTable() async throws {
+        var seen = event("Seen", [property("userId", .string), property("user_id", .string), property("xmin", .any)])
+        seen.trackers = ["kafka"]
+        let fixture = try await PostgresFixture([seen, event("Sold", [property("sku", .string)])])
+        let sold = #"{"id":"\#(id(1))","name":"Sold","payload":{"sku":"a"}}"#
+        let outcome = await fixture.tracker.deliver(try fixture.delivery([sold]))
+        #expect(outcome.refusals == [] && outcome.retry == nil)
+        #expect(try await fixture.rows("sku", of: "analytics.sold") == ["a"])
+        #expect(try await fixture.database.run("SELECT to_regclass('analytics.seen') IS NULL") == ["t"])
+    }
+
     @Test("quotes in names and texts are doubled, and a NUL is left out")
     func quoting() {
         #expect(SQLText.identifier(#"a"b"#) == #""a""b""#)
