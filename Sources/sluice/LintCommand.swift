@@ -9,9 +9,9 @@ struct LintCommand: ParsableCommand {
         commandName: "lint",
         abstract: "Check a tracking plan, and print every problem it has.",
         discussion: """
-            Prints a line for each problem as 'path:line:column: error|warning: sentence [code]'; what only \
-            generated Swift minds is a warning. Exits with 0 when there \
-            are no errors, 1 when there are, 64 when it was called wrongly.
+            Prints a line for each problem as 'path:line:column: error|warning: sentence [code]'; what only the \
+            generator of Swift refuses is a warning. Exits with 0 when there are no errors, 1 when there are, 64 when it \
+            was called wrongly.
             """
     )
 
