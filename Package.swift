@@ -112,10 +112,16 @@ let package = Package(
             ]
         ),
         .target(name: "ConsoleTracker", dependencies: ["EventModel", "EventPipeline", "JSONTape"]),
+        // The SQL of the project's own migrations, as bytes within the program.
+        .target(
+            name: "SluiceMigrations",
+            path: "migrations",
+            resources: [.embedInCode("0001_schema.sql"), .embedInCode("0002_checkpoints.sql")]
+        ),
         .target(
             name: "PostgresTracker",
             dependencies: [
-                "CLibPQ", "EventModel", "EventPipeline", "EventSchema", "Journal",
+                "CLibPQ", "EventModel", "EventPipeline", "EventSchema", "Journal", "SluiceMigrations",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]

@@ -4,6 +4,7 @@ import Testing
 @Suite struct StyleTests {
     private static let swift = Repository.swiftFiles(
         in: "Sources",
+        "migrations",
         "Plugins",
         "Tests",
         "Benchmarks",

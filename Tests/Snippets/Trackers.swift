@@ -21,6 +21,6 @@ func useKafka() throws -> Pipeline {
 
 func migrate(_ plan: TrackingPlan) async throws {
     let migrator = PostgresMigrator(PostgresConfiguration(connection: "postgres://localhost/shop"))
-    let report = try await migrator.migrate(plan, applying: try Migration.read(folder: "migrations"))
+    let report = try await migrator.migrate(plan, applying: Migration.builtIn)
     print("made \(report.createdTables)")
 }

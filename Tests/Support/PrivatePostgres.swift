@@ -87,12 +87,13 @@ package final class PrivatePostgres: Sendable {
         try FileManager.default.removeItem(atPath: "\(folder)/keep")
     }
 
-    /// Runs psql, which reads statements from `input` and stops at the first error.
-    package func psql(_ database: String, _ input: String) async throws -> String {
+    /// Runs psql, which reads statements from `input`; an error ends it, unless it is to go on as it does when nobody asks.
+    package func psql(_ database: String, _ input: String, stopsAtErrors: Bool = true) async throws -> String {
         try await Self.run(
             "\(binaries)/psql",
             [
-                "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", "\(port)", "-U", "postgres",
+                "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=\(stopsAtErrors ? 1 : 0)", "-h", "127.0.0.1", "-p",
+                "\(port)", "-U", "postgres",
                 "-d", database, "-f", "-",
             ],
             input: input

@@ -16,7 +16,7 @@ extension Migration {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {
-            throw .migrations("The folder of migrations '\(folder)' cannot be read; name it with --migrations.", error)
+            throw .migrations("The folder of migrations '\(folder)' cannot be read.", error)
         }
         var migrations: [Migration] = []
         for name in names.sorted() where name.hasSuffix(".sql") {
@@ -30,7 +30,7 @@ extension Migration {
             migrations.append(migration)
         }
         guard !migrations.isEmpty else {
-            throw .migrations("The folder '\(folder)' holds no migrations; name the right one with --migrations.")
+            throw .migrations("The folder '\(folder)' holds no migrations.")
         }
         return migrations
     }

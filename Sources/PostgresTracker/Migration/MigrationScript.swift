@@ -67,9 +67,11 @@ public struct MigrationScript: Sendable, Hashable {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// A backslash means itself in what follows, as the migrator's sessions have it.
+    /// An error ends the script, as it ends a migration; and a backslash means itself in what follows, as the migrator's
+    /// sessions have it.
     private var opening: String {
         """
+        \\set ON_ERROR_STOP on
         SET standard_conforming_strings = on;
         SET client_encoding = 'UTF8';
         \(MigrationSteps.lock(schema));

@@ -18,7 +18,7 @@ enum ImportRule {
         "ConsoleTracker": ["EventModel", "EventPipeline", "JSONTape"],
         "PostgresTracker": [
             "CLibPQ", "Crypto", "EventModel", "EventPipeline", "EventSchema", "Foundation", "FoundationEssentials",
-            "Journal", "Logging",
+            "Journal", "Logging", "SluiceMigrations",
         ],
         "KafkaTracker": ["CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "Logging"],
         "HTTPIngest": [

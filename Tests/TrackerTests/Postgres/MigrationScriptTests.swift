@@ -37,7 +37,6 @@ struct MigrationScriptTests {
     func script() async throws {
         let byScript = try await PrivatePostgres.shared().makeDatabase()
         let byMigrator = try await PrivatePostgres.shared().makeDatabase()
-        let migrations = try projectMigrations()
         let grown = event(
             "Item Bought",
             [property("it's \"number\"", .integer, required: false), property("new", .date)]
@@ -45,17 +44,17 @@ struct MigrationScriptTests {
         let empty = try await Self.contents(of: byScript)
         for plan in [Self.plan(Self.bought), Self.plan(Self.bought, event("Seen")), Self.plan(grown)] {
             let before = try await Self.contents(of: byScript)
-            let script = try await Self.migrator(byScript).script(for: plan, applying: migrations)
+            let script = try await Self.migrator(byScript).script(for: plan, applying: Migration.builtIn)
             #expect(!script.isEmpty)
             #expect(try await Self.contents(of: byScript) == before)
             _ = try await byScript.run(script.text)
-            _ = try await Self.migrator(byMigrator).migrate(plan, applying: migrations)
+            _ = try await Self.migrator(byMigrator).migrate(plan, applying: Migration.builtIn)
             #expect(try await Self.contents(of: byScript) == Self.contents(of: byMigrator))
 
-            let again = try await Self.migrator(byScript).script(for: plan, applying: migrations)
+            let again = try await Self.migrator(byScript).script(for: plan, applying: Migration.builtIn)
             #expect(again.isEmpty)
             #expect(again.text == "-- Nothing to do: the database is up to the plan.\n")
-            #expect(try await Self.migrator(byScript).migrate(plan, applying: migrations).isEmpty)
+            #expect(try await Self.migrator(byScript).migrate(plan, applying: Migration.builtIn).isEmpty)
         }
         #expect(try await Self.contents(of: byScript) != empty)
     }
@@ -63,14 +62,15 @@ struct MigrationScriptTests {
     @Test("a column of another type ends it, as it ends the migration")
     func conflict() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
-        let migrations = try projectMigrations()
-        _ = try await Self.migrator(database).migrate(Self.plan(Self.bought), applying: migrations)
+        _ = try await Self.migrator(database).migrate(Self.plan(Self.bought), applying: Migration.builtIn)
         let other = Self.plan(event("Item Bought", [property("gone", .integer)]))
         var errors: [TrackerError] = []
-        do { _ = try await Self.migrator(database).script(for: other, applying: migrations) } catch {
+        do { _ = try await Self.migrator(database).script(for: other, applying: Migration.builtIn) } catch {
             errors.append(error)
         }
-        do { _ = try await Self.migrator(database).migrate(other, applying: migrations) } catch { errors.append(error) }
+        do { _ = try await Self.migrator(database).migrate(other, applying: Migration.builtIn) } catch {
+            errors.append(error)
+        }
         #expect(errors.map(\.message).first?.contains(#""gone" has type text, and the plan wants bigint."#) == true)
         #expect(errors.count == 2 && errors[0].message == errors[1].message)
     }
@@ -78,7 +78,7 @@ struct MigrationScriptTests {
     @Test("migrations that are still to come are in it whole, whatever they end with; what was edited ends it")
     func migrations() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
-        let first = try projectMigrations()
+        let first = Migration.builtIn
         let more = try [
             #require(Migration(name: "0003_no_semicolon.sql", sql: "CREATE TABLE a (b int)")),
             #require(Migration(name: "0004_comment.sql", sql: "CREATE TABLE c (d int) -- done;\n\n")),
@@ -95,6 +95,24 @@ struct MigrationScriptTests {
         await #expect(throws: TrackerError.self) {
             try await Self.migrator(database).script(for: Self.plan(event("Seen")), applying: edited)
         }
+    }
+
+    @Test("what fails ends psql with an error, as it ends the migration: nothing that comes after it is done")
+    func failure() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let more = try [
+            #require(Migration(name: "0003_wrong.sql", sql: "CREATE TABLE gone (); SELECT 1 / 0;")),
+            #require(Migration(name: "0004_later.sql", sql: "CREATE TABLE later ();")),
+        ]
+        let script = MigrationScript(Self.plan(event("Seen")), applying: Migration.builtIn + more)
+        let error = await #expect(throws: PrivatePostgres.Unavailable.self) {
+            try await database.server.psql(database.name, script.text, stopsAtErrors: false)
+        }
+        #expect(error?.description.contains("ended with status 3: ") == true)
+        #expect(error?.description.contains("division by zero") == true)
+        #expect(try await database.run("SELECT number FROM analytics._sluice_migrations ORDER BY 1") == ["1", "2"])
+        let tables = try await database.run("SELECT relname FROM pg_class WHERE relname IN ('gone', 'later', 'seen')")
+        #expect(tables == [])
     }
 
     @Test("no change of a plan leads to a statement that destroys data or changes a type")

@@ -15,7 +15,7 @@ struct PostgresContractTests {
         let configuration = PostgresConfiguration(connection: database.url)
         _ = try await PostgresMigrator(configuration).migrate(
             TrackerContract.plan(trackerName: configuration.name),
-            applying: try projectMigrations()
+            applying: Migration.builtIn
         )
         // What is loaded is not read back in any order, and a table that is locked stands for an outage.
         let lock = TableLock(database: database)

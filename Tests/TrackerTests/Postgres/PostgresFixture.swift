@@ -21,7 +21,7 @@ struct PostgresFixture {
         }
         catalog = EventCatalog(plan: TrackingPlan(events: events))
         let configuration = PostgresConfiguration(connection: self.database.url, schema: schema)
-        _ = try await PostgresMigrator(configuration).migrate(catalog.plan, applying: try projectMigrations())
+        _ = try await PostgresMigrator(configuration).migrate(catalog.plan, applying: Migration.builtIn)
         tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
         try await tracker.start(for: catalog)
     }
@@ -47,12 +47,6 @@ struct PostgresFixture {
     func count(_ table: String) async throws -> Int {
         Int(try await database.run("SELECT count(*) FROM \(table)").first ?? "") ?? -1
     }
-}
-
-/// The migrations of this project.
-func projectMigrations() throws -> [Migration] {
-    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    return try Migration.read(folder: "/\(root)/migrations")
 }
 
 /// An event for the tracker `postgres`.

@@ -13,7 +13,7 @@ struct PostgresMigrationTests {
         schema: String = "analytics"
     ) async throws -> MigrationReport {
         let configuration = PostgresConfiguration(connection: database.url, schema: schema)
-        let all = try migrations ?? projectMigrations()
+        let all = migrations ?? Migration.builtIn
         return try await PostgresMigrator(configuration).migrate(TrackingPlan(events: events), applying: all)
     }
 
@@ -146,7 +146,7 @@ struct PostgresMigrationTests {
     @Test("a migration that was edited, renamed, lost or slipped in between is an error that names it")
     func history() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
-        let first = try projectMigrations().filter { $0.number == 1 }
+        let first = Migration.builtIn.filter { $0.number == 1 }
         let third = try migration("0003_views.sql", "CREATE VIEW three AS SELECT 3 AS three")
         #expect(try await migrate(database, [], first + [third]).migrations == ["0001_schema.sql", "0003_views.sql"])
         #expect(try await database.run("SELECT three FROM analytics.three") == ["3"])
@@ -167,7 +167,7 @@ struct PostgresMigrationTests {
     @Test("a migration that fails leaves nothing behind, and those before it stay")
     func failing() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
-        let first = try projectMigrations().filter { $0.number == 1 }
+        let first = Migration.builtIn.filter { $0.number == 1 }
         let second = try migration("0002_broken.sql", "CREATE TABLE half (a int); SELECT nonsense FROM half;")
         let error = try await migrationError(database, [event("Bought")], first + [second])
         #expect(error?.message.contains("0002_broken.sql failed") == true)
@@ -186,7 +186,7 @@ struct PostgresMigrationTests {
     func atOnce() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let events = (0..<20).map { event("Event \($0)", [property("a", .string)]) }
-        let slow = try projectMigrations() + [try migration("0003_slow.sql", "SELECT pg_sleep(0.5)")]
+        let slow = Migration.builtIn + [try migration("0003_slow.sql", "SELECT pg_sleep(0.5)")]
         let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
             for _ in 0..<4 { group.addTask { try await migrate(database, events, slow) } }
             return try await group.reduce(into: [MigrationReport]()) { $0.append($1) }
@@ -216,6 +216,23 @@ struct PostgresMigrationTests {
             #expect(Migration(name: name, sql: "") == nil)
         }
         #expect(throws: TrackerError.self) { try Migration.read(folder: "/nonexistent") }
+    }
+
+    @Test("the program has the migrations of the project's folder in it, byte for byte as databases have had them")
+    func builtIn() async throws {
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let folder = try Migration.read(folder: "/\(root)/migrations")
+        #expect(Migration.builtIn == folder)
+        // What stands in databases out there; a migration that comes is added here, and none is ever changed.
+        #expect(
+            Migration.builtIn.map(\.sha256) == [
+                "de41e4f315e9b171e1be3d8b3014a5b35ddcd962972ea008bef70f5e9a04a224",
+                "00546214725081a1481c32c1c8a0691a5925fe0ffe8cefff6cfc10c2c19142f4",
+            ]
+        )
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, [event("Seen")], folder).migrations == folder.map(\.name))
+        #expect(try await migrate(database, [event("Seen")]).isEmpty)
     }
 
     @Test("the digest is the SHA-256 of the file's text")
