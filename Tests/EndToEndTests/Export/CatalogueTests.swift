@@ -147,6 +147,47 @@ struct CatalogueTests {
         #expect(widths.window > width - 30)
     }
 
+    @Test("a value stands in one piece, and one that is longer than a line is wrapped", arguments: [360, 1280])
+    func values(width: Int) async throws {
+        struct Values: Decodable {
+            let count: Int
+            let torn: [String]
+            let tooWide: [String]
+            let lines: Int
+        }
+        let place = SourceLocation(file: "plan.plist", line: 1, column: 1)
+        let long = String(repeating: "long-", count: 60)
+        let values = (1...40).map { "value-\(String(1_000 + $0).dropFirst())" } + [long]
+        var property = PropertyDefinition(name: "kind", type: .string, location: place)
+        property.enumeration = values.map { .string($0) }
+        try open(
+            TrackingPlan(events: [
+                EventDefinition(key: "Sold", trackers: ["console"], properties: [property], location: place)
+            ])
+        )
+        let found = try await browser.evaluate(
+            """
+            const chips = [...document.querySelectorAll(".meaning dd code")];
+            const height = Math.min(...chips.map(chip => chip.getBoundingClientRect().height));
+            const heights = chips.map(chip => chip.getBoundingClientRect().height / height);
+            const tooWide = chips.filter(chip => chip.scrollWidth > chip.parentElement.clientWidth);
+            return {
+              count: chips.length, lines: Math.floor(heights.at(-1)),
+              torn: chips.filter((chip, index) => chip.getClientRects().length > 1 || index < 40 && heights[index] > 1.1)
+                .map(chip => chip.textContent),
+              tooWide: tooWide.map(chip => chip.textContent)
+            };
+            """,
+            on: "plan.html",
+            width: width,
+            as: Values.self
+        )
+        #expect(found.count == values.count)
+        #expect(found.torn == [])
+        #expect(found.tooWide == [])
+        #expect(found.lines > 1)
+    }
+
     @Test("what looks like markup in any text of the plan is text, and nothing of it runs")
     func markup() async throws {
         struct Findings: Decodable, Equatable {

@@ -122,6 +122,28 @@ struct MarkdownExportTests {
         for row in rows { #expect(Self.cells(in: row) == 8, "\(row)") }
     }
 
+    @Test(
+        "an address in a description is a link to just that, and what stands around it is text",
+        arguments: [
+            ("https://example.com/a_b", "<https://example.com/a_b>"),
+            ("see https://a.b/?y=1&z=*2 now", "see <https://a.b/?y=1&z=*2> now"),
+            ("(HTTP://a.b/c_(d)), a_b.", "(<HTTP://a.b/c_(d)>), a\\_b."),
+            ("[x](http://y)", "\\[x\\](<http://y>)"),
+            ("http://a|b|\u{301}c_", "<http://a>\\|b\\|\u{301}c\\_"),
+            ("http://a<b>\nhttp://c d_e", "<http://a>&lt;b&gt;<br><http://c> d\\_e"),
+            ("http://a?b&copy;=c&d", "<http://a?b&amp;copy;=c&d>"),
+            ("https://, http://*", "https://, http://\\*"),
+        ]
+    )
+    func addresses(text: String, markdown: String) {
+        let page = Self.page([Self.event(with: text)])
+        #expect(page.contains(Substring(markdown)))
+        #expect(page.contains("> **Deprecated.** \(markdown)"))
+        let row = page.last { $0.hasPrefix("| ") }
+        #expect(row?.hasSuffix(" | **Deprecated:** \(markdown)<br>\(markdown) |") == true)
+        #expect(row.map(Self.cells) == 8)
+    }
+
     /// How many cells a row has by GitHub's rule: a bar parts them unless a backslash stands before it.
     private static func cells(in row: Substring) -> Int {
         row.matches(of: /(?:\\.|[^|\\])+|\|/).count { $0.0 == "|" } - 1

@@ -1,7 +1,7 @@
 /// The page's style sheet: paper and ink by day and by night, on a phone and on paper.
 enum CatalogueStyle {
     /// Of `text`, as the page's policy names it; a test says what it must be.
-    static let digest = "sha256-E9gUp8xjWJMqc5jz2rR6jGw02xnAoVFkADE3hgC/Nzo="
+    static let digest = "sha256-CkCp8dGsSLms3noKB8NBR8c3BXG4Rxvu+xS9gSG6GB0="
 
     static let text = #"""
         :root {
@@ -118,8 +118,8 @@ enum CatalogueStyle {
         .meaning .deprecated { margin: 0 0 .5rem; }
         .meaning .facts { gap: .25rem 1.5rem; }
         .meaning dd code {
+          display: inline-block; max-width: 100%;
           background: var(--tint); border-radius: .25rem; padding: .1rem .35rem; white-space: pre-wrap;
-          box-decoration-break: clone; -webkit-box-decoration-break: clone;
         }
 
         .example { margin-top: 1.25rem; }

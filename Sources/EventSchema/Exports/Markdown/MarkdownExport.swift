@@ -35,8 +35,8 @@ public struct MarkdownExport: Sendable {
         let rows = PropertyRow.rows(of: event.properties)
         return [
             "<a id=\"\(event.anchor)\"></a>", "## \(MarkdownText.words(event.name))",
-            event.deprecated.map { "> **Deprecated.** \(MarkdownText.words($0))" } ?? "",
-            event.description.map(MarkdownText.words) ?? "",
+            event.deprecated.map { "> **Deprecated.** \(MarkdownText.prose($0))" } ?? "",
+            event.description.map(MarkdownText.prose) ?? "",
             "- Owner: \(event.owner.map(MarkdownText.words) ?? "none")\n"
                 + "- Goes to: \(event.trackers.map(MarkdownText.words).joined(separator: ", "))",
             rows.isEmpty ? "It has no properties of its own." : table(of: rows),
@@ -54,8 +54,8 @@ public struct MarkdownExport: Sendable {
     private static func cells(of row: PropertyRow) -> [String] {
         let property = row.definition
         let words =
-            [property.deprecated.map { "**Deprecated:** \(MarkdownText.words($0))" }]
-            + [property.description.map(MarkdownText.words)]
+            [property.deprecated.map { "**Deprecated:** \(MarkdownText.prose($0))" }]
+            + [property.description.map(MarkdownText.prose)]
         return [
             MarkdownText.code(row.parent + row.name), row.type,
             row.isItem ? "" : property.isRequired ? "yes" : "no", property.isNullable ? "yes" : "no",

@@ -2,8 +2,39 @@
 enum MarkdownText {
     /// Words of a paragraph or of a table's cell, on one line.
     static func words(_ text: String) -> String {
+        escapingStart(of: escaped(text.trimmingSpace[...]))
+    }
+
+    /// Words as well, in which the addresses of pages are links.
+    ///
+    /// Only between angle brackets is an address taken as it stands, but for what looks like an entity of HTML's: elsewhere
+    /// GitHub makes what escapes it a part of it.
+    static func prose(_ text: String) -> String {
+        let address = /https?:\/\/[\p{L}\p{N}\[][^\s\p{Cc}<>|`\\"]*/.ignoresCase().matchingSemantics(.unicodeScalar)
         var result = ""
-        for scalar in text.trimmingSpace.unicodeScalars {
+        var rest = text.trimmingSpace[...]
+        while let found = rest.firstMatch(of: address) {
+            let link = withoutPunctuation(found.output)
+            result += escaped(rest[..<link.startIndex]) + "<\(link.replacing(/&(?=#?\w+;)/, with: "&amp;"))>"
+            rest = rest[link.endIndex...]
+        }
+        return escapingStart(of: result + escaped(rest))
+    }
+
+    /// An address without the signs at its end that belong to the sentence around it.
+    private static func withoutPunctuation(_ address: Substring) -> Substring {
+        var scalars = address.unicodeScalars
+        while let last = scalars.last {
+            let isClosing = last == ")" && scalars.count { $0 == ")" } > scalars.count { $0 == "(" }
+            guard isClosing || ".,:;!?'*_~]".unicodeScalars.contains(last) else { break }
+            scalars.removeLast()
+        }
+        return Substring(scalars)
+    }
+
+    private static func escaped(_ text: Substring) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
             switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
@@ -14,7 +45,7 @@ enum MarkdownText {
             default: result.unicodeScalars.append(scalar)
             }
         }
-        return escapingStart(of: result)
+        return result
     }
 
     /// A value, set as code.
