@@ -30,6 +30,7 @@ enum PlanFileSearch {
 
     /// The bytes of a file, or as many as it takes to see that there are too many.
     static func contents(of path: String) -> Result<[UInt8], PlanFileFailure> {
+        guard isReadable(path) else { return .failure(PlanFileFailure(path, "this is not a file", nil)) }
         do {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? handle.close() }
@@ -37,6 +38,16 @@ enum PlanFileSearch {
         } catch {
             return .failure(PlanFileFailure(path, "cannot be read", error))
         }
+    }
+
+    /// Whether it is a file, or what a shell hands over as one: `/dev/stdin` and `/dev/fd/63`, which is `<(…)`.
+    ///
+    /// Nobody may ever write to another pipe, and opening it would wait for that. What is not there, and a folder, is told
+    /// by opening it.
+    private static func isReadable(_ path: String) -> Bool {
+        var status = stat()
+        guard !path.hasPrefix("/dev/"), stat(path, &status) == 0 else { return true }
+        return [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     /// The plan files of a folder, by name, or the path itself when it is no folder.
