@@ -17,7 +17,6 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
     && useradd --system --create-home --home-dir /var/lib/sluice sluice
 COPY --from=build /install/sluice /usr/local/bin/sluice
 COPY events /etc/sluice/events
-COPY migrations /etc/sluice/migrations
 USER sluice
 WORKDIR /var/lib/sluice
 EXPOSE 8080

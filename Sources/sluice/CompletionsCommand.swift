@@ -17,8 +17,8 @@ struct CompletionsCommand: ParsableCommand {
     @Argument(help: "The shell.")
     var shell: Shell
 
-    func run() {
-        print(Sluice.completionScript(for: shell.kind))
+    func run() throws {
+        try Terminal.print(Sluice.completionScript(for: shell.kind))
     }
 
     /// The shells there are scripts for.

@@ -1,35 +1,40 @@
 import ArgumentParser
 import EventCodegen
 import EventSchema
-import Foundation
 
 /// `sluice lint`: every problem of a tracking plan in one run.
-struct LintCommand: ParsableCommand {
+struct LintCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",
         abstract: "Check a tracking plan, and print every problem it has.",
         discussion: """
             Prints a line for each problem as 'path:line:column: error|warning: sentence [code]'; what only the \
             generator of Swift refuses is a warning. Exits with 0 when there are no errors, 1 when there are, 64 when it \
-            was called wrongly.
+            was called wrongly. Without a path it is the events folder.
             """
     )
 
     @Argument(help: "Plan files, and folders whose *.plist files belong to the plan.", completion: .file())
-    var paths: [String] = ["events"]
+    var paths: [String] = []
 
     @Flag(help: "Print one JSON object instead.")
     var json = false
 
-    func run() throws {
+    @OptionGroup var plan: PlanFolder
+
+    func validate() throws {
+        if !paths.isEmpty, plan.events != nil { throw ValidationError("Name the plan by paths or with --events.") }
+    }
+
+    func run() async throws {
         // Nobody may generate Swift from the plan: to those who only send over HTTP such names are no error.
-        let reading = PlanReader().read(paths: paths).adding { plan in
+        let reading = PlanReader().read(paths: paths.isEmpty ? [try await plan.path()] : paths).adding { plan in
             SwiftGenerator.collisions(in: plan).map(\.asWarning)
         }
         if json {
-            print(try LintReport(reading).json())
+            try Terminal.print(try JSONText.of(LintReport(reading)))
         } else {
-            for diagnostic in reading.diagnostics { print(diagnostic) }
+            try Terminal.print(lines: reading.diagnostics)
             Terminal.printError(LintReport.summary(of: reading))
         }
         if reading.errorCount > 0 { throw ExitCode(1) }
@@ -67,12 +72,6 @@ private struct LintReport: Encodable {
                 sentence: $0.sentence
             )
         }
-    }
-
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
     /// One line for people, on standard error: `12 events, no problems`.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Configuration
 import EventPipeline
-import EventSchema
 import Foundation
 import PostgresTracker
 
@@ -11,7 +10,7 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Make and extend PostgreSQL's tables for the events of a tracking plan.",
         discussion: """
-            Applies the migrations that the database has not had, then makes the tables of the events that name the tracker \
+            Applies Sluice's own migrations that the database has not had, or those of a folder, then makes the tables of the events that name the tracker \
             'postgres', and adds the columns that they lack. Nothing is ever dropped, and no column's type is changed: where \
             the plan wants another type, it ends with 1 and changes no table. Running it again changes nothing.
 
@@ -23,8 +22,7 @@ struct MigrateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"), completion: .directory)
-    var events: String?
+    @OptionGroup var plan: PlanFolder
 
     @Option(help: ArgumentHelp("PostgreSQL, as a libpq URI or keywords; else DATABASE_URL.", valueName: "url"))
     var postgres: String?
@@ -32,55 +30,50 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The schema of the events' tables."))
     var schema: String?
 
-    @Option(help: ArgumentHelp("The folder of the migrations.", valueName: "dir"), completion: .directory)
-    var migrations = "migrations"
-
-    @Option(
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
-        completion: .file()
-    )
-    var config: String?
+    @OptionGroup var history: MigrationChoice
 
     @Flag(help: "Print the SQL, and run nothing.")
     var planOnly = false
 
     func run() async throws {
+        let (configuration, folder) = try await settings()
+        let plan = try PlanFolder.plan(at: folder)
+        let migrations = try history.read()
+        let migrator = PostgresMigrator(configuration)
+        do {
+            if planOnly {
+                let script = try await migrator.script(for: plan, applying: migrations)
+                try Terminal.write(script.text.utf8)
+                Terminal.printError(script.summary)
+            } else {
+                try Self.say(try await migrator.migrate(plan, applying: migrations))
+            }
+        } catch let error as TrackerError {
+            throw Terminal.failure("\(error)")
+        }
+    }
+
+    /// The database and the plan's folder.
+    private func settings() async throws -> (PostgresConfiguration, folder: String) {
         let reader = try await SettingsReader(
             options: values,
             environment: ProcessInfo.processInfo.environment,
-            file: config
+            file: plan.config
         )
         guard let connection = reader.string(.postgresURL) else {
             throw ValidationError("Say where PostgreSQL is: with --postgres, DATABASE_URL or postgres.url.")
         }
         var configuration = PostgresConfiguration(connection: connection)
         if let schema = reader.string(.postgresSchema) { configuration.schema = schema }
-        let directory = reader.string(.eventsDirectory) ?? "events"
+        let folder = reader.string(.eventsDirectory) ?? Settings.defaultEventsFolder
         try reader.finish()
-
-        let reading = PlanReader().read(paths: [directory])
-        for diagnostic in reading.diagnostics { Terminal.printError("\(diagnostic)") }
-        guard let plan = reading.plan else { throw ExitCode(1) }
-        do {
-            let history = try Migration.read(folder: migrations)
-            let migrator = PostgresMigrator(configuration)
-            if planOnly {
-                let script = try await migrator.script(for: plan, applying: history)
-                print(script.text, terminator: "")
-                Terminal.printError(script.summary)
-            } else {
-                Self.say(try await migrator.migrate(plan, applying: history))
-            }
-        } catch {
-            Terminal.printError("error: \(error)")
-            throw ExitCode(1)
-        }
+        return (configuration, folder)
     }
 
     /// The options that were given, as settings.
     private var values: [SettingKey: ConfigValue] {
         let texts: [(SettingKey, String?)] = [
-            (.eventsDirectory, events), (.postgresURL, postgres), (.postgresSchema, schema),
+            (.eventsDirectory, plan.events), (.postgresURL, postgres), (.postgresSchema, schema),
         ]
         var values: [SettingKey: ConfigValue] = [:]
         for (key, text) in texts {
@@ -89,10 +82,11 @@ struct MigrateCommand: AsyncParsableCommand {
         return values
     }
 
-    private static func say(_ report: MigrationReport) {
-        for name in report.migrations { print("applied \(name)") }
-        for table in report.createdTables { print("created \(table)") }
-        for table in report.extendedTables { print("extended \(table)") }
-        if report.isEmpty { print("Nothing to do: the database is up to the plan.") }
+    private static func say(_ report: MigrationReport) throws {
+        if report.isEmpty { return try Terminal.print("Nothing to do: the database is up to the plan.") }
+        try Terminal.print(
+            lines: report.migrations.map { "applied \($0)" } + report.createdTables.map { "created \($0)" }
+                + report.extendedTables.map { "extended \($0)" }
+        )
     }
 }

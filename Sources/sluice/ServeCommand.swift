@@ -81,7 +81,7 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.ignoresBrokenPipes(true)
         // A file that may not grow is a failed write, and no end of the process.
         signal(SIGXFSZ, SIG_IGN)
-        var settings = try await Settings.load(values, file: options.config, keepsJournal: true)
+        var settings = try await Settings.load(values, file: options.plan.config, keepsJournal: true)
         if let from {
             guard settings.journal != nil else { throw ValidationError("--from takes a journal; see --no-journal.") }
             settings.pipeline.journalStart = from

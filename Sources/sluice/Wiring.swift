@@ -18,10 +18,7 @@ struct Wiring {
     /// Reads the plan; its problems are printed, and its errors end the command with 1.
     init(_ settings: Settings) throws {
         self.settings = settings
-        let reading = PlanReader().read(paths: [settings.eventsDirectory])
-        for diagnostic in reading.diagnostics { Terminal.printError("\(diagnostic)") }
-        guard let plan = reading.plan else { throw ExitCode(1) }
-        catalog = EventCatalog(plan: plan)
+        catalog = EventCatalog(plan: try PlanFolder.plan(at: settings.eventsDirectory))
         var logger = Logger(label: "sluice", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = settings.logLevel
         self.logger = logger

@@ -36,8 +36,13 @@ struct CoverageCommand: AsyncParsableCommand {
 
     @OptionGroup var options: PipelineOptions
 
+    func validate() throws {
+        // An unset variable of a script must not make it another place.
+        if sources.contains("") { throw ValidationError("A file or folder has an empty name.") }
+    }
+
     func run() async throws {
-        let settings = try await Settings.load(options.values, file: options.config)
+        let settings = try await Settings.load(options.values, file: options.plan.config)
         let wiring = try Wiring(settings)
         let uses = EventUses(of: TrackingPlan(events: wiring.catalog.definitions), typePrefix: typePrefix)
         var files = SourceFiles()
@@ -53,9 +58,9 @@ struct CoverageCommand: AsyncParsableCommand {
             typePrefix: typePrefix
         )
         if json {
-            print(try JournalCommand.json(report))
+            try Terminal.print(try JSONText.of(report))
         } else {
-            for line in report.lines { print(line) }
+            try Terminal.print(lines: report.lines)
             for line in report.notes { Terminal.printError(line) }
         }
         if !report.unreadable.isEmpty { throw ExitCode(2) }

@@ -46,12 +46,12 @@ struct DiffCommand: AsyncParsableCommand {
         let diff = PlanDiff(from: before, to: after)
         switch format {
         case .text:
-            for line in diff.textLines { print(line) }
+            try Terminal.print(lines: diff.textLines)
             Terminal.printError(diff.summary)
         case .markdown:
-            print(DiffMarkdown(diff).text)
+            try Terminal.print(DiffMarkdown(diff).text)
         case .json:
-            print(try JournalCommand.json(DiffReport(diff)))
+            try Terminal.print(try JSONText.of(DiffReport(diff)))
         }
         if diff.changes.contains(where: { !isAllowed($0) }) { throw ExitCode(1) }
     }

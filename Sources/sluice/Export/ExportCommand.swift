@@ -29,9 +29,13 @@ struct ExportJSONSchemaCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var source: ExportSource
+    @OptionGroup var source: PlanFolder
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The folder to write to; it is made.", valueName: "dir"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The folder to write to; it is made.", valueName: "dir"),
+        completion: .directory
+    )
     var output: String?
 
     @Option(help: ArgumentHelp("What the '$id's begin with: where the schemas are published.", valueName: "uri"))
@@ -45,8 +49,8 @@ struct ExportJSONSchemaCommand: AsyncParsableCommand {
         guard let base = baseURI.map(SchemaBase.init) ?? .default else {
             throw ValidationError("--base-uri takes an absolute URI such as https://example.com/schemas/.")
         }
-        let export = JSONSchemaExport(try await source.plan(), base: base)
-        guard let output else { return try ExportOutput.print(export.envelope.text) }
+        let export = JSONSchemaExport(try await source.read(), base: base)
+        guard let output else { return try Terminal.write(export.envelope.text.utf8) }
         try ExportOutput.write(export.files, into: output)
     }
 }
@@ -59,25 +63,21 @@ struct ExportSQLCommand: AsyncParsableCommand {
         discussion: "The statements are those of 'sluice migrate', which finds nothing to do where the script has run."
     )
 
-    @OptionGroup var source: ExportSource
+    @OptionGroup var source: PlanFolder
     @OptionGroup var target: ExportTarget
 
     @Option(help: ArgumentHelp("The schema of the events' tables."))
     var schema: String?
 
-    @Option(help: ArgumentHelp("The folder of the migrations.", valueName: "dir"))
-    var migrations = "migrations"
+    @OptionGroup var history: MigrationChoice
 
     func run() async throws {
-        let schema = try await source.setting(.postgresSchema, stated: schema)
-        let plan = try await source.plan()
-        let history: [Migration]
-        do {
-            history = try Migration.read(folder: migrations)
-        } catch {
-            throw ExportOutput.failure("\(error)")
-        }
-        let script = MigrationScript(plan, applying: history, schema: schema ?? PostgresConfiguration.defaultSchema)
+        let schema = try await Settings.text(.postgresSchema, stated: schema, file: source.config)
+        let script = MigrationScript(
+            try await source.read(),
+            applying: try history.read(),
+            schema: schema ?? PostgresConfiguration.defaultSchema
+        )
         try target.write(script.text)
     }
 }
@@ -89,11 +89,11 @@ struct ExportMarkdownCommand: AsyncParsableCommand {
         abstract: "Write the plan as a page of GitHub's Markdown, for a repository's documentation."
     )
 
-    @OptionGroup var source: ExportSource
+    @OptionGroup var source: PlanFolder
     @OptionGroup var target: ExportTarget
 
     func run() async throws {
-        try target.write(MarkdownExport(try await source.plan()).text)
+        try target.write(MarkdownExport(try await source.read()).text)
     }
 }
 
@@ -108,10 +108,10 @@ struct ExportHTMLCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var source: ExportSource
+    @OptionGroup var source: PlanFolder
     @OptionGroup var target: ExportTarget
 
     func run() async throws {
-        try target.write(HTMLExport(try await source.plan()).text)
+        try target.write(HTMLExport(try await source.read()).text)
     }
 }

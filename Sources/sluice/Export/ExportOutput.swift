@@ -10,17 +10,6 @@ enum ExportOutput {
         if path?.isEmpty == true { throw ValidationError("--output has an empty name.") }
     }
 
-    /// Prints to standard output.
-    static func print(_ text: String) throws {
-        // Like any other command, it ends when nobody reads what it prints.
-        Terminal.ignoresBrokenPipes(false)
-        do {
-            _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
-        } catch {
-            throw failure("Standard output cannot be written to: \(error).")
-        }
-    }
-
     /// Writes a file, over the one that is there.
     static func write(_ text: String, to path: String) throws {
         let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
@@ -34,25 +23,18 @@ enum ExportOutput {
     ///
     /// Schemas that are there and belong to no event any more are left, and named.
     static func write(_ files: [ExportedFile], into folder: String) throws {
-        var made: [String] = []
+        var made = MadeFolders()
         let paths = files.map { folder + "/" + $0.path }
         do {
-            for parent in Set(paths.map(parent)).sorted() {
-                try makeFolder(parent, &made)
+            for parent in Set(paths.map { FilePath($0).removingLastComponent().string }).sorted() {
+                try made.make(parent)
             }
             try write(paths, files.map(\.text))
         } catch {
-            // Only what is empty again: another one may have begun to use it.
-            for folder in made.reversed() { rmdir(folder) }
+            made.remove()
             throw error
         }
         nameLeftovers(in: folder, beside: paths)
-    }
-
-    /// What cannot be done, told on standard error; to be thrown.
-    static func failure(_ sentence: String) -> ExitCode {
-        Terminal.printError("error: \(sentence)")
-        return ExitCode(1)
     }
 
     // MARK: Files
@@ -75,7 +57,7 @@ enum ExportOutput {
             }
         } catch {
             for (draft, _) in drafts { unlink(draft) }
-            throw failure("'\(current)' cannot be written: \(error).")
+            throw Terminal.failure("'\(current)' cannot be written: \(error).")
         }
     }
 
@@ -86,7 +68,7 @@ enum ExportOutput {
             let file = try FileDescriptor.open(FilePath(path), .writeOnly)
             try file.closeAfter { _ = try file.writeAll(text.utf8) }
         } catch {
-            throw failure("'\(path)' cannot be written: \(error).")
+            throw Terminal.failure("'\(path)' cannot be written: \(error).")
         }
     }
 
@@ -95,22 +77,6 @@ enum ExportOutput {
     }
 
     // MARK: Folders
-
-    private static func makeFolder(_ path: String, _ made: inout [String]) throws {
-        if let kind = kind(of: URL(fileURLWithPath: path).resolvingSymlinksInPath().path) {
-            guard kind == .typeDirectory else { throw failure("'\(path)' is no folder.") }
-            return
-        }
-        let parent = parent(of: path)
-        if !parent.isEmpty, parent != path { try makeFolder(parent, &made) }
-        guard mkdir(path, 0o777) == 0 else {
-            throw failure("The folder '\(path)' cannot be made: \(Errno(rawValue: errno)).")
-        }
-        made.append(path)
-    }
-
-    /// The folder around a file or folder; empty where that is this one.
-    private static func parent(of path: String) -> String { FilePath(path).removingLastComponent().string }
 
     private static func nameLeftovers(in folder: String, beside paths: [String]) {
         let known = Set(paths)

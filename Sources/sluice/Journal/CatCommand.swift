@@ -1,6 +1,5 @@
 import ArgumentParser
 import Journal
-import SystemPackage
 
 /// `sluice journal cat`: the events of a journal as they stand in it.
 struct CatCommand: AsyncParsableCommand {
@@ -29,16 +28,9 @@ struct CatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folder = try await journal.path()
-        // Like any other command, it ends when nobody reads what it prints.
-        Terminal.ignoresBrokenPipes(false)
         let isWhole = try JournalCommand.attempt {
             var printing = Printing(from: from, limit: limit ?? .max)
-            do {
-                return try printing.run(ExistingJournal(reading: folder))
-            } catch let error as Errno {
-                Terminal.printError("error: standard output: \(error)")
-                return false
-            }
+            return try printing.run(ExistingJournal(reading: folder))
         }
         if !isWhole { throw ExitCode(1) }
     }
@@ -104,7 +96,7 @@ private struct Printing {
     }
 
     private mutating func flush() throws {
-        _ = try FileDescriptor.standardOutput.writeAll(output)
+        try Terminal.write(output)
         output.removeAll(keepingCapacity: true)
     }
 }

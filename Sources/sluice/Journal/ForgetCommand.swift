@@ -39,6 +39,6 @@ struct ForgetCommand: AsyncParsableCommand {
         let lag = inspection.lag(of: cursor)
         try change.confirm("Forget the cursor of '\(cursor.tracker)', which is \(lag) events behind?")
         _ = try CursorFile.forget(tracker: cursor.tracker, in: journal.files)
-        print("forgot the cursor of '\(cursor.tracker)', which was \(lag) events behind")
+        try Terminal.print("forgot the cursor of '\(cursor.tracker)', which was \(lag) events behind")
     }
 }

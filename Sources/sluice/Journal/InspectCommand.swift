@@ -23,7 +23,7 @@ struct InspectCommand: AsyncParsableCommand {
         let inspection = try JournalCommand.attempt {
             try Inspection(ExistingJournal(reading: folder).files)
         }
-        print(json ? try JournalCommand.json(InspectionReport(inspection)) : Self.tables(of: inspection))
+        try Terminal.print(json ? try JSONText.of(InspectionReport(inspection)) : Self.tables(of: inspection))
     }
 
     private static func tables(of inspection: Inspection) -> String {

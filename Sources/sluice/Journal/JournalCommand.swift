@@ -24,13 +24,6 @@ struct JournalCommand: AsyncParsableCommand {
         }
         throw ExitCode(1)
     }
-
-    /// One JSON object, in the same form from all of them.
-    static func json(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
 }
 
 /// The journal that the commands are about.
@@ -54,7 +47,7 @@ struct JournalFolder: ParsableArguments {
 
     /// The folder that the argument, the environment or the file names, or the default.
     func path() async throws -> String {
-        try await Settings.folder(.journalFolder, stated: folder, file: config) ?? Settings.defaultJournalFolder
+        try await Settings.text(.journalFolder, stated: folder, file: config) ?? Settings.defaultJournalFolder
     }
 }
 

@@ -29,18 +29,17 @@ struct RepairCommand: AsyncParsableCommand {
 
     private func repair(_ journal: ExistingJournal) throws {
         let found = try Verification(journal.files)
-        for line in found.notes { print("note: \(line)") }
-        for gap in found.gaps { print("\(gap); a gap cannot be repaired") }
+        try Terminal.print(lines: found.notes.map { "note: \($0)" })
+        try Terminal.print(lines: found.gaps.map { "\($0); a gap cannot be repaired" })
         let damages = found.damages.filter(JournalRepair.isRepairable)
         if !damages.isEmpty {
-            for damage in damages { print(damage) }
+            try Terminal.print(lines: damages)
             let regions = damages.count == 1 ? "this region" : "these \(damages.count) regions"
             try change.confirm("Move \(regions) to files beside the segments, and write the segments anew without?")
         }
         let repair = try JournalRepair(journal.files, now: Timestamp.now().microseconds)
-        for cut in repair.cuts { print("repaired \(cut)") }
-        for damage in repair.left { print("left \(damage)") }
-        if found.damages.isEmpty { print("There is no damage to repair.") }
+        try Terminal.print(lines: repair.cuts.map { "repaired \($0)" } + repair.left.map { "left \($0)" })
+        if found.damages.isEmpty { try Terminal.print("There is no damage to repair.") }
         if !repair.left.isEmpty { throw ExitCode(1) }
     }
 }

@@ -26,9 +26,9 @@ struct VerifyCommand: AsyncParsableCommand {
             try Verification(ExistingJournal(reading: folder).files)
         }
         if json {
-            print(try JournalCommand.json(VerificationReport(verification)))
+            try Terminal.print(try JSONText.of(VerificationReport(verification)))
         } else {
-            for line in verification.findings + verification.notes.map({ "note: \($0)" }) { print(line) }
+            try Terminal.print(lines: verification.findings + verification.notes.map { "note: \($0)" })
             Terminal.printError(verification.summary)
         }
         if !verification.isIntact { throw ExitCode(1) }

@@ -27,22 +27,37 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         let events = path("events")
         let settings = path("sluice.json")
-        for path in [events, settings] where FileManager.default.fileExists(atPath: path) {
-            Terminal.printError("error: '\(path)' is there already; nothing was written.")
-            throw ExitCode(1)
+        for path in [events, settings] where Self.isTaken(path) {
+            throw Terminal.failure("'\(path)' is there already; nothing was written.")
         }
+        try write(
+            [(StarterPlan.plist, events + "/orders.plist"), (StarterPlan.settings, settings)],
+            makingFolder: events
+        )
+        try Terminal.print("Made \(events)/orders.plist, a plan to be changed, and \(settings). Next:\n")
+        if folder != "." { try Terminal.print("    cd \(Self.quoted(folder))") }
+        try Terminal.print(StarterPlan.nextSteps)
+    }
+
+    /// Whether a path is in use, be it by a link that leads nowhere.
+    private static func isTaken(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    /// Writes all the files or none.
+    private func write(_ files: [(text: String, path: String)], makingFolder path: String) throws {
+        var folders = MadeFolders()
+        var made: [String] = []
         do {
-            try FileManager.default.createDirectory(atPath: events, withIntermediateDirectories: true)
-            try Self.write(StarterPlan.plist, to: events + "/orders.plist")
-            try Self.write(StarterPlan.settings, to: settings)
+            try folders.make(path)
+            for file in files { try Self.write(file.text, to: file.path, &made) }
         } catch {
-            let reason = (error as? Errno).map(String.init(describing:)) ?? error.localizedDescription
-            Terminal.printError("error: '\(folder)' cannot be filled: \(reason)")
-            throw ExitCode(1)
+            for path in made { unlink(path) }
+            folders.remove()
+            guard let reason = error as? Errno else { throw error }
+            throw Terminal.failure("'\(folder)' cannot be filled: \(reason)")
         }
-        print("Made \(events)/orders.plist, a plan to be changed, and \(settings). Next:\n")
-        if folder != "." { print("    cd \(Self.quoted(folder))") }
-        print(StarterPlan.nextSteps)
     }
 
     private func path(_ name: String) -> String {
@@ -50,13 +65,14 @@ struct InitCommand: ParsableCommand {
         return folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
     }
 
-    private static func write(_ text: String, to path: String) throws {
+    private static func write(_ text: String, to path: String, _ made: inout [String]) throws {
         let descriptor = try FileDescriptor.open(
             FilePath(path),
             .writeOnly,
             options: [.create, .exclusiveCreate],
             permissions: [.ownerReadWrite, .groupRead, .otherRead]
         )
+        made.append(path)
         try descriptor.closeAfter { _ = try descriptor.writeAll(text.utf8) }
     }
 

@@ -79,7 +79,7 @@ struct NewEventCommand: AsyncParsableCommand {
             Terminal.printError("error: \(error)")
             throw ExitCode(1)
         }
-        print("\(location): added '\(name)', for \(insertion.trackers.joined(separator: ", "))")
+        try Terminal.print("\(location): added '\(name)', for \(insertion.trackers.joined(separator: ", "))")
     }
 
     /// Where the event stands; what the plan has against it is printed and ends the command with 1.

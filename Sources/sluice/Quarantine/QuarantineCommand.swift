@@ -29,7 +29,7 @@ struct QuarantineLocation: ParsableArguments {
 
     /// The folder that the option, the environment or the file names, or the default.
     func folder() async throws -> String {
-        try await Settings.folder(.quarantineFolder, stated: quarantine, file: config)
+        try await Settings.text(.quarantineFolder, stated: quarantine, file: config)
             ?? Settings.defaultQuarantineFolder
     }
 }

@@ -25,15 +25,21 @@ struct QuarantineListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        Terminal.ignoresBrokenPipes(false)
         let folder = try await location.folder()
         let filter = try selection.filter()
         let sent = try JournalCommand.attempt { try SentRecords(ofQuarantine: folder, changes: false).ids }
         var latest = LatestRows(limit: limit)
-        defer { latest.print(asJSON: json) }
-        try QuarantineCommand.forEach(in: folder, filter) { record in
-            latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
+        // What is damaged ends the command with 1, and what could be read comes out before.
+        let reading = Result {
+            try QuarantineCommand.forEach(in: folder, filter) { record in
+                latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
+            }
         }
+        try Terminal.print(lines: json ? try latest.jsonLines() : [latest.table()])
+        if !json, latest.omitted > 0 {
+            Terminal.printError("\(latest.omitted) earlier ones are not listed; see --limit.")
+        }
+        try reading.get()
     }
 }
 
@@ -80,23 +86,25 @@ private struct LatestRows {
         rows.removeFirst(max(0, rows.count - limit))
     }
 
-    mutating func print(asJSON: Bool) {
+    /// How many there are beyond the limit.
+    var omitted: Int { max(0, count - limit) }
+
+    /// An object for each row.
+    mutating func jsonLines() throws -> [String] {
         trim()
-        if asJSON {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            // Texts and truth values always encode.
-            for (_, row) in rows {
-                Swift.print((try? encoder.encode(row)).map { String(decoding: $0, as: UTF8.self) } ?? "{}")
-            }
-            return
-        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try rows.map { String(decoding: try encoder.encode($0.row), as: UTF8.self) }
+    }
+
+    /// The same for people.
+    mutating func table() -> String {
+        trim()
         var table = TextTable(header: ["id", "at", "event", "codes", "source", "state"], numbers: [])
         for (_, row) in rows {
             let codes = row.codes.joined(separator: ",")
             table.add([row.id, row.at, row.event ?? "-", codes, row.source, row.isSent ? "sent" : "kept"])
         }
-        Swift.print(table.text)
-        if count > rows.count { Terminal.printError("\(count - rows.count) earlier ones are not listed; see --limit.") }
+        return table.text
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Journal
-import SystemPackage
 
 /// `sluice quarantine show`: one rejected event, whole.
 struct QuarantineShowCommand: AsyncParsableCommand {
@@ -29,8 +28,8 @@ struct QuarantineShowCommand: AsyncParsableCommand {
         }
         var output = found.original
         if !original {
-            output = Array("\(try JournalCommand.json(found.verdict))\n\n".utf8) + output + Array("\n".utf8)
+            output = Array("\(try JSONText.of(found.verdict))\n\n".utf8) + output + Array("\n".utf8)
         }
-        _ = try FileDescriptor.standardOutput.writeAll(output)
+        try Terminal.write(output)
     }
 }

@@ -19,10 +19,15 @@ struct QuarantineStatsCommand: AsyncParsableCommand {
         let folder = try await location.folder()
         let sent = try JournalCommand.attempt { try SentRecords(ofQuarantine: folder, changes: false).ids }
         var counts = QuarantineCounts()
-        defer { print(json ? (try? JournalCommand.json(counts)) ?? "{}" : counts.table) }
-        try QuarantineCommand.forEach(in: folder, try selection.filter()) { record in
-            counts.add(record, isSent: sent.contains(record.key))
+        let filter = try selection.filter()
+        // What is damaged ends the command with 1, and what could be read counts before.
+        let reading = Result {
+            try QuarantineCommand.forEach(in: folder, filter) { record in
+                counts.add(record, isSent: sent.contains(record.key))
+            }
         }
+        try Terminal.print(json ? try JSONText.of(counts) : counts.table)
+        try reading.get()
     }
 }
 

@@ -86,11 +86,12 @@ struct ReplayCommand: AsyncParsableCommand {
         // Like any other command, a replay ends when nobody reads what it prints.
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
-        let settings = try await Settings.load(options.values, file: options.config)
+        let settings = try await Settings.load(options.values, file: options.plan.config)
         let wiring = try Wiring(settings)
         if !readsOnlyQuarantine { try filter.check(against: wiring.catalog) }
         let trackers = dryRun ? [] : try wiring.trackers(only: to)
-        let quarantine = dryRun ? Quarantine.discarding(logger: wiring.logger) : try wiring.quarantine()
+        // That nothing is kept is what a dry run is for, and no error to be logged.
+        let quarantine = dryRun ? Quarantine.discarding(logger: Self.silent) : try wiring.quarantine()
         let pipeline = try wiring.pipeline(trackers: trackers, quarantine: quarantine, namesAll: !dryRun && to.isEmpty)
         let replay = Replay(
             paths: paths,
@@ -110,10 +111,12 @@ struct ReplayCommand: AsyncParsableCommand {
         if trackers.contains(where: { $0 is ConsoleTracker }) {
             Terminal.printError(text)
         } else {
-            print(text)
+            try Terminal.print(text)
         }
         if report.exitCode != 0 { throw ExitCode(report.exitCode) }
     }
+
+    private static let silent = Logger(label: "sluice", factory: { _ in SwiftLogNoOpLogHandler() })
 
     private func filter() throws -> ReplayFilter {
         try ReplayFilter(

@@ -5,6 +5,7 @@ import Foundation
 import HTTPIngest
 import Journal
 import Logging
+import PostgresTracker
 
 /// What a command runs with, read once at its start.
 struct Settings {
@@ -68,16 +69,16 @@ struct Settings {
         return settings
     }
 
-    /// One setting that is a folder, for a command that needs no other; `stated` is what its command line says.
-    static func folder(_ key: SettingKey, stated: String?, file: String?) async throws -> String? {
+    /// One setting that is a text, for a command that needs no other; `stated` is what its command line says.
+    static func text(_ key: SettingKey, stated: String?, file: String?) async throws -> String? {
         let reader = try await SettingsReader(
             options: stated.map { [key: ConfigValue(.string($0), isSecret: false)] } ?? [:],
             environment: ProcessInfo.processInfo.environment,
             file: file
         )
-        let folder = reader.string(key)
+        let text = reader.string(key)
         try reader.finish()
-        return folder
+        return text
     }
 
     private init(reading reader: SettingsReader, keepsJournal: Bool) {
@@ -85,7 +86,7 @@ struct Settings {
         http = Self.http(reader)
         consoleFormat = reader.bool(.consoleEnabled) ?? true ? reader.choice(.consoleFormat) ?? .pretty : nil
         postgres = reader.string(.postgresURL).map {
-            Postgres(connection: $0, schema: reader.string(.postgresSchema) ?? "analytics")
+            Postgres(connection: $0, schema: reader.string(.postgresSchema) ?? PostgresConfiguration.defaultSchema)
         }
         kafka = reader.string(.kafkaBrokers).map { Self.kafka(reader, brokers: $0) }
         let journal = Self.journal(reader)

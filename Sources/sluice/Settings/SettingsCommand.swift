@@ -11,11 +11,12 @@ struct SettingsCommand: ParsableCommand {
             """
     )
 
-    func run() {
-        for key in SettingKey.allCases {
-            print(key.rawValue)
-            print("    \(key.summary)")
-            print("    \(key.option.map { "\($0), " } ?? "")\(key.environmentVariable); default: \(key.defaultText)")
-        }
+    func run() throws {
+        try Terminal.print(lines: SettingKey.allCases.flatMap(Self.lines))
+    }
+
+    private static func lines(of key: SettingKey) -> [String] {
+        let names = (key.option.map { "\($0), " } ?? "") + key.environmentVariable
+        return [key.rawValue, "    \(key.summary)", "    \(names); default: \(key.defaultText)"]
     }
 }

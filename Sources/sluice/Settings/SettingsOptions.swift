@@ -5,14 +5,7 @@ import Logging
 
 /// The options of every command that runs a pipeline.
 struct PipelineOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The folder of the tracking plan.", valueName: "dir"), completion: .directory)
-    var events: String?
-
-    @Option(
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
-        completion: .file()
-    )
-    var config: String?
+    @OptionGroup var plan: PlanFolder
 
     @Flag(inversion: .prefixedNo, help: "Print the events that name the console tracker.")
     var console: Bool?
@@ -50,7 +43,7 @@ struct PipelineOptions: ParsableArguments {
         func set(_ key: SettingKey, _ text: String?) {
             if let text { values[key] = ConfigValue(.string(text), isSecret: false) }
         }
-        set(.eventsDirectory, events)
+        set(.eventsDirectory, plan.events)
         set(.consoleFormat, format?.rawValue)
         set(.postgresURL, postgres)
         set(.postgresSchema, schema)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Configuration
 import Foundation
 import Synchronization
@@ -9,7 +10,10 @@ struct SettingsReader {
     private let problems: Problems
 
     /// Opens the sources; `file` is a JSON file whose every key must be a setting.
-    init(options: [SettingKey: ConfigValue], environment: [String: String], file: String?) async throws(SettingsError) {
+    ///
+    /// - Throws: `ValidationError` for an option that is empty; `SettingsError` for a file that cannot be used.
+    init(options: [SettingKey: ConfigValue], environment: [String: String], file: String?) async throws {
+        try Self.refuseEmpty(options, file)
         var providers: [any ConfigProvider] = [
             InMemoryProvider(
                 name: "command line",
@@ -32,7 +36,8 @@ struct SettingsReader {
         reader = ConfigReader(providers: providers, accessReporter: problems)
     }
 
-    /// A text; an empty one counts as none, since that is what a variable that nobody filled in looks like.
+    /// A text; an empty one counts as none, since that is what a variable of the environment looks like that nobody
+    /// filled in.
     func string(_ key: SettingKey) -> String? {
         reader.string(forKey: ConfigKey(key.rawValue)).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -84,6 +89,14 @@ struct SettingsReader {
     private static func environmentKey(_ key: AbsoluteConfigKey) -> AbsoluteConfigKey {
         guard let setting = SettingKey(rawValue: key.components.joined(separator: ".")) else { return key }
         return AbsoluteConfigKey(setting.environmentVariable.lowercased().split(separator: "_").map(String.init))
+    }
+
+    /// Refuses empty options: an unset variable of a script must not make it another place.
+    private static func refuseEmpty(_ options: [SettingKey: ConfigValue], _ file: String?) throws(ValidationError) {
+        for key in SettingKey.allCases where options[key]?.content == .string("") {
+            throw ValidationError("\(key.option ?? key.rawValue) is empty.")
+        }
+        if file?.isEmpty == true { throw ValidationError("--config is empty.") }
     }
 
     /// Refuses a file that cannot be read, is no JSON, or has keys that are no settings.

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// The scripts that complete our commands in a shell.
@@ -18,6 +19,20 @@ struct CompletionTests {
     }
 
     @Test(
+        "files and folders are completed behind the options that name one, for every command alike",
+        arguments: [
+            "sluice export html --events", "sluice export html --config", "sluice export html --output",
+            "sluice export json-schema --output", "sluice export sql --migrations", "sluice migrate --migrations",
+            "sluice migrate --events", "sluice lint --events", "sluice lint --config", "sluice serve --events",
+        ]
+    )
+    func files(line: String) async throws {
+        let folder = try TestFolder()
+        try folder.write("", to: "shop/file")
+        #expect(try await completions(of: line + " sh", in: folder) == ["shop"])
+    }
+
+    @Test(
         "bash completes commands and options with it",
         arguments: [
             ("sluice re", "replay"), ("sluice new", "new-event"), ("sluice quarantine st", "stats"),
@@ -25,13 +40,18 @@ struct CompletionTests {
         ]
     )
     func bash(line: String, completion: String) async throws {
-        let folder = try TestFolder()
+        #expect(try await completions(of: line, in: try TestFolder()) == [completion])
+    }
+
+    /// What bash offers for the last word of a line.
+    private func completions(of line: String, in folder: TestFolder) async throws -> [String] {
         let script = try await Sluice.run("completions", "bash", in: folder).output.joined(separator: "\n")
         let path = try folder.write(script, to: "sluice.bash")
         let words = line.split(separator: " ").map(String.init)
         // As bash itself calls it: with the command, the word, and the one before.
         let program = """
             set -e
+            cd '\(folder.url.path)'
             source '\(path)'
             COMP_WORDS=(\(line)); COMP_CWORD=\(words.count - 1); COMP_LINE='\(line)'; COMP_POINT=\(line.count)
             function=$(complete -p sluice | sed 's/.*-F \\([^ ]*\\).*/\\1/')
@@ -40,6 +60,6 @@ struct CompletionTests {
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         let answer = try await Command.run("bash", ["--norc", "-c", program])
-        #expect(answer.text.split(separator: "\n").map(String.init) == [completion])
+        return answer.text.split(separator: "\n").map(String.init)
     }
 }

@@ -10,17 +10,7 @@ struct FanOutTests {
         let folder = try TestFolder()
         let plan = Sluice.plan + "/retail.plist"
         let database = try await PrivatePostgres.shared().makeDatabase()
-        let migrations = RepositoryFile.url("migrations").path
-        _ = try await Sluice.run(
-            "migrate",
-            "--events",
-            plan,
-            "--postgres",
-            database.url,
-            "--migrations",
-            migrations,
-            in: folder
-        )
+        _ = try await Sluice.run("migrate", "--events", plan, "--postgres", database.url, in: folder)
         let cluster = try MockKafkaCluster()
         try cluster.makeTopic("events", partitions: 12)
         let session = try database.server.openSession(database.name)

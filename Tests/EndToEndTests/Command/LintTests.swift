@@ -35,6 +35,39 @@ struct LintTests {
         #expect(run.errors == ["3 errors, 0 warnings"])
     }
 
+    @Test("the plan is where the options, the environment and the file say, as for every other command")
+    func places() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.broken, to: "broken/shop.plist")
+        try folder.write(#"{"events":{"directory":"broken"}}"#, to: "sluice.json")
+        for options in [["--events", "broken"], ["--config", "sluice.json"]] {
+            #expect(try await Sluice.run(["lint"] + options, in: folder).errors == ["3 errors, 0 warnings"])
+        }
+        let environment = ["SLUICE_EVENTS_DIRECTORY": "broken"]
+        #expect(try await Sluice.run("lint", in: folder, environment: environment).ending == .exit(1))
+        // What is named goes before.
+        let named = try await Sluice.run("lint", Sluice.plan, in: folder, environment: environment)
+        #expect(named.ending == .exit(0))
+    }
+
+    @Test("a pipe that has a name is no plan, and what a shell hands over as a file is one")
+    func pipes() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "shop.plist")
+        #expect(mkfifo(folder.path("pipe.plist"), 0o600) == 0)
+        for path in ["pipe.plist", "."] {
+            let run = try await Sluice.run("lint", path, in: folder)
+            let file = path == "." ? "./pipe.plist" : path
+            #expect(run.ending == .exit(1))
+            #expect(run.output == ["\(file):1:1: error: this is not a file [unreadable-file]"])
+        }
+        let program = try SluiceProcess.executable().path
+        let file = folder.path("shop.plist")
+        for line in ["/dev/stdin < '\(file)'", "<(cat '\(file)')"] {
+            #expect(try await Command.run("bash", ["-c", "'\(program)' lint \(line)"]).status == 0)
+        }
+    }
+
     @Test("--json says the same for machines")
     func json() async throws {
         struct Report: Decodable {

@@ -13,8 +13,7 @@ struct PostgresTests {
         plan: String = plan,
         _ options: String...
     ) async throws -> Finished {
-        let migrations = RepositoryFile.url("migrations").path
-        let arguments = ["migrate", "--events", plan, "--postgres", database.url, "--migrations", migrations]
+        let arguments = ["migrate", "--events", plan, "--postgres", database.url]
         return try await Sluice.run(arguments + options, in: folder)
     }
 

@@ -92,6 +92,8 @@ struct ReplayFilterTests {
         #expect(report.rejectedByCode == ["malformed-json": 1])
         #expect(report.delivered == [:])
         #expect(run.output.count == 1)
+        // What was not kept was not to be kept.
+        #expect(run.errors == [])
         #expect(!FileManager.default.fileExists(atPath: folder.path("quarantine")))
     }
 

@@ -66,8 +66,7 @@ struct ReplayStopTests {
             try folder.write(plan, to: "plan/shop.plist")
         }
         try setPlan(minimumQuantity: 1)
-        let migrations = RepositoryFile.url("migrations").path
-        let migrate = ["migrate", "--events", "plan", "--postgres", database.url, "--migrations", migrations]
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
         let migration = try await Sluice.run(migrate, in: folder)
         try #require(migration.ending == .exit(0), "\(migration.errors)")
         try folder.write(#"{"name":"Sold","payload":{"quantity":0}}"#, to: "sales.ndjson")

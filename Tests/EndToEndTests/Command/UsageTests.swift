@@ -35,6 +35,7 @@ struct UsageTests {
             ("coverage", "Missing expected argument '<sources> ...'"),
             ("init a b", "Unexpected argument 'b'"),
             ("completions csh", "'csh' is invalid for '<shell>'"),
+            ("lint events --events events", "Name the plan by paths or with --events."),
             ("export xml", "Unexpected argument 'xml'"),
             ("export html page.html", "Unexpected argument 'page.html'"),
             ("export json-schema --events PLAN --base-uri schemas", "--base-uri takes an absolute URI"),
@@ -47,6 +48,33 @@ struct UsageTests {
         #expect(run.ending == .exit(64))
         #expect(run.output == [])
         #expect(run.errors.joined(separator: "\n").contains(sentence))
+    }
+
+    @Test(
+        "an empty option is wrong usage, as a script's unset variable gives it: it does not mean another place",
+        arguments: [
+            ("migrate --postgres none --schema", "--schema"), ("migrate --postgres none --events", "--events"),
+            ("migrate --postgres", "--postgres"), ("migrate --postgres none --migrations", "--migrations"),
+            ("export sql --schema", "--schema"), ("export html --events", "--events"),
+            ("export sql --migrations", "--migrations"), ("lint --events", "--events"), ("lint --config", "--config"),
+            ("diff old --events", "--events"), ("new-event Sold --events", "--events"),
+            ("quarantine list --quarantine", "--quarantine"), ("journal inspect --config", "--config"),
+            ("replay --quarantine", "--quarantine"), ("coverage . --kafka-topic", "--kafka-topic"),
+            ("serve --listen", "--listen"), ("serve --journal", "--journal"), ("serve --kafka", "--kafka"),
+        ]
+    )
+    func emptyOption(line: String, option: String) async throws {
+        let run = try await Sluice.run(line.split(separator: " ").map(String.init) + [""], in: try TestFolder())
+        #expect(run.ending == .exit(64))
+        #expect(run.output == [])
+        #expect(run.errors.first == "Error: \(option) is empty.")
+    }
+
+    @Test("a folder without a name is wrong usage too, and not the one it is called in")
+    func emptyFolder() async throws {
+        let run = try await Sluice.run("coverage", "", "--events", Sluice.plan, in: try TestFolder())
+        #expect(run.ending == .exit(64))
+        #expect(run.errors.first == "Error: A file or folder has an empty name.")
     }
 
     @Test(

@@ -9,9 +9,9 @@ struct CheckpointTests {
     private static let plan = Sluice.plan + "/retail.plist"
     private let ids = (0..<20).map { _ in UUID().uuidString.lowercased() }.sorted()
 
-    private func migrate(_ database: TestDatabase, in folder: TestFolder, from migrations: String) async throws {
+    private func migrate(_ database: TestDatabase, in folder: TestFolder, _ options: String...) async throws {
         let run = try await Sluice.run(
-            ["migrate", "--events", Self.plan, "--postgres", database.url, "--migrations", migrations],
+            ["migrate", "--events", Self.plan, "--postgres", database.url] + options,
             in: folder
         )
         #expect(run.ending == .exit(0))
@@ -60,7 +60,7 @@ struct CheckpointTests {
     @Test("a cursor that is lost repeats nothing; a database that is restored gets again what it lost")
     func lostAndRestored() async throws {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
-        try await migrate(database, in: folder, from: RepositoryFile.url("migrations").path)
+        try await migrate(database, in: folder)
         try await database.noteInserts(into: "analytics.item_purchased")
 
         try await serve(database, in: folder, endingBy: SIGKILL) { try await post(ids[..<10], to: $0, then: database) }
@@ -92,7 +92,7 @@ struct CheckpointTests {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
         let first = "migrations/0001_schema.sql"
         try folder.write(try String(contentsOf: RepositoryFile.url(first), encoding: .utf8), to: "0001_schema.sql")
-        try await migrate(database, in: folder, from: folder.url.path)
+        try await migrate(database, in: folder, "--migrations", folder.url.path)
         let run = try await Sluice.run(
             ["serve", "--listen", "127.0.0.1:0", "--events", Self.plan, "--no-console"]
                 + ["--journal", "journal", "--postgres", database.url],

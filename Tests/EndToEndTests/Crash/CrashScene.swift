@@ -22,16 +22,7 @@ struct CrashScene {
         database = try await postgres.makeDatabase()
         cluster = try MockKafkaCluster(brokers: 1)
         try cluster.makeTopic("events", partitions: 12)
-        let migrated = try await Sluice.run(
-            "migrate",
-            "--events",
-            Self.plan,
-            "--postgres",
-            database.url,
-            "--migrations",
-            RepositoryFile.url("migrations").path,
-            in: folder
-        )
+        let migrated = try await Sluice.run("migrate", "--events", Self.plan, "--postgres", database.url, in: folder)
         #expect(migrated.ending == .exit(0))
         try await database.noteInserts(into: "analytics.item_purchased")
     }

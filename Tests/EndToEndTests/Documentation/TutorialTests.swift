@@ -91,8 +91,6 @@ struct TutorialTests {
             swift() {
                 local program=$2
                 shift 2
-                mkdir -p .build/checkouts
-                ln -sfn '\(RepositoryFile.url("").path)' .build/checkouts/sluice
                 if [[ $program == Shop ]]; then program=TutorialShop; fi
                 '\(programs)'/"$program" "$@"
             }

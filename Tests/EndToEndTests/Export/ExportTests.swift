@@ -5,12 +5,7 @@ import Testing
 /// `sluice export`, as a user calls it.
 @Suite("sluice export", .timeLimit(.minutes(3)))
 struct ExportTests {
-    private static let migrations = RepositoryFile.url("migrations").path
-
-    /// What each subcommand needs beside its output.
-    private static func arguments(_ format: String) -> [String] {
-        ["export", format, "--events", Sluice.plan] + (format == "sql" ? ["--migrations", migrations] : [])
-    }
+    private static func arguments(_ format: String) -> [String] { ["export", format, "--events", Sluice.plan] }
 
     @Test("prints what it writes, the same bytes each time", arguments: ["json-schema", "sql", "markdown", "html"])
     func outputs(format: String) async throws {
@@ -36,6 +31,9 @@ struct ExportTests {
         try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
         let arguments = ["export", "json-schema", "--output", "made/schemas", "--base-uri", "https://example.com/s"]
         #expect(try await Sluice.run(arguments, in: folder).ending == .exit(0))
+        // Short names are names, too.
+        let short = try await Sluice.run("export", "json-schema", "--output", "s", in: folder)
+        #expect(short.ending == .exit(0))
         #expect(
             try Self.files(in: folder.path("made")) == [
                 "schemas/envelope.schema.json", "schemas/events/sold.schema.json",
@@ -64,7 +62,7 @@ struct ExportTests {
         // From its file, because the pipe to psql holds no more than a part at once.
         try await database.run("\\i \(folder.path("plan.sql"))")
         let migration = try await Sluice.run(
-            ["migrate", "--events", Sluice.plan, "--postgres", database.url, "--migrations", Self.migrations] + options,
+            ["migrate", "--events", Sluice.plan, "--postgres", database.url] + options,
             in: folder
         )
         #expect(migration.errors == [])
