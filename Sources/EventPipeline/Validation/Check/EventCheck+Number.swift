@@ -50,19 +50,20 @@ extension EventCheck {
             return kind == .string ? reportOtherString(property) : reportType(at: index, of: property)
         }
         let length = value.textLength
-        guard length <= sent.count + Self.maximumExponentDigits else { return reportExponent(of: property) }
+        guard length <= sent.count + Self.maximumGrowth else { return reportExponent(of: property) }
         if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
         checkAllowed(property) { $0.contains(value) }
         output.appendQuoted(atMost: length) { value.write(to: $0) }
     }
 
-    /// How many digits an exponent may add to those that were sent: else "1e999" makes a body grow a hundredfold.
-    private static var maximumExponentDigits: Int { 64 }
+    /// How many characters a number may have, written out, beyond those that were sent: else "1e999" makes a body grow a
+    /// hundredfold.
+    private static var maximumGrowth: Int { 64 }
 
     @inline(never)
     private mutating func reportExponent(of property: PropertyRules) {
         guard !isListFull else { return }
-        let expected = "decimal, at most \(Self.maximumExponentDigits) digits of it from an exponent"
+        let expected = "decimal, at most \(Self.maximumGrowth) digits of it from an exponent"
         report(.outOfRange, of: property, expected: expected, found: "more")
     }
 

@@ -6,7 +6,9 @@ enum SchemaPattern {
 
     static let uuid = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}" + end
 
-    /// A number of JSON's grammar, with an exponent that adds no more digits than the check takes.
+    /// A number of JSON's grammar, with an exponent that the check takes behind whatever digits.
+    ///
+    /// It takes some greater ones as well, by what they make of the digits before them, which no pattern can count.
     static let decimal =
         #"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?0*(?:[0-9]|[1-5][0-9]|6[0-4]))?"# + end
 

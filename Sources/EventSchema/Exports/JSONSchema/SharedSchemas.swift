@@ -43,7 +43,13 @@ enum SharedSchemas {
 
     private static let decimal: OrderedJSON = .object([
         ("description", .string("An exact decimal number: a JSON number, or one in a string.")),
-        ("$comment", .string("Sluice takes at most 1,000 digits, and at most 64 of them from an exponent.")),
+        (
+            "$comment",
+            .string(
+                "Sluice takes at most 1,000 digits, and in a string every exponent that this pattern matches; "
+                    + "a greater one only where the number, written out, has at most 64 characters more than were sent."
+            )
+        ),
         ("pattern", .string(SchemaPattern.decimal)),
         ("minimum", .number("-\(greatestDouble)")), ("maximum", .number(greatestDouble)),
     ])
