@@ -60,7 +60,9 @@ struct ExportSQLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sql",
         abstract: "Write what 'sluice migrate' does to an empty database, without asking one.",
-        discussion: "The statements are those of 'sluice migrate', which finds nothing to do where the script has run."
+        discussion: """
+            A script for psql. The statements are those of 'sluice migrate', which finds nothing to do where it has run.
+            """
     )
 
     @OptionGroup var source: PlanFolder
