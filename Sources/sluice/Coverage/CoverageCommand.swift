@@ -10,12 +10,14 @@ struct CoverageCommand: AsyncParsableCommand {
         abstract: "List the events that no code sends, and the trackers that are named or configured in vain.",
         discussion: """
             Reads Swift files for uses of the generated types, 'OrderPlaced(' or 'OrderPlaced.init', in JustTrack's \
-            style 'EventOrderPlaced(', and all other text files for the event's name in quotation marks. It sees text, not programs: a name that is put \
-            together at run time is missed, and so is one in a string of Swift, and '.init(' where only the compiler \
-            knows the type. In other languages a quoted name counts also where it is not sent, in a comment or a \
-            test. Links within folders are not followed; hidden files, documents (.md, .rst, .adoc, .txt, .plist), the \
-            folders node_modules, Pods and Carthage, binary files, those over 8 MiB, JSON Schemas, and what \
-            event-codegen and 'sluice export' wrote are passed over.
+            style 'EventOrderPlaced(', and all other text files for the event's name in quotation marks. It sees text, \
+            not programs: a name that is put together at run time is missed, and so is one in a string of Swift, and \
+            '.init(' where only the compiler knows the type. In other languages a quoted name counts also where it is \
+            not sent, in a comment or a test.
+
+            Links within folders are not followed; hidden files, documents (.md, .rst, .adoc, .txt, .plist), the folders \
+            node_modules, Pods and Carthage, binary files, those over 8 MiB, JSON Schemas, and what event-codegen and \
+            'sluice export' wrote are passed over.
 
             Deprecated events that nobody sends are listed, and are as they should be. Trackers are compared with the \
             settings that this command is given; they count as findings with --strict-trackers only.

@@ -26,6 +26,7 @@ enum ImportRule {
         ],
         "JustTrack": ["EventModel", "EventPipeline", "EventSchema", "Foundation", "JSONTape", "Journal", "Logging"],
         "PipelineTestKit": ["EventModel", "EventPipeline", "EventSchema", "Journal"],
+        "SluiceMigrations": [],
         "sluice": [
             "ArgumentParser", "Configuration", "ConsoleTracker", "EventCodegen", "EventModel", "EventPipeline",
             "EventSchema", "Foundation", "HTTPIngest", "Journal", "KafkaTracker", "Logging", "PostgresTracker",
