@@ -36,7 +36,7 @@ public struct SwiftGenerator: Sendable {
         let events = translations.map(\.event)
         let diagnostics =
             translations.flatMap(\.diagnostics)
-            + JustTrackEvent.meeting(events.map { ($0.definition.location, $0.className) })
+            + JustTrackEvent.collisions(of: events)
         guard diagnostics.isEmpty else { return (nil, diagnostics) }
         return (text([JustTrackRenderer(access: access).file(events)]), [])
     }

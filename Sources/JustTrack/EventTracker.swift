@@ -5,7 +5,8 @@
 ///   threads it guards, as ever.
 /// - **Answers.** `true` says that the event is delivered. After `false` it is kept, those behind it go on, and it comes
 ///   again after the next `enable()`, in this process or a later one.
-/// - **Repetition.** An event may come again where the process ended before its answer was noted; that is one at most.
+/// - **Repetition.** An event may come again where the process ended before its answer was noted; that is one at most,
+///   and while `enable()` restores events of an earlier process, those that were written together.
 ///
 /// It inherits `SendableMetatype` so that no tracker's methods can belong to the main actor, whose thread does not call them.
 public protocol EventTracker: SendableMetatype {

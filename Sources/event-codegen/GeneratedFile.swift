@@ -19,6 +19,7 @@ struct GeneratedFile {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard !isFolder.boolValue else { throw Problem(sentence: "\(path) is a folder; name a file in it") }
+            guard isFile else { throw Problem(sentence: "\(path) is not a file") }
             let present = try contents()
             if present == Data(text.utf8) { return }
             guard present.isEmpty || present.starts(with: Data(SwiftGenerator.mark.utf8)) else {
@@ -30,6 +31,12 @@ struct GeneratedFile {
         } catch {
             throw Problem(sentence: "\(path) cannot be written: \(SystemReason.of(error))")
         }
+    }
+
+    /// Whether it is no pipe or device, which cannot be replaced by a file.
+    private var isFile: Bool {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        return (try? FileManager.default.attributesOfItem(atPath: target))?[.type] as? FileAttributeType == .typeRegular
     }
 
     private func contents() throws(Problem) -> Data {

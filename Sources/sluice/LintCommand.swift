@@ -8,9 +8,11 @@ struct LintCommand: AsyncParsableCommand {
         commandName: "lint",
         abstract: "Check a tracking plan, and print every problem it has.",
         discussion: """
-            Prints a line for each problem as 'path:line:column: error|warning: sentence [code]'; what only the \
-            generator of Swift refuses is a warning. Exits with 0 when there are no errors, 1 when there are, 64 when it \
-            was called wrongly. Without a path it is the events folder.
+            Prints a line for each problem as 'path:line:column: error|warning: sentence [code]'. What only the \
+            generator of Swift refuses, with its default options, is a warning, and looked for once there are no errors. \
+            Without a path it is the events folder.
+
+            Exits with 0 when there are no errors, 1 when there are, 64 when it was called wrongly.
             """
     )
 
@@ -23,7 +25,9 @@ struct LintCommand: AsyncParsableCommand {
     @OptionGroup var plan: PlanFolder
 
     func validate() throws {
-        if !paths.isEmpty, plan.events != nil { throw ValidationError("Name the plan by paths or with --events.") }
+        guard !paths.isEmpty else { return }
+        if plan.events != nil { throw ValidationError("Name the plan by paths or with --events.") }
+        if plan.config != nil { throw ValidationError("--config says nothing about paths that are named.") }
     }
 
     func run() async throws {

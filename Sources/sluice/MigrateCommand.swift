@@ -10,9 +10,10 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Make and extend PostgreSQL's tables for the events of a tracking plan.",
         discussion: """
-            Applies Sluice's own migrations that the database has not had, or those of a folder, then makes the tables of the events that name the tracker \
-            'postgres', and adds the columns that they lack. Nothing is ever dropped, and no column's type is changed: where \
-            the plan wants another type, it ends with 1 and changes no table. Running it again changes nothing.
+            Applies Sluice's own migrations that the database has not had, or those of a folder, then makes the tables \
+            of the events that name the tracker 'postgres', and adds the columns that they lack. Nothing is ever \
+            dropped, and no column's type is changed: where the plan wants another type, it ends with 1 and changes no \
+            table. Running it again changes nothing.
 
             With --plan-only it prints the SQL that it would run on this database, as a script for psql, and runs \
             nothing.

@@ -43,20 +43,37 @@ struct JustTrackEvent {
         }
     }
 
+    /// Reports events that become one class.
+    static func collisions(of events: [JustTrackEvent]) -> [Diagnostic] {
+        meeting(
+            events.map { event in
+                NamedThing("the event \(quoted(event.definition.key))", event.className, at: event.definition.location)
+            }
+        )
+    }
+
     private var collisions: [Diagnostic] {
         let keys = texts + objects
         let members = Self.meeting(
-            keys.map { ($0.location, JustTrackName.member($0.name)) }
-                + keys.map { ($0.location, JustTrackName.constant($0.name)) },
-            besides: ["name", "payload", "registeredTrackers"]
+            Self.things(keys, JustTrackName.member) + Self.things(keys, JustTrackName.constant),
+            besides: Self.ownMembers
         )
-        let types = Self.meeting(objects.map { ($0.location, JustTrackName.object($0.name)) }, besides: Self.usedTypes)
+        let types = Self.meeting(Self.things(objects, JustTrackName.object), besides: Self.usedTypes)
         let inside = objects.flatMap { object in
-            let names = (object.items?.properties ?? []).map { ($0.location, JustTrackName.objectMember($0.name)) }
-            return Self.meeting(names, besides: ["asDict"])
+            let things = Self.things(object.items?.properties ?? [], JustTrackName.objectMember)
+            return Self.meeting(things, besides: ["asDict"])
         }
-        return members + types + inside
+        // Keys that meet as members mostly do as constants, and as types of objects, too; it is one mistake.
+        var known: Set<SourceLocation> = []
+        return (members + types).filter { known.insert($0.location).inserted } + inside
     }
+
+    private static func things(_ properties: [PropertyDefinition], _ name: (String) -> String) -> [NamedThing] {
+        properties.map { NamedThing("the key \(quoted($0.name))", name($0.name), at: $0.location) }
+    }
+
+    /// What every class has already.
+    private static let ownMembers: Set = ["name", "payload", "registeredTrackers"]
 
     /// The types that the classes name.
     private static let usedTypes: Set = [
@@ -65,20 +82,11 @@ struct JustTrackEvent {
     ]
 
     /// Reports each name that stands for a second thing, or for one that every class has already.
-    static func meeting(
-        _ names: [(location: SourceLocation, name: String)],
-        besides taken: Set<String> = []
-    ) -> [Diagnostic] {
-        var known: [String: SourceLocation] = [:]
-        return names.compactMap { location, name in
-            if taken.contains(name) {
-                let sentence = "'\(name)' means something else in JustTrack's style already; rename it"
-                return Diagnostic(.swiftNameCollision, at: location, sentence)
-            }
-            return known.updateValue(location, forKey: name).map { first in
-                let sentence = "two things become '\(name)' in JustTrack's style, the other one at \(first); rename one"
-                return Diagnostic(.swiftNameCollision, at: location, sentence)
-            }
+    private static func meeting(_ things: [NamedThing], besides taken: Set<String> = []) -> [Diagnostic] {
+        let own = things.filter { taken.contains($0.name) }.map { thing in
+            let sentence = "\(thing.thing) becomes \(quoted(thing.name)) in Swift, which is taken; rename it"
+            return Diagnostic(.swiftNameCollision, at: thing.location, sentence)
         }
+        return own + NamedThing.meeting(things, remedy: "rename one of them")
     }
 }

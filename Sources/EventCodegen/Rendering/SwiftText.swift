@@ -47,6 +47,8 @@ enum SwiftText {
     /// The paragraphs of a text as wrapped lines; empty lines end them, and an item of a list begins a line.
     private static func paragraphs(of text: String) -> [[String]] {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        // Lines of code stay as they are, and so does all around them.
+        if text.contains("```") { return [lines.map(visible)] }
         return lines.split { $0.allSatisfy(\.isWhitespace) }.map { lines in
             var blocks: [String] = []
             for line in lines {
@@ -72,14 +74,18 @@ enum SwiftText {
         var lines: [String] = []
         var line = ""
         for word in paragraph.split(whereSeparator: \.isWhitespace) {
-            let visible = String(String.UnicodeScalarView(word.unicodeScalars.filter { !isInvisible($0) }))
-            if !line.isEmpty, line.count + 1 + visible.count > lineLength {
+            let word = visible(word)
+            if !line.isEmpty, line.count + 1 + word.count > lineLength {
                 lines.append(line)
                 line = ""
             }
-            line += line.isEmpty ? visible : " " + visible
+            line += line.isEmpty ? word : " " + word
         }
         return line.isEmpty ? lines : lines + [line]
+    }
+
+    private static func visible(_ text: Substring) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.filter { !isInvisible($0) }))
     }
 
     /// Whether nobody could see it, or it would change how what follows is read.

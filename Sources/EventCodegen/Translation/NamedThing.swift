@@ -14,7 +14,10 @@ struct NamedThing {
     }
 
     /// Reports each that has the name of an earlier one, at its own place.
-    static func meeting(_ things: [NamedThing]) -> [Diagnostic] {
+    static func meeting(
+        _ things: [NamedThing],
+        remedy: String = "give one of them a 'swiftName'"
+    ) -> [Diagnostic] {
         var known: [String: NamedThing] = [:]
         return things.compactMap { second in
             guard let first = known[second.name] else {
@@ -23,7 +26,7 @@ struct NamedThing {
             }
             let sentence = """
                 \(second.thing) becomes \(quoted(second.name)) in Swift, as does \(first.thing) at \(first.location); \
-                give one of them a 'swiftName'
+                \(remedy)
                 """
             return Diagnostic(.swiftNameCollision, at: second.location, sentence)
         }

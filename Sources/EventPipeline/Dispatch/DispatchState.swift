@@ -143,7 +143,8 @@ package struct DispatchState: Sendable {
     ) -> Offer {
         guard phase == .open else { return .closed }
         if published != nil {
-            guard isJournalWritable else { return .notStored }
+            // Before the pipeline runs nobody tries whether the journal can be written again but who writes to it.
+            guard isJournalWritable || !isRunning else { return .notStored }
             guard admitted.hasRoom(for: batch, limits: configuration.queue) else { return .full }
         }
         guard barrier.isDisjoint(with: batch.queues), queuesLackingRoom(for: batch).isEmpty else { return .full }

@@ -58,14 +58,13 @@ extension Pipeline {
 
     /// Hands an admitted batch to the committer.
     func commit(_ batch: RoutedBatch, completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void) {
-        guard let journaling else { return }
-        journaling.beginCommitting(of: self)
-        let isHandedOver = journaling.committer.commit(batch) { result in
+        journaling?.beginCommitting(of: self)
+        let isHandedOver = journaling?.committer.commit(batch) { result in
             completion(result)
             // Until then somebody waits for what the pipeline does, though nobody else may know it any more.
             withExtendedLifetime(self) {}
         }
-        if isHandedOver { return }
+        if isHandedOver == true { return }
         decide { state, actions in
             state.notCommitted([batch], isWritable: true, now: clock.now, actions: &actions)
         }
@@ -78,7 +77,8 @@ extension Pipeline {
     func commitsGatheredBatches(by journaling: Journaling) -> Task<Void, Never> {
         let committer = journaling.committer
         let abandoned = journaling.abandoned.sequence
-        return Task { [weak self] in
+        // Detached, because whoever happens to track first is not the context of what others track.
+        return Task.detached { [weak self] in
             await committer.run(
                 needed: { [weak self] in
                     self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0

@@ -1,8 +1,9 @@
 /// Looks for code that makes or sends the events of a plan.
 ///
 /// In Swift that is a call of the generated type, `OrderPlaced(`, `OrderPlaced.init` or `: OrderPlaced = .init`, or of the
-/// class it has in JustTrack's style, `EventOrderPlaced(`, but not in comments and strings. In every other text it is the event's name on the wire between quotation marks. A name that
-/// is put together at run time is not seen, and neither is `.init(` where only the compiler knows the type.
+/// class it has in JustTrack's style, `EventOrderPlaced(`, but not in comments and strings. In every other text it is the
+/// event's name on the wire between quotation marks. A name that is put together at run time is not seen, and neither is
+/// `.init(` where only the compiler knows the type.
 public struct EventUses: Sendable {
     private let types: [String: Int]
     private let names: [[UInt8]: Int]

@@ -112,7 +112,7 @@ extension PropertyDifference {
         let sql: Impact =
             if !path.hasColumn {
                 readers("the key within the `jsonb` is another")
-            } else if isOpen {
+            } else if isOpen && !new.isRequired {
                 .risky("both names become the same column; what is still sent under the old one goes to `extra`")
             } else {
                 .compatible("both names become the same column")

@@ -40,13 +40,14 @@ enum PlanFileSearch {
         }
     }
 
-    /// Whether it is a file, or what a shell hands over as one: `/dev/stdin` and `/dev/fd/63`, which is `<(…)`.
+    /// Whether it is a file, or what a shell hands over as one: `/dev/stdin`, and for `<(…)` `/dev/fd/63` or
+    /// `/proc/self/fd/63`.
     ///
     /// Nobody may ever write to another pipe, and opening it would wait for that. What is not there, and a folder, is told
     /// by opening it.
     private static func isReadable(_ path: String) -> Bool {
         var status = stat()
-        guard !path.hasPrefix("/dev/"), stat(path, &status) == 0 else { return true }
+        guard !path.hasPrefix("/dev/"), !path.hasPrefix("/proc/"), stat(path, &status) == 0 else { return true }
         return [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 

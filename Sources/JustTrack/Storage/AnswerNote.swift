@@ -3,7 +3,7 @@ import Journal
 /// How far a tracker has answered for what is in its spool, noted with each answer.
 ///
 /// The pipeline notes it, too, but for a delivery as a whole, which may be 10,000 events. With this the end of the process
-/// lets at most one of them come again. Like all of a spool it survives the process, and a loss of power not surely.
+/// lets at most one of them come again, outside of a restoring. Like all of a spool it survives the process, and a loss of power not surely.
 struct AnswerNote: Sendable {
     /// The file; none but spools have one of this name.
     static let fileName = "justtrack.answered"

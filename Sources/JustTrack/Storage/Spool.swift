@@ -18,13 +18,19 @@ struct Spool: Sendable {
     /// - Throws: `locked` where somebody else has it.
     init(folder: String) throws(JournalError) {
         self.folder = folder
+        // The note first: what an end of the process leaves without one would be taken for somebody else's.
+        answers = try Self.answers(in: folder)
         journal = try Journal(
             folder: folder,
             configuration: SpoolFolder.configuration,
             now: Timestamp.now().microseconds
         )
-        do throws(FileError) {
-            answers = try AnswerNote(in: folder)
+    }
+
+    private static func answers(in folder: String) throws(JournalError) -> AnswerNote {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            return try AnswerNote(in: folder)
         } catch {
             throw JournalError(.unwritable, "What is answered cannot be noted: \(error).")
         }
@@ -37,8 +43,11 @@ struct Spool: Sendable {
 
     /// Whether what has this name in a folder is left of a spool in whose removal a process ended.
     static func isRemains(_ name: String, in path: String) -> Bool {
-        name.hasSuffix(removedSuffix) && EventID(String(name.dropLast(removedSuffix.count))) != nil
-            && FileManager.default.fileExists(atPath: "\(path)/\(name)/\(AnswerNote.fileName)")
+        guard name.hasSuffix(removedSuffix), EventID(String(name.dropLast(removedSuffix.count))) != nil else {
+            return false
+        }
+        let files = try? FileManager.default.contentsOfDirectory(atPath: path + "/" + name)
+        return files.map { $0.isEmpty || $0.contains(AnswerNote.fileName) } ?? false
     }
 
     /// Whether nobody is to have what is in a spool any more.
@@ -97,6 +106,7 @@ struct Spool: Sendable {
         for file in files where file != AnswerNote.fileName {
             try? FileManager.default.removeItem(atPath: folder + "/" + file)
         }
-        return (try? FileManager.default.removeItem(atPath: folder)) != nil
+        unlink(folder + "/" + AnswerNote.fileName)
+        return rmdir(folder) == 0
     }
 }

@@ -51,6 +51,12 @@ package struct EventTable: Sendable, Hashable {
         }
     }
 
+    /// The columns that more than one thing becomes; a plan that was checked has none in the tables of `postgres`.
+    package var meetingColumns: [String] {
+        var known: Set<String> = []
+        return columns.map(\.name).filter { !known.insert($0).inserted }
+    }
+
     /// Schema and name, quoted.
     package var sqlName: String {
         SQLText.identifier(schema) + "." + SQLText.identifier(name)

@@ -19,6 +19,10 @@ package struct SchemaChanges: Sendable, Hashable {
     /// Compares the plan's tables with what is there.
     package init(from present: PresentSchema, to wanted: [EventTable]) {
         for table in wanted {
+            conflicts += table.meetingColumns.map { column in
+                "More than one thing becomes the column \(table.sqlName).\(SQLText.identifier(column)); "
+                    + "give a property another name."
+            }
             guard let existing = present.tables[table.name] else {
                 tables.append(Self.creation(of: table))
                 continue

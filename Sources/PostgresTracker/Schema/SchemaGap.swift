@@ -26,7 +26,9 @@ package struct SchemaGap: Sendable, Hashable {
 
     private static func missing(_ table: EventTable, _ present: PresentTable?) -> [String] {
         guard let present else { return ["the table \(table.sqlName)"] }
-        var missing: [String] = []
+        var missing = table.meetingColumns.map { column in
+            "a column for each of the things that become \(table.sqlName).\(SQLText.identifier(column))"
+        }
         for column in table.columns {
             let name = "\(table.sqlName).\(SQLText.identifier(column.name))"
             guard let existing = present.columns.first(where: { $0.name == column.name }) else {

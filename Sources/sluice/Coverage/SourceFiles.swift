@@ -9,7 +9,7 @@ struct SourceFiles {
     }
 
     static let noText = "no text"
-    static let generated = "generated from a plan"
+    static let generated = "generated from a plan, or JSON Schemas"
     /// Beyond this no person has written it.
     private static let maximumBytes = 8 << 20
     /// So many bytes of a text hold no NUL.

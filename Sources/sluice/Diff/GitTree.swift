@@ -10,8 +10,9 @@ struct GitTree {
     init(_ revision: String, path: String) throws(GitError) {
         self.revision = revision
         let path = path.hasPrefix("/") ? try Self.pathFromRoot(of: path) : path
-        // What stands behind a slash git takes for a folder, and a link is none.
-        self.path = String(path.reversed().drop { $0 == "/" }.reversed())
+        // What stands before a slash git takes for a folder, and a link is none; "./" and "../" mean this only with it.
+        let name = String(path.reversed().drop { $0 == "/" }.reversed())
+        self.path = [".", ".."].contains(name.split(separator: "/").last) ? path : name
     }
 
     /// The plan files in it, with names that tell the revision.

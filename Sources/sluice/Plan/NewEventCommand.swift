@@ -49,8 +49,7 @@ struct NewEventCommand: AsyncParsableCommand {
             let index = try PlanFileChoice(sources, plan, folder: folder).index(named: file, owner: owner)
             try add(to: index, of: sources, before)
         } catch let error as PlanFileChoice.Undecided {
-            Terminal.printError("error: \(error.sentence)")
-            throw ExitCode(1)
+            throw Terminal.failure(error.sentence)
         }
     }
 
@@ -68,16 +67,14 @@ struct NewEventCommand: AsyncParsableCommand {
         do {
             edited[index] = try insertion.applied(to: sources[index])
         } catch {
-            Terminal.printError("error: \(file): \(error)")
-            throw ExitCode(1)
+            throw Terminal.failure("\(file): \(error)")
         }
         let after = PlanReader().read(edited)
         let location = try checkedLocation(before, after)
         do {
             try FileReplacement.replace(file, with: edited[index].bytes)
         } catch {
-            Terminal.printError("error: \(error)")
-            throw ExitCode(1)
+            throw Terminal.failure("\(error)")
         }
         try Terminal.print("\(location): added '\(name)', for \(insertion.trackers.joined(separator: ", "))")
     }
@@ -88,16 +85,12 @@ struct NewEventCommand: AsyncParsableCommand {
         let problems = after.diagnostics.filter { !known.contains($0.sentence) }
         for problem in problems { Terminal.printError("\(problem)") }
         guard problems.isEmpty, let old = before.plan, let new = after.plan else {
-            Terminal.printError("error: The event was not added: the plan would have these problems.")
-            throw ExitCode(1)
+            throw Terminal.failure("The event was not added: the plan would have these problems.")
         }
         let changes = PlanDiff(from: old, to: new).changes
         guard let change = changes.first, changes.count == 1, change.kind == .eventAdded, let place = change.location
         else {
-            Terminal.printError(
-                "error: The event was not added: the file would not mean what it meant. Add it by hand."
-            )
-            throw ExitCode(1)
+            throw Terminal.failure("The event was not added: the file would not mean what it meant. Add it by hand.")
         }
         return place
     }

@@ -23,8 +23,7 @@ struct QuarantineShowCommand: AsyncParsableCommand {
             if record.id == id { found = record }
         }
         guard let found else {
-            Terminal.printError("error: There is no '\(id)' in the quarantine.")
-            throw ExitCode(1)
+            throw Terminal.failure("There is no '\(id)' in the quarantine.")
         }
         var output = found.original
         if !original {

@@ -14,9 +14,10 @@ struct TextFile: Sendable {
     /// The parts of its path.
     var components: [Substring] { path.split(separator: "/") }
 
-    /// The module that a file under `Sources` belongs to.
+    /// The module that a file under `Sources`, or of the migrations, belongs to.
     var module: String? {
-        components.count > 2 && components[0] == "Sources" ? String(components[1]) : nil
+        if components.first == "migrations" { return "SluiceMigrations" }
+        return components.count > 2 && components[0] == "Sources" ? String(components[1]) : nil
     }
 }
 

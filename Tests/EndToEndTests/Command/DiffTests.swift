@@ -95,6 +95,7 @@ struct DiffTests {
                 "error: './nowhere' is not there in the revision 'main'; if the plan stood elsewhere then, name that "
                     + "place as main:PATH; if there was none yet, there is nothing to compare"
             ),
+            ("main:./", "there is no *.plist file in this folder"),
             ("main --events link", "error: main:link is a link; name the folder it stands for, as main:PATH"),
             ("main:link/ events", "error: main:link is a link; name the folder it stands for, as main:PATH"),
             ("main:inner/link events", "error: main:inner/link is a link; name the folder it stands for, as main:PATH"),

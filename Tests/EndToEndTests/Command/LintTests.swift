@@ -63,8 +63,12 @@ struct LintTests {
         }
         let program = try SluiceProcess.executable().path
         let file = folder.path("shop.plist")
-        for line in ["/dev/stdin < '\(file)'", "<(cat '\(file)')"] {
-            #expect(try await Command.run("bash", ["-c", "'\(program)' lint \(line)"]).status == 0)
+        var lines = ["lint /dev/stdin < '\(file)'", "lint <(cat '\(file)')"]
+        #if os(Linux)
+        lines.append("lint /proc/self/fd/0 < <(cat '\(file)')")
+        #endif
+        for line in lines {
+            #expect(try await Command.run("bash", ["-c", "'\(program)' \(line)"]).status == 0)
         }
     }
 

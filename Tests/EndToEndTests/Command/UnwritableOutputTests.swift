@@ -1,3 +1,4 @@
+#if os(Linux)
 import Foundation
 import TestSupport
 import Testing
@@ -46,3 +47,4 @@ struct UnwritableOutputTests {
         #expect(try await run(line, in: folder) == (1, Self.sentence))
     }
 }
+#endif

@@ -36,6 +36,7 @@ struct UsageTests {
             ("init a b", "Unexpected argument 'b'"),
             ("completions csh", "'csh' is invalid for '<shell>'"),
             ("lint events --events events", "Name the plan by paths or with --events."),
+            ("lint events --config sluice.json", "--config says nothing about paths that are named."),
             ("export xml", "Unexpected argument 'xml'"),
             ("export html page.html", "Unexpected argument 'page.html'"),
             ("export json-schema --events PLAN --base-uri schemas", "--base-uri takes an absolute URI"),

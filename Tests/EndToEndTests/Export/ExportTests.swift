@@ -42,9 +42,6 @@ struct ExportTests {
         let event = folder.lines(of: "made/schemas/events/sold.schema.json")
         #expect(event.contains(#"  "$id": "https://example.com/s/events/sold.schema.json","#))
 
-        // A name of one letter is a name.
-        #expect(try await Sluice.run("export", "json-schema", "--output", "s", in: folder).ending == .exit(0))
-
         // An event that is no more leaves its schema, which is named.
         try folder.write("{}", to: "made/schemas/events/old.schema.json")
         let again = try await Sluice.run(arguments, in: folder)

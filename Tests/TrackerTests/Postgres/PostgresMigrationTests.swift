@@ -243,6 +243,36 @@ struct PostgresMigrationTests {
         )
     }
 
+    @Test("what becomes one column is a conflict in a new table and in one that is there, and the start names it")
+    func meetingColumns() {
+        let wanted = [EventTable(event("Bought", [property("userId", .string)]), schema: "s")]
+        let columns = EventTable.ownColumns.map { column in
+            PresentTable.Column(
+                name: column.name,
+                type: column.type.sql,
+                isNullable: column.isNullable,
+                hasDefault: false,
+                isUnique: column.name == "id",
+                comment: column.comment
+            )
+        }
+        let table = PresentTable(name: "bought", columns: columns)
+        for tables in [[:], ["bought": table]] {
+            let present = PresentSchema(name: "s", exists: true, tables: tables)
+            let conflicts = SchemaChanges(from: present, to: wanted).conflicts
+            #expect(
+                conflicts == [
+                    #"More than one thing becomes the column "s"."bought"."user_id"; give a property another name."#
+                ]
+            )
+        }
+        let gap = SchemaGap(in: PresentSchema(name: "s", exists: true, tables: ["bought": table]), for: wanted)
+        #expect(
+            gap?.message == #"The database lacks a column for each of the things that become "s"."bought"."user_id"; "#
+                + "run `sluice migrate`."
+        )
+    }
+
     @Test("DDL is a pure function of what is there and what is wanted")
     func pure() {
         let wanted = [EventTable(event("Bought", [property("number", .integer)]), schema: "s")]

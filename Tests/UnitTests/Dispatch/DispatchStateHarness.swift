@@ -76,11 +76,11 @@ final class DispatchStateHarness {
     }
 
     /// Turns the oldest of them down.
-    func failNext() {
+    func failNext(isWritable: Bool = true) {
         let batch = admitted.removeFirst()
         let now = now
         act { state, actions in
-            state.notCommitted([batch], isWritable: true, now: { now }, actions: &actions)
+            state.notCommitted([batch], isWritable: isWritable, now: { now }, actions: &actions)
         }
     }
 

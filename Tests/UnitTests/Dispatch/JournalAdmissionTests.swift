@@ -27,6 +27,17 @@ struct JournalAdmissionTests {
         #expect(harness.offer(20, "A") == .admitted)
     }
 
+    @Test("while it runs, nothing more goes to a journal that cannot be written; before, each batch tries it anew")
+    func unwritable() {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        #expect(harness.offer(1, "A") == .admitted)
+        harness.failNext(isWritable: false)
+        #expect(harness.offer(1, "A") == .admitted)
+        harness.failNext(isWritable: false)
+        harness.start()
+        #expect(harness.offer(1, "A") == .notStored)
+    }
+
     @Test("a flush waits for what is on its way to the journal, and then for its delivery, but for nothing later")
     func flush() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)

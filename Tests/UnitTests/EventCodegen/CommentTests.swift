@@ -26,6 +26,17 @@ struct CommentTests {
         #expect(lines[start...].prefix(expected.count).map(String.init) == expected)
     }
 
+    @Test("a description with code keeps its lines")
+    func code() throws {
+        let description = "Sent as\n\n```\nif a {\n    b\n}\n```"
+        let lines = try lines(
+            .property("<key>type</key><string>any</string><key>description</key><string>\(description)</string>")
+        )
+        let expected = ["/// Sent as", "///", "/// ```", "/// if a {", "///     b", "/// }", "/// ```"]
+        let start = try #require(lines.firstIndex(of: "/// Sent as"))
+        #expect(lines[start...].prefix(expected.count).map(String.init) == expected)
+    }
+
     @Test("a property's comment does not repeat its name, but says a key that is another one")
     func names() throws {
         let lines = try lines(

@@ -60,6 +60,21 @@ struct JustTrackStyleTests {
         #expect(result.diagnostics.map(\.code) == (isTaken ? [.swiftNameCollision] : []))
     }
 
+    @Test("keys that meet are told once, with both")
+    func meeting() throws {
+        let fixture = PlanFixture.event(
+            "<key>payloadKeys</key><array><string>points</string><string>points_int</string></array>"
+        )
+        let plan = try #require(PlanReader().read([fixture.source]).plan)
+        let result = SwiftGenerator(options: CodegenOptions(style: .justtrack)).generate(plan)
+        let sentences = result.diagnostics.map(\.sentence)
+        #expect(sentences.count == 1)
+        #expect(
+            sentences.first?.hasPrefix("the key 'points_int' becomes 'points' in Swift, as does the key 'points'")
+                == true
+        )
+    }
+
     @Test("what JustTrack has no form for is an error at its place")
     func types() throws {
         let fixture = PlanFixture.payload("<key>a</key><string>string</string>\n<key>b</key><string>integer</string>")

@@ -73,6 +73,23 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: spool + ".removed"))
     }
 
+    @Test("a spool in whose making a process ended is removed, and so is the last of one in whose removal it did")
+    func halfMade() async throws {
+        let folder = sample.folder.path + "/a/"
+        let made = folder + "0190f3a4-0000-7000-8000-000000000001"
+        let removed = folder + "0190f3a4-0000-7000-8000-000000000002.removed"
+        for path in [made, removed] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        try Data().write(to: URL(fileURLWithPath: made + "/justtrack.answered"))
+        let tracking = sample.tracking(trackers: NotingTracker("a"))
+        tracking.enable()
+        tracking.trackEvent(SampleEvent("1", trackers: "a"))
+        await tracking.flush()
+        tracking.unloadTrackers()
+        for path in [made, removed] { #expect(!FileManager.default.fileExists(atPath: path), "\(path)") }
+    }
+
     @Test("what is not of this library's own in the folder stays, whatever it is called")
     func foreign() async throws {
         let paths = [

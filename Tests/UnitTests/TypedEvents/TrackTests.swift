@@ -242,6 +242,20 @@ struct TrackTests {
         #expect(tracker.lines.count == 1)
     }
 
+    @Test("whoever tracks first does not lend its context to the answers of those who come later")
+    func contextOfCommits() async throws {
+        let pipeline = try pipeline(RecordingTracker(name: "console"), journal: SimulatedFileSystem(seed: 4))
+        try await EventContext.with(EventContext(userId: "first")) { try await pipeline.track(NothingSaid()) }
+        var builder = EventBatchBuilder(catalog: .events, now: now)
+        try builder.append(NothingSaid())
+        let finished = builder.finish()
+        let batch = try #require(finished)
+        let userId = await withCheckedContinuation { continuation in
+            _ = pipeline.submit(batch) { _ in continuation.resume(returning: EventContext.current.userId) }
+        }
+        #expect(userId == nil)
+    }
+
     @Test("flush waits for what tryTrack took, though it was on its way to the journal")
     func flushAfterTryTrack() async throws {
         for seed in 0..<20 {

@@ -58,6 +58,11 @@ extension StabilityCase {
             $0.properties[1].name = "Note"
         },
         event(
+            "a required property's name changes in style only where additional ones are allowed",
+            .nameChanged,
+            of: sold(isOpen: true)
+        ) { $0.properties[0].name = "Sku" },
+        event(
             "an optional property's name changes in style only where additional ones are allowed",
             .nameChanged,
             of: sold(isOpen: true)
