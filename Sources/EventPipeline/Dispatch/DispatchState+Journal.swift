@@ -1,4 +1,4 @@
-import Journal
+package import Journal
 
 extension DispatchState {
     /// Batches were committed together, in this order, the first event with this number: the queues get them.
@@ -17,17 +17,21 @@ extension DispatchState {
         }
         published = next
         isJournalWritable = true
+        hasJournalRoom = true
         commitEnded(now: now, actions: &actions)
     }
 
     /// Batches could not be committed: nothing of them was taken.
+    ///
+    /// Without an `error` it is the door that was closed.
     package mutating func notCommitted(
         _ batches: [RoutedBatch],
-        isWritable: Bool,
+        because error: JournalError?,
         now: () -> Duration,
         actions: inout DispatchActions
     ) {
-        isJournalWritable = isWritable
+        isJournalWritable = error?.code != .unwritable
+        hasJournalRoom = error?.code != .full
         for batch in batches { endAdmission(of: batch) }
         commitEnded(now: now, actions: &actions)
     }

@@ -43,7 +43,7 @@ package struct DispatchState: Sendable {
         /// There is room; it is to be committed to the journal.
         case admitted
         case full
-        /// The journal cannot be written.
+        /// The journal cannot be written, or is full.
         case notStored
         case closed
     }
@@ -56,6 +56,8 @@ package struct DispatchState: Sendable {
     package internal(set) var published: UInt64?
     /// Whether the journal could be written when it was last tried.
     package internal(set) var isJournalWritable = true
+    /// Whether the journal had room when it was last tried, or may have some again.
+    var hasJournalRoom = true
     /// How fast the hindmost tracker gets through the journal.
     var drain = DrainRate()
     /// When to say that the journal takes nothing.
@@ -144,7 +146,7 @@ package struct DispatchState: Sendable {
         guard phase == .open else { return .closed }
         if published != nil {
             // Before the pipeline runs nobody tries whether the journal can be written again but who writes to it.
-            guard isJournalWritable || !isRunning else { return .notStored }
+            guard isJournalWritable && hasJournalRoom || !isRunning else { return .notStored }
             guard admitted.hasRoom(for: batch, limits: configuration.queue) else { return .full }
         }
         guard barrier.isDisjoint(with: batch.queues), queuesLackingRoom(for: batch).isEmpty else { return .full }

@@ -66,7 +66,7 @@ extension Pipeline {
         }
         if isHandedOver == true { return }
         decide { state, actions in
-            state.notCommitted([batch], isWritable: true, now: clock.now, actions: &actions)
+            state.notCommitted([batch], because: nil, now: clock.now, actions: &actions)
         }
         completion(.failure(.closed))
     }
@@ -100,10 +100,9 @@ extension Pipeline {
                 completion(.success(()))
             }
         case .failure(let error):
-            let isWritable = error.code != .unwritable
             let events = commit.batches.reduce(0) { $0 + $1.count }
             let unreported = decide { state, actions in
-                state.notCommitted(commit.batches, isWritable: isWritable, now: clock.now, actions: &actions)
+                state.notCommitted(commit.batches, because: error, now: clock.now, actions: &actions)
                 return state.refusalNotice.add(events, now: clock.now())
             }
             if let unreported { log.notCommitted(unreported, error) }
@@ -135,6 +134,8 @@ extension Pipeline {
                     if clock.now() >= nextRetention {
                         nextRetention = clock.now() + .seconds(1)
                         await retireSegments(of: journaling)
+                        // There may be, and whoever does not wait finds out only by trying.
+                        decide { state, _ in state.hasJournalRoom = true }
                     }
                 } else {
                     try await journaling.committer.probe(needed: needed)

@@ -44,13 +44,13 @@ public struct TrackInterruption: Error, Sendable, Hashable, CustomStringConverti
 
 /// What became of an event that could not wait.
 public enum TrackOutcome: Sendable, Hashable {
-    /// The event is in the queues of its trackers; with a journal it is on its way there, and where it is full or fails
-    /// just then, the log says so.
+    /// The event is in the queues of its trackers; with a journal it is on its way there, and where that becomes full or
+    /// fails just then, the log says so.
     case taken
     /// A queue that it needs is full, and its policy is to wait; or with a journal, as much as a queue takes is on its way
     /// there.
     case full
-    /// The journal cannot be written.
+    /// The journal cannot be written, or is full.
     case notStored
     /// The pipeline is shutting down.
     case closed

@@ -1,4 +1,5 @@
 import EventPipeline
+import Journal
 import PipelineTestKit
 import Synchronization
 
@@ -76,11 +77,11 @@ final class DispatchStateHarness {
     }
 
     /// Turns the oldest of them down.
-    func failNext(isWritable: Bool = true) {
+    func failNext(_ code: JournalError.Code = .tooLarge) {
         let batch = admitted.removeFirst()
         let now = now
         act { state, actions in
-            state.notCommitted([batch], isWritable: isWritable, now: { now }, actions: &actions)
+            state.notCommitted([batch], because: JournalError(code, "scripted"), now: { now }, actions: &actions)
         }
     }
 

@@ -1,4 +1,5 @@
 import EventPipeline
+import Journal
 import PipelineTestKit
 import Testing
 
@@ -27,13 +28,16 @@ struct JournalAdmissionTests {
         #expect(harness.offer(20, "A") == .admitted)
     }
 
-    @Test("while it runs, nothing more goes to a journal that cannot be written; before, each batch tries it anew")
-    func unwritable() {
+    @Test(
+        "while it runs, nothing more goes to a journal that is full or cannot be written; before, each batch tries it anew",
+        arguments: [JournalError.Code.full, .unwritable]
+    )
+    func unwritable(code: JournalError.Code) {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         #expect(harness.offer(1, "A") == .admitted)
-        harness.failNext(isWritable: false)
+        harness.failNext(code)
         #expect(harness.offer(1, "A") == .admitted)
-        harness.failNext(isWritable: false)
+        harness.failNext(code)
         harness.start()
         #expect(harness.offer(1, "A") == .notStored)
     }

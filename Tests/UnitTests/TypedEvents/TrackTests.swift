@@ -200,11 +200,15 @@ struct TrackTests {
         #expect(tracker.lines.count == 1200)
     }
 
-    private func pipeline(_ tracker: any Tracker, journal files: SimulatedFileSystem) throws -> Pipeline {
+    private func pipeline(
+        _ tracker: any Tracker,
+        journal files: SimulatedFileSystem,
+        configuration: JournalConfiguration = .small()
+    ) throws -> Pipeline {
         try Pipeline(
             catalog: .events,
             trackers: [tracker],
-            journal: Journal(files, configuration: .small(), now: 0),
+            journal: Journal(files, configuration: configuration, now: 0),
             configuration: .init(queue: .init(fullPolicy: .spill), delivery: .init(linger: .zero)),
             quarantine: .discarding(logger: logger),
             logger: logger,
@@ -304,6 +308,27 @@ struct TrackTests {
             files.setFailures(0)
         }
         #expect(tracker.lines.count == 2)
+    }
+
+    @Test("tryTrack says that a full journal takes nothing, and goes on when it has room again")
+    func fullJournal() async throws {
+        var configuration = JournalConfiguration.small()
+        configuration.maximumBytes = 10_000
+        let tracker = ScriptedTracker(name: "console", [.stall])
+        let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 5), configuration: configuration)
+        try await run(pipeline) {
+            while (try? await pipeline.track(NothingSaid())) != nil {}
+            #expect(try pipeline.tryTrack(NothingSaid()) == .notStored)
+            tracker.release()
+            await pipeline.flush()
+            let accepted = pipeline.statistics.accepted
+            #expect(accepted > 0)
+            while pipeline.statistics.accepted == accepted {
+                clock.advance(by: .seconds(1))
+                _ = try pipeline.tryTrack(NothingSaid())
+                await Task.yield()
+            }
+        }
     }
 
     @Test("an event of another catalog is taken where this one defines it in the same way, and else refused")
