@@ -11,7 +11,7 @@ address=127.0.0.1:${PORT:-8080}
 url=http://$address/v1/events
 
 # An event whose quantity is not a number that can be sold: the plan in events/retail.plist says so.
-wrong='{"name":"Item Purchased","payload":{"invoiceNo":"536365","stockCode":"85123A","quantity":0,"unitPrice":"2.55","country":"United Kingdom"}}'
+wrong='{"name":"Item Purchased","payload":{"invoiceNo":"536365","stockCode":"85123A","quantity":0,"unitPrice":2.55,"country":"United Kingdom"}}'
 
 require_free "$address" run
 sluice_build
