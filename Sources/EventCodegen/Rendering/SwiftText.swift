@@ -48,7 +48,7 @@ enum SwiftText {
     private static func paragraphs(of text: String) -> [[String]] {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         // Lines of code stay as they are, and so does all around them.
-        if text.contains("```") { return [lines.map(visible)] }
+        if text.contains("```") { return [lines.map { visible($0.replacing("\t", with: "    ")) }] }
         return lines.split { $0.allSatisfy(\.isWhitespace) }.map { lines in
             var blocks: [String] = []
             for line in lines {

@@ -83,10 +83,16 @@ extension Pipeline {
                 needed: { [weak self] in
                     self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0
                 },
-                retired: { [weak self] in self?.log.retired($0) },
+                retired: { [weak self] in self?.retired($0) },
                 { [weak self] in self?.commitEnded($0) }
             )
         }
+    }
+
+    private func retired(_ outcome: Result<[Segment], JournalError>) {
+        log.retired(outcome)
+        guard case .success(let segments) = outcome, !segments.isEmpty else { return }
+        decide { state, _ in state.hasJournalRoom = true }
     }
 
     private func commitEnded(_ commit: JournalCommitter.Commit) {

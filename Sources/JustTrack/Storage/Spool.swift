@@ -18,21 +18,24 @@ struct Spool: Sendable {
     /// - Throws: `locked` where somebody else has it.
     init(folder: String) throws(JournalError) {
         self.folder = folder
-        // The note first: what an end of the process leaves without one would be taken for somebody else's.
-        answers = try Self.answers(in: folder)
+        let files = try Self.unwritable { () throws(FileError) in try PosixFileSystem(path: folder) }
+        // Held before there is a note of answers, so that nobody takes it for left behind; and the note comes before the
+        // journal: what the end of a process leaves without one would be taken for somebody else's.
+        let lock = try FolderLock(folder: folder)
+        answers = try Self.unwritable { () throws(FileError) in try AnswerNote(in: folder) }
         journal = try Journal(
-            folder: folder,
+            files,
+            lock: lock,
             configuration: SpoolFolder.configuration,
             now: Timestamp.now().microseconds
         )
     }
 
-    private static func answers(in folder: String) throws(JournalError) -> AnswerNote {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            return try AnswerNote(in: folder)
+    private static func unwritable<Made>(_ make: () throws(FileError) -> Made) throws(JournalError) -> Made {
+        do throws(FileError) {
+            return try make()
         } catch {
-            throw JournalError(.unwritable, "What is answered cannot be noted: \(error).")
+            throw JournalError(.unwritable, "The spool cannot be made: \(error).")
         }
     }
 

@@ -28,7 +28,7 @@ struct CommentTests {
 
     @Test("a description with code keeps its lines")
     func code() throws {
-        let description = "Sent as\n\n```\nif a {\n    b\n}\n```"
+        let description = "Sent as\n\n```\nif a {\n\tb\n}\n```"
         let lines = try lines(
             .property("<key>type</key><string>any</string><key>description</key><string>\(description)</string>")
         )
