@@ -12,7 +12,7 @@ RUN swift build -c release --product sluice --static-swift-stdlib \
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        ca-certificates curl libisal2 libpq5 libre2-9 librdkafka1 libsimdjson14 libxxhash0 zlib1g \
+        ca-certificates curl libisal2 libpq5 libre2-9 librdkafka1 libsimdjson14 libxml2 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --create-home --home-dir /var/lib/sluice sluice
 COPY --from=build /install/sluice /usr/local/bin/sluice

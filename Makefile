@@ -9,10 +9,12 @@ PORT ?= 8080
 SECONDS ?= 30
 # How often `make crash-test` kills.
 N ?= 200
+# Anything: `make attack` sends a tenth.
+SHORT ?=
 # One row of `make bench`; all of them when empty.
 ROW ?=
 
-.PHONY: help setup setup-bench run demo test crash-test tsan lint docs bench fuzz clean
+.PHONY: help setup setup-bench run demo test crash-test attack tsan lint docs bench fuzz image clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -36,6 +38,9 @@ crash-test: setup ## Kill serve N=200 times while clients send, and count what a
 	swift build --build-tests
 	SLUICE_CRASHES=$(N) swift test --skip-build --no-parallel --filter EndToEndTests.CrashTests
 
+attack: setup ## Play senders that mean harm against serve; SHORT=1 for a tenth of them.
+	@scripts/attack.sh $(if $(SHORT),--short)
+
 tsan: setup ## Run what is concurrent under ThreadSanitizer.
 	@scripts/tsan.sh
 
@@ -50,6 +55,9 @@ bench: setup-bench ## Measure against ceilings; ROW=name for one row.
 
 fuzz: setup ## Feed the readers arbitrary bytes; SECONDS=30 each.
 	@scripts/fuzz.sh $(SECONDS)
+
+image: setup ## Build the command from what the container image gets, and compare the libraries.
+	@scripts/image.sh
 
 clean: ## Remove what was built and what ran.
 	rm -rf .build .run Benchmarks/.build Fuzz/.build Examples/*/.build

@@ -116,7 +116,10 @@ let package = Package(
         .target(
             name: "SluiceMigrations",
             path: "migrations",
-            resources: [.embedInCode("0001_schema.sql"), .embedInCode("0002_checkpoints.sql")]
+            resources: [
+                .embedInCode("0001_schema.sql"), .embedInCode("0002_checkpoints.sql"),
+                .embedInCode("0003_sessions.sql"),
+            ]
         ),
         .target(
             name: "PostgresTracker",
@@ -212,7 +215,7 @@ let package = Package(
             name: "UnitTests",
             dependencies: [
                 "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "Events", "GoldenNames", "GoldenShapes",
-                "JSONTape", "Journal", "JustTrack", "JustTrackApp", "PipelineTestKit",
+                "HTTPIngest", "JSONTape", "Journal", "JustTrack", "JustTrackApp", "PipelineTestKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -220,7 +223,11 @@ let package = Package(
             ]
         ),
         // Servers that tests start for themselves.
-        .target(name: "TestSupport", dependencies: ["CLibRDKafka", "EventPipeline"], path: "Tests/Support"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CLibRDKafka", "EventPipeline", "PipelineTestKit"],
+            path: "Tests/Support"
+        ),
         .testTarget(
             name: "TrackerTests",
             dependencies: [

@@ -47,6 +47,8 @@ find_missing_on_linux() {
     need zlib1g-dev pkg-config --exists zlib
     need postgresql postgres_bindir
     need postgresql-client command -v psql
+    # What PostgreSQL's tracker is tested behind.
+    need pgbouncer pgbouncer_installed
     # What the tests hold the exported schemas and the exported page against.
     need python3-jsonschema python3 -c 'import jsonschema'
     need chromium find_chromium
@@ -65,6 +67,7 @@ find_missing_on_macos() {
     need isa-l pkg-config --exists libisal
     need xxhash pkg-config --exists libxxhash
     need postgresql@17 postgres_bindir
+    need pgbouncer pgbouncer_installed
     # These two are no formulas.
     find_chromium >/dev/null \
         || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
@@ -73,6 +76,11 @@ find_missing_on_macos() {
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
     fi
+}
+
+# Debian puts it where only root looks for commands.
+pgbouncer_installed() {
+    command -v pgbouncer || [[ -x /usr/sbin/pgbouncer ]]
 }
 
 # The browser under any of its names; Debian and Ubuntu differ.

@@ -16,7 +16,7 @@ struct LineBuffer {
     mutating func append(_ event: TrackedEvent, format: ConsoleConfiguration.Format) {
         let line = event.batch.line(at: event.index)
         switch format {
-        case .json: ConsoleRecord.appendSafely(line, to: &bytes)
+        case .json: TerminalEscapes.append(line, to: &bytes)
         case .pretty: record.appendPretty(line, name: event.name, time: event.time, to: &bytes)
         }
         bytes.append(UInt8(ascii: "\n"))
@@ -42,7 +42,7 @@ struct ConsoleRecord {
     ) {
         bytes.append(contentsOf: time.description.utf8)
         bytes.append(contentsOf: "  ".utf8)
-        Self.appendSafely(Array(name.utf8), to: &bytes)
+        TerminalEscapes.append(Array(name.utf8), to: &bytes)
         parser.members(of: line) { key, value in
             switch key {
             case "id", "name", "time", "receivedAt": break
@@ -58,28 +58,8 @@ struct ConsoleRecord {
 
     private func append(key: String, value: TapeReader.Value, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: bytes.last == UInt8(ascii: " ") ? "".utf8 : "  ".utf8)
-        Self.appendSafely(Array(key.utf8), to: &bytes)
+        TerminalEscapes.append(Array(key.utf8), to: &bytes)
         bytes.append(UInt8(ascii: "="))
-        Self.appendSafely(value.plainText ?? value.json, to: &bytes)
-    }
-
-    /// Appends JSON or plain text with nothing in it that a terminal would obey.
-    ///
-    /// JSON escapes the first 32 control characters; what is left are DEL, the C1 controls, the line separators, and the
-    /// marks that turn the direction of text, by which one event could make another look like something else.
-    static func appendSafely(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
-        guard text.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 || $0 < 0x20 }) else {
-            bytes.append(contentsOf: text)
-            return
-        }
-        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-            switch scalar.value {
-            case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069, 0x200E, 0x200F:
-                let digits = String(scalar.value, radix: 16)
-                bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8)
-            default:
-                bytes.append(contentsOf: String(scalar).utf8)
-            }
-        }
+        TerminalEscapes.append(value.plainText ?? value.json, to: &bytes)
     }
 }

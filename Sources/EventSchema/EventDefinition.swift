@@ -14,6 +14,9 @@ public struct EventDefinition: Sendable, Hashable {
     public var deprecated: String?
     /// The trackers that receive the event, as written in the plan; compare them without regard to case.
     public var trackers: [String]
+    /// Those of them that fill PostgreSQL's tables though their name is not `postgres`, in lower case: the plan's
+    /// `postgresTrackers` names them.
+    public var postgresTrackers: [String] = []
     /// The properties of the payload, in the plan's order.
     public var properties: [PropertyDefinition]
     /// Whether the payload may hold properties that the plan does not name.

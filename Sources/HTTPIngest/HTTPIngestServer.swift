@@ -10,8 +10,10 @@ import Synchronization
 /// The public port: takes events over HTTP, and tells whether the service lives and is ready.
 ///
 /// - `POST /v1/events` takes one event, a JSON array of events, or NDJSON; each event gets its verdict. 200 means that
-///   the events counted as `accepted` are with the pipeline; 422 that none was valid; 503 that nothing was taken.
-/// - `GET /livez` and `GET /readyz` answer 200, the latter only while the pipeline is ready.
+///   the events counted as `accepted` are with the pipeline; 422 that none was valid; 503 that nothing was taken; 504 that
+///   nobody can say, because the journal's disk does not answer.
+/// - `GET /livez` answers 200. `GET /readyz` answers 200 while events are taken, and otherwise 503 with the codes of
+///   `Pipeline.unreadyReasons`. A destination that is unavailable is not a reason: its events wait.
 ///
 /// Run it in a `ServiceGroup` before the pipeline's own shutdown: at a graceful shutdown it closes the door, answers
 /// what has been received, closes the connections, and returns when all are closed or `drainTimeout` is over.
@@ -37,6 +39,7 @@ public final class HTTPIngestServer: Service {
         let channel: any Channel
         let address: Address
         let shared: IngestContext
+        let loops: [NIOLoopBound<LoopResources>]
     }
 
     private let configuration: HTTPIngestConfiguration
@@ -104,16 +107,70 @@ public final class HTTPIngestServer: Service {
         if cut > 0 {
             logger.warning("connections cut at the end of the drain timeout", metadata: ["connections": "\(cut)"])
         }
-        logger.info("closed", metadata: ["address": "\(listener.address)"])
+        let turns = await turnStatistics()
+        logger.info("closed", metadata: Self.metadata(of: turns, listener.address))
         try await listener.group.shutdownGracefully()
     }
 
+    /// How much of `maximumBufferedBytes` is in use.
+    package var reservedBytes: Int { listener.withLock { $0?.shared.budget.reservedBytes ?? 0 } }
+
+    /// What the turns of all event loops took so far.
+    package func turnStatistics() async -> TurnStatistics {
+        guard let listener = listener.withLock({ $0 }) else { return TurnStatistics() }
+        var statistics = TurnStatistics()
+        for loop in listener.loops {
+            // Fails only when the loop has ended, and nobody is left to ask then.
+            if let other = try? await loop.eventLoop.submit({ loop.value.statistics }).get() {
+                statistics.merge(other)
+            }
+        }
+        return statistics
+    }
+
+    private static func metadata(of turns: TurnStatistics, _ address: Address) -> Logger.Metadata {
+        let stretch = turns.longestStretch / .milliseconds(1)
+        return [
+            "address": "\(address)", "turns": "\(turns.turns)", "bodiesSetAside": "\(turns.setAside)",
+            "longestStretchMilliseconds": "\((stretch * 100).rounded() / 100)",
+        ]
+    }
+
+    /// Derives the limit of connections, and says what it is.
+    private func connectionLimit() -> Int {
+        let descriptors = ConnectionLimit.descriptors
+        let limit = ConnectionLimit(
+            stated: configuration.maximumConnections,
+            descriptors: descriptors,
+            memory: configuration.maximumBufferedBytes
+        )
+        let metadata: Logger.Metadata = [
+            "connections": "\(limit.connections)", "descriptors": "\(descriptors)",
+            "reservedDescriptors": "\(ConnectionLimit.reservedDescriptors)",
+            "memoryBytes": "\(configuration.maximumBufferedBytes)",
+        ]
+        if limit.connections > limit.allowedByDescriptors {
+            logger.warning(
+                "The process may open too few files for its connections; raise the limit (ulimit -n).",
+                metadata: metadata
+            )
+        } else {
+            logger.info("limit of connections", metadata: metadata)
+        }
+        return limit.connections
+    }
+
     private func listen(on group: MultiThreadedEventLoopGroup) async throws -> Listener {
-        let shared = IngestContext(configuration: configuration, pipeline: pipeline)
+        let shared = IngestContext(
+            configuration: configuration,
+            connectionLimit: connectionLimit(),
+            pipeline: pipeline
+        )
         // Made once before there are connections: the runtime of Swift 6.3 can crash when two event loops ask for a
         // generic type that nobody has asked for before, as they do when senders come back to a server that restarts.
         _ = Self.makeDecoder(decoderLimits)
-        let channel = try await bootstrap(on: group, shared, try await resources(of: group))
+        let resources = try await resources(of: group)
+        let channel = try await bootstrap(on: group, shared, resources)
             .bind(host: configuration.host, port: configuration.port)
             .get()
         let address = channel.localAddress
@@ -121,7 +178,8 @@ public final class HTTPIngestServer: Service {
             group: group,
             channel: channel,
             address: Address(host: address?.ipAddress ?? configuration.host, port: address?.port ?? configuration.port),
-            shared: shared
+            shared: shared,
+            loops: Array(resources.values)
         )
     }
 
@@ -132,10 +190,10 @@ public final class HTTPIngestServer: Service {
         var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
         for loop in group.makeIterator() {
             resources[ObjectIdentifier(loop)] = try await loop.submit {
-                let resources = try LoopResources(
+                let resources = LoopResources(
                     catalog: catalog,
-                    maximumBodyBytes: configuration.maximumBodyBytes,
-                    maximumRejections: configuration.maximumRejections,
+                    configuration: configuration,
+                    eventLoop: loop,
                     now: now
                 )
                 return NIOLoopBound(resources, eventLoop: loop)
@@ -161,6 +219,7 @@ public final class HTTPIngestServer: Service {
             }
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.writeBufferWaterMark, value: Self.writeBufferWaterMark)
             // A sender may close its side once it has sent all, and still wants its answers.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
@@ -187,6 +246,11 @@ public final class HTTPIngestServer: Service {
             eventLoop: channel.eventLoop
         )
         try channel.pipeline.syncOperations.addHandlers([makeDecoder(limits), handler])
+    }
+
+    /// With more unread answers than the upper mark, a connection is not served.
+    private static var writeBufferWaterMark: ChannelOptions.Types.WriteBufferWaterMark {
+        .init(low: MemoryBudget.unreadAnswerBytes / 2, high: MemoryBudget.unreadAnswerBytes)
     }
 
     private var decoderLimits: NIOHTTPDecoderLimitConfiguration {

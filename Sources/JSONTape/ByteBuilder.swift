@@ -16,6 +16,9 @@ public struct ByteBuilder: ~Copyable {
         start.deallocate()
     }
 
+    /// How many bytes of memory it holds.
+    public var reservedBytes: Int { capacity }
+
     /// The bytes appended so far; valid until the next change.
     @inlinable
     public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }

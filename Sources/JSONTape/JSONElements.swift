@@ -1,59 +1,5 @@
-/// Finds where the elements of an array stand without parsing them.
-///
-/// For the two cases in which an array cannot be parsed as one document: one element of it is beyond what the
-/// parser takes, or all together take more memory than one body should.
+/// What can be told of a JSON text without parsing it.
 public enum JSONElements {
-    /// The bytes of each element of the array that `text` is, without the spaces around it.
-    ///
-    /// Brackets and strings must be closed; what an element holds is for its own parse to judge.
-    /// - Returns: `nil` where the text is no array, or its elements are not parted by single commas.
-    public static func ranges(in text: UnsafeRawBufferPointer) -> [Range<Int>]? {
-        var position = skipSpace(text, from: 0)
-        guard position < text.count, text[position] == UInt8(ascii: "[") else { return nil }
-        position = skipSpace(text, from: position + 1)
-        var ranges: [Range<Int>] = []
-        guard position < text.count else { return nil }
-        if text[position] != UInt8(ascii: "]") {
-            while true {
-                guard let end = elementEnd(text, from: position) else { return nil }
-                var trimmed = end
-                while trimmed > position, isSpace(text[trimmed - 1]) { trimmed -= 1 }
-                guard trimmed > position else { return nil }
-                ranges.append(position..<trimmed)
-                position = skipSpace(text, from: end + 1)
-                if text[end] == UInt8(ascii: "]") { break }
-                guard position < text.count else { return nil }
-            }
-        } else {
-            position = skipSpace(text, from: position + 1)
-        }
-        return position == text.count ? ranges : nil
-    }
-
-    /// The position of the comma or bracket that ends the element; `nil` where none does.
-    private static func elementEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        var depth = 0
-        var position = start
-        while position < text.count {
-            switch text[position] {
-            case UInt8(ascii: "\""):
-                guard let end = stringEnd(text, from: position) else { return nil }
-                position = end
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-            case UInt8(ascii: "]") where depth == 0, UInt8(ascii: ",") where depth == 0:
-                return position
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth -= 1
-                guard depth >= 0 else { return nil }
-            default:
-                break
-            }
-            position += 1
-        }
-        return nil
-    }
-
     /// The position of the quote that closes the string that opens at `start`.
     private static func stringEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start + 1
@@ -65,12 +11,6 @@ public enum JSONElements {
             }
         }
         return nil
-    }
-
-    private static func skipSpace(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
-        var position = start
-        while position < text.count, isSpace(text[position]) { position += 1 }
-        return position
     }
 
     /// Whether JSON takes the byte for white space.

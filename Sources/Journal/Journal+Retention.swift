@@ -1,7 +1,7 @@
 extension Journal {
     /// The oldest segments that are past their time, or beyond what may be kept; never the last.
     ///
-    /// `now` is in microseconds since 1970.
+    /// `now` is the time of the journal's opening and what a monotonic clock has counted since.
     package func overdue(now: Int64) -> [Segment] {
         let position = position
         // A full journal must have room for the next segment.
@@ -9,14 +9,14 @@ extension Journal {
         var bytes = position.byteCount
         return position.segments.dropLast().prefix { segment in
             defer { bytes -= segment.byteCount }
-            return bytes > limit || segment.isOlder(than: configuration.retentionAge, now: now)
+            return bytes > limit || ages.age(of: segment, now: now) >= configuration.retentionAge
         }
     }
 
     /// Removes the oldest segments that nobody needs, past their time or beyond what may be kept, one after the other.
     ///
     /// Only events before `sequence` are removed, and the last segment stays. With `makesRoom` segments are removed before
-    /// their time, too. Returns those that were removed; `now` is in microseconds since 1970.
+    /// their time, too. Returns those that were removed; `now` is as for `overdue`.
     package func retire(
         before sequence: UInt64,
         now: Int64,
@@ -44,13 +44,5 @@ extension Journal {
             guard error.isMissing else { throw error }
         }
         removed(segment)
-    }
-}
-
-extension Segment {
-    /// Whether its last commit was made so long ago; one without a frame is as old as any.
-    fileprivate func isOlder(than age: Duration, now: Int64) -> Bool {
-        guard committedAt > .min else { return true }
-        return Duration.microseconds(now.subtractingReportingOverflow(committedAt).partialValue) >= age
     }
 }

@@ -12,12 +12,19 @@ public final class Journal: Sendable {
     public let configuration: JournalConfiguration
     /// What was found when it was opened.
     package let recovery: RecoveryReport
+    /// The wall clock's time when it was opened, in microseconds since 1970.
+    package let openedAt: Int64
 
     let files: any FileSystem
+    /// Tells how old its segments are.
+    let ages: SegmentAges
     private let lock: FolderLock?
     private let state: Mutex<JournalPosition>
 
     /// Opens the journal in a folder, which is made where it is not there, and held until the journal is let go.
+    ///
+    /// `now` is the wall clock's time in microseconds since 1970. A pipeline tells later times by adding what a monotonic clock has
+    /// counted since.
     ///
     /// - Throws: `locked` where another process has it, `unreadable` and `unwritable` where the files cannot be used.
     public convenience init(folder: String, configuration: JournalConfiguration = .init(), now: Int64)
@@ -43,12 +50,18 @@ public final class Journal: Sendable {
         self.files = files
         self.lock = lock
         self.configuration = configuration
+        openedAt = now
         let identity = try Self.identity(files)
         id = identity.id
         do throws(FileError) {
             let recovery = try Recovery(files, now: now)
             self.recovery = recovery.report.noting(lostIdentity: identity.isLost)
             newer = recovery.newerFormat
+            ages = SegmentAges(
+                openedAt: now,
+                lastCommit: recovery.lastCommit,
+                firstSequence: recovery.nextSequence
+            )
             state = Mutex(JournalPosition(segments: recovery.segments, nextSequence: recovery.nextSequence))
         } catch {
             throw JournalError(.unreadable, error)

@@ -6,6 +6,8 @@ public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
         case full = "journal-full"
         /// The disk is full, or does not write. Passes when it does again.
         case unwritable = "journal-unwritable"
+        /// The disk has not answered for longer than a commit may take. Passes when it does.
+        case overdue = "journal-overdue"
         /// The folder or a file in it cannot be read.
         case unreadable = "journal-unreadable"
         /// Another process has the journal.
@@ -22,7 +24,7 @@ public struct JournalError: Error, Sendable, Hashable, CustomStringConvertible {
     public let message: String
 
     /// Whether the same call may succeed later.
-    public var isRetryable: Bool { code == .full || code == .unwritable }
+    public var isRetryable: Bool { code == .full || code == .unwritable || code == .overdue }
 
     /// The sentence.
     public var description: String { message }

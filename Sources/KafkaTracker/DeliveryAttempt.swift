@@ -72,7 +72,7 @@ struct DeliveryAttempt {
                 let topic = try routes.topic(of: definition)
                 send(KafkaRecord(line: line, definition: definition, timestamp: timestamp), to: topic, at: position)
             } catch {
-                rest = (position, error)
+                take(error, at: position)
             }
             guard rest == nil else { return }
         }
@@ -87,12 +87,18 @@ struct DeliveryAttempt {
             case RD_KAFKA_RESP_ERR__QUEUE_FULL where producer.outstanding > 0:
                 serve(within: Self.wait)
                 if interrupt.isRaised { return stop(at: position, RD_KAFKA_RESP_ERR__PURGE_QUEUE) }
-            case _ where KafkaErrorClass(code) == .refused:
-                failures.append(.init(position: position, code: code, isShared: false))
-                return
             default:
-                return stop(at: position, code)
+                return take(KafkaFailure(code), at: position)
             }
+        }
+    }
+
+    /// Notes why a message was not handed over: what is only its own matter, or that of its topic, stops no other.
+    private mutating func take(_ failure: KafkaFailure, at position: Int) {
+        if KafkaErrorClass(failure.code) == .refused || KafkaErrorClass.isOfTopic(failure.code) {
+            failures.append(.init(position: position, code: failure.code, isShared: false))
+        } else {
+            rest = (position, producer.fatalFailure ?? failure)
         }
     }
 

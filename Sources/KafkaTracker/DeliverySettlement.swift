@@ -9,21 +9,29 @@ struct DeliverySettlement {
     private var refusals: [DeliveryOutcome.Refusal] = []
     private var retries: [Int] = []
     private var reason: KafkaFailure?
+    /// The position whose message failed first, for `reason`.
+    private var firstPosition = 0
 
     init(_ delivery: Delivery) {
         self.delivery = delivery
     }
 
-    /// What is to be told to the pipeline.
-    var outcome: DeliveryOutcome {
-        let retry = reason.map { DeliveryOutcome.Retry(positions: retries.sorted(), reason: TrackerError($0)) }
+    /// What is to be told to the pipeline; `names` knows the topics.
+    func outcome(_ names: TopicName) -> DeliveryOutcome {
+        let retry = reason.map { failure in
+            let event = delivery.selecting([firstPosition]).first { _ in true }
+            let topic = event.flatMap { try? names.topic(forEvent: $0.name) }
+            return DeliveryOutcome.Retry(positions: retries.sorted(), reason: TrackerError(failure, topic: topic))
+        }
         return DeliveryOutcome(refusals: refusals.sorted { $0.position < $1.position }, retry: retry)
     }
 
     /// Whether the producer is of no more use: after a fatal error, or because it remembers that it was let in nowhere.
+    ///
+    /// One topic that it may not write to is no reason: the others were written.
     var needsNewProducer: Bool {
         let kind = reason.map { KafkaErrorClass($0.code) }
-        return kind == .misconfigured || kind == .fatal
+        return kind == .fatal || kind == .misconfigured && retries.count + refusals.count == delivery.count
     }
 
     /// Tries until every event is delivered, refused, or to be tried again by the pipeline.
@@ -72,6 +80,9 @@ struct DeliverySettlement {
     private mutating func retry(_ position: Int, _ failure: KafkaFailure) {
         retries.append(position)
         // The first reason is the cause; those after a cancellation or a fatal error are its effects.
-        if reason == nil { reason = failure }
+        if reason == nil {
+            reason = failure
+            firstPosition = position
+        }
     }
 }

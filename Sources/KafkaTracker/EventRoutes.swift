@@ -1,10 +1,24 @@
 import EventPipeline
 import EventSchema
 
+extension TopicName {
+    /// The names of the topics that the events of a tracker go to, each once, in order.
+    ///
+    /// - Throws: `invalidSettings` where one is no topic.
+    func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
+        let tracker = tracker.lowercased()
+        var found: Set<String> = []
+        for event in catalog.definitions where event.trackers.contains(where: { $0.lowercased() == tracker }) {
+            found.insert(try topic(forEvent: event.name))
+        }
+        return found.sorted()
+    }
+}
+
 /// Which topic each event of a catalog goes to, as one producer knows it.
 final class EventRoutes {
     private let producer: KafkaProducer
-    private let names: TopicName
+    let names: TopicName
     private var catalog: EventCatalog?
     private var topics: [ProducerTopic?] = []
 
@@ -28,18 +42,6 @@ final class EventRoutes {
     func topic(of definition: Int) throws(KafkaFailure) -> ProducerTopic {
         if let topic = topics[definition] { return topic }
         return try makeTopic(of: definition)
-    }
-
-    /// The names of the topics that the events of a tracker go to, each once.
-    ///
-    /// - Throws: `misconfigured` where one is no topic.
-    func topicNames(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
-        let tracker = tracker.lowercased()
-        var found: Set<String> = []
-        for event in catalog.definitions where event.trackers.contains(where: { $0.lowercased() == tracker }) {
-            found.insert(try names.topic(forEvent: event.name))
-        }
-        return found.sorted()
     }
 
     private func makeTopic(of definition: Int) throws(KafkaFailure) -> ProducerTopic {

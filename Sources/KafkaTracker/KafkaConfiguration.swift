@@ -36,6 +36,8 @@ public struct KafkaConfiguration: Sendable {
     /// - `linger.ms`: a delivery is a batch already, so there is little to wait for: long enough for requests of some size.
     /// - `partitioner`: a key goes to the partition to which Kafka's own clients in Java send it, so that topics can be
     ///   joined with theirs.
+    /// - `topic.metadata.propagation.max.ms`: a topic that is not there is said so soon, because its events wait anyway,
+    ///   and until then those of other topics wait with them.
     /// - `socket.nagle.disable`: the end of a delivery does not wait for an acknowledgement by TCP.
     public static let defaultProperties = [
         "acks": "all",
@@ -45,6 +47,7 @@ public struct KafkaConfiguration: Sendable {
         "message.timeout.ms": "30000",
         "partitioner": "murmur2_random",
         "socket.nagle.disable": "true",
+        "topic.metadata.propagation.max.ms": "3000",
     ]
 
     /// Takes the brokers, and the defaults or what is stated instead.

@@ -21,13 +21,41 @@ actor KafkaSession {
         self.logger = logger
     }
 
-    /// Looks whether a broker answers and every topic is there that the catalog's events need.
-    func start(for catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) {
+    /// Looks whether a broker answers, and which of the topics that the catalog's events need take no messages.
+    func start(for catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) -> [TrackerError] {
         let (producer, routes) = try readyProducer()
-        let names = try routes.topicNames(of: catalog, tracker: configuration.name)
-        let check = TopicCheck(producer, interrupt, timeout: configuration.startTimeout)
-        if names.isEmpty { try check.run(nil, brokers: configuration.brokers) }
-        for name in names { try check.run(name, brokers: configuration.brokers) }
+        let names = try routes.names.topics(of: catalog, tracker: configuration.name)
+        let check = TopicCheck(
+            interrupt,
+            timeout: configuration.startTimeout,
+            pause: { _ = producer.serve(within: 100) { _, _ in } },  // nothing is outstanding
+            ask: { name, milliseconds throws(KafkaFailure) in try producer.check(name, within: milliseconds) }
+        )
+        let broken: [TrackerError]
+        do throws(KafkaFailure) {
+            broken = try check.run(names)
+        } catch {
+            throw TrackerError(error, brokers: configuration.brokers, log: producer.lastLoggedError)
+        }
+        if let reason = broken.first, broken.count == names.count {
+            // librdkafka remembers what it was told of a topic.
+            close()
+            throw reason
+        }
+        return broken
+    }
+
+    /// Everything that keeps messages out, as far as it shows without writing; makes no topic.
+    func problems(for catalog: EventCatalog, _ interrupt: Interrupt) -> [TrackerError] {
+        do throws(TrackerError) {
+            let names = try TopicName(pattern: configuration.topic).topics(of: catalog, tracker: configuration.name)
+            let observer = try TopicObserver(configuration, logger: logger)
+            let answer = observer.problems(of: names, configuration, interrupt)
+            observer.close()
+            return answer
+        } catch {
+            return [error]
+        }
     }
 
     /// Writes the events, and says what became of each.
@@ -38,7 +66,7 @@ actor KafkaSession {
             var settlement = DeliverySettlement(delivery)
             settlement.settle(producer, routes, interrupt)
             if settlement.needsNewProducer || producer.fatalFailure != nil { close() }
-            return settlement.outcome
+            return settlement.outcome(routes.names)
         } catch {
             return .retry(error)
         }

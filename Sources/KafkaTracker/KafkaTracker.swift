@@ -8,15 +8,18 @@ public import Logging
 /// pipeline is one: consumers tell by the header `ce_id`.
 ///
 /// **Order.** Events of one key are written in the order of their deliveries, and librdkafka keeps that order through
-/// its own retries. It is lost where a message times out or is refused and one behind it is delivered: the pipeline
-/// brings the first again after the second. With `enable.idempotence=false`, librdkafka's own retries can reorder too.
+/// its own retries. It is lost where a message fails (it times out after `message.timeout.ms`, a broker turns it down, or
+/// the delivery is cancelled) and one behind it is delivered: the pipeline brings the first again after the second. It is
+/// also lost when the topic gets more partitions, and with `enable.idempotence=false` in librdkafka's own retries.
 ///
 /// **Refusal.** A message that is larger than `message.max.bytes` here, or that a broker refuses as too large or invalid,
-/// is refused; the messages that shared its request go in. All other errors are retries.
+/// is refused; the messages that shared its request go in. All other errors are retries. A timestamp that a broker does not
+/// take is one of them, because it is this machine's clock and not the event's.
 ///
 /// **Topics.** `start` asks for every topic that the plan's events go to. Brokers that make topics by themselves make
-/// them then; else a topic that is not there is an error that names it.
-public final class KafkaTracker: Tracker {
+/// them then. A topic that takes no messages does not keep those of the others out: its events have to be tried again, with
+/// its name in the reason. librdkafka may wait for it for as long as `message.timeout.ms` says.
+public final class KafkaTracker: CheckableTracker {
     private let configuration: KafkaConfiguration
     private let session: SessionOnDemand<KafkaSession>
     private let logger: Logger
@@ -31,11 +34,22 @@ public final class KafkaTracker: Tracker {
         session = SessionOnDemand { () throws(TrackerError) in try KafkaSession(configuration, logger: logger) }
     }
 
-    /// Connects, and looks whether every topic is there that the catalog's events need.
+    /// Lets librdkafka check its properties, and checks the addresses of the brokers and the names of the topics.
     ///
-    /// - Throws: `misconfigured` for a property that librdkafka does not take, in its words, and for a name that no topic
-    ///   can have; `notPrepared` for a topic that is not there; `unavailable`, retryable, where no broker or no thread
-    ///   is to be had.
+    /// - Throws: `invalidSettings` for a property that librdkafka does not take, in its words, for an address without a
+    ///   valid port, and for a name that no topic can have.
+    public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
+        try ProducerSettings(configuration).check()
+        _ = try TopicName(pattern: configuration.topic).topics(of: catalog, tracker: name)
+    }
+
+    /// Connects, and asks for every topic that the catalog's events need.
+    ///
+    /// A single topic that is not there is logged, and its events are tried again with each delivery.
+    ///
+    /// - Throws: `notPrepared` where none of the topics is there; `misconfigured` where the brokers do not let the user
+    ///   in; `unavailable`, retryable, where no broker answers, or the system refuses a thread; and what `checkSettings`
+    ///   does.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
         let interrupt = Interrupt()
@@ -44,8 +58,27 @@ public final class KafkaTracker: Tracker {
         } onCancel: {
             interrupt.raise()
         }
-        try result.get()
-        logger.debug("Kafka has every topic of the plan", metadata: ["topic": "\(configuration.topic)"])
+        for problem in try result.get() {
+            logger.warning(
+                "A topic takes no messages; its events have to wait, the others are delivered.",
+                metadata: ["tracker": "\(name)", "error": "\(problem)"]
+            )
+        }
+        logger.debug("Kafka takes the plan's events", metadata: ["topic": "\(configuration.topic)"])
+    }
+
+    /// Asks for every topic that the catalog's events need, and makes none by asking.
+    ///
+    /// Whether the user may write to a topic shows only when something is written, so it is not checked.
+    public func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError] {
+        let session: KafkaSession
+        do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
+        let interrupt = Interrupt()
+        return await withTaskCancellationHandler {
+            await session.problems(for: catalog, interrupt)
+        } onCancel: {
+            interrupt.raise()
+        }
     }
 
     /// Writes the events, and returns when every one of them is acknowledged or has failed.
@@ -76,7 +109,7 @@ extension KafkaSession {
     fileprivate func result(
         ofStartingFor catalog: EventCatalog,
         _ interrupt: Interrupt
-    ) -> Result<Void, TrackerError> {
+    ) -> Result<[TrackerError], TrackerError> {
         Result { () throws(TrackerError) in try start(for: catalog, interrupt) }
     }
 }

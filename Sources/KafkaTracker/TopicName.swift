@@ -15,15 +15,15 @@ package struct TopicName {
 
     /// The topic of an event.
     ///
-    /// - Throws: `misconfigured` where Kafka cannot have a topic of that name.
+    /// - Throws: `invalidSettings` where Kafka cannot have a topic of that name.
     package func topic(forEvent name: String) throws(TrackerError) -> String {
         let parts = pattern.split(separator: Self.placeholder, omittingEmptySubsequences: false)
         let topic = parts.joined(separator: Self.spelling(of: name))
         guard !topic.isEmpty, topic != ".", topic != "..", topic.utf8.count <= Self.maximumBytes else {
-            throw .misconfigured("'\(topic)' is no topic: a name has 1 to \(Self.maximumBytes) characters.")
+            throw .invalidSettings("'\(topic)' is no topic: a name has 1 to \(Self.maximumBytes) characters.")
         }
         guard topic.utf8.allSatisfy(Self.isAllowed) else {
-            throw .misconfigured(
+            throw .invalidSettings(
                 "'\(topic)' is no topic: use letters, digits, '.', '_' and '-' of ASCII, and \(Self.placeholder)."
             )
         }

@@ -12,6 +12,9 @@ extension TrackerContract {
                 try await verifyReplaced()
             },
             Check(promise: "the checkpoints of two journals are kept apart") { try await verifyApart() },
+            Check(promise: "a checkpoint replaces only the one that the tracker knows of") {
+                try await verifyCompared()
+            },
         ]
         if let outage {
             checks.append(
@@ -66,6 +69,7 @@ extension TrackerContract {
     private func verifyReplaced() async throws {
         let journal = JournalID()
         try await withCheckpointing { tracker, events in
+            try await expect(nil, of: journal, from: tracker)
             for sequence in [7, UInt64.max >> 1, 6] {
                 try await deliver(events, to: sequence, of: journal, with: tracker)
                 try await expect(sequence, of: journal, from: tracker)
@@ -79,6 +83,7 @@ extension TrackerContract {
         let journals = [JournalID(), JournalID()]
         try await withCheckpointing { tracker, events in
             for (journal, sequence) in zip(journals, [11, 22] as [UInt64]) {
+                try await expect(nil, of: journal, from: tracker)
                 try await deliver(events, to: sequence, of: journal, with: tracker)
             }
             try await expect(11, of: journals[0], from: tracker)
@@ -86,10 +91,52 @@ extension TrackerContract {
         }
     }
 
+    private func verifyCompared() async throws {
+        let journal = JournalID()
+        try await withCheckpointing { first, events in
+            try await expect(nil, of: journal, from: first)
+            try await withCheckpointing { second, _ in
+                try await expect(nil, of: journal, from: second)
+                try await deliver(events, to: 5, of: journal, with: second)
+                // Twice: once it has been superseded, it stays so until it is asked.
+                for _ in 0..<2 { try await expectSuperseded(events, of: journal, by: first) }
+                try await expect(5, of: journal, from: first)
+                try await deliver(events, to: 4, of: journal, with: first)
+                try await expectSuperseded(events, of: journal, by: second)
+                try await expect(4, of: journal, from: second)
+            }
+        }
+    }
+
+    private func expectSuperseded(
+        _ events: ContractEvents,
+        of journal: JournalID,
+        by tracker: any CheckpointingTracker
+    ) async throws {
+        let delivery = Delivery(
+            [EventSlice(events.batch(5))],
+            checkpoint: Checkpoint(journal: journal, nextSequence: 50)
+        )
+        let settlement = try settlement(of: delivery, await tracker.deliver(delivery))
+        guard settlement.retryReason?.code == .superseded else {
+            throw Violated(
+                "a tracker that does not know of it answers \(settlement.retryReason?.description ?? "delivered")"
+            )
+        }
+        guard settlement.retry?.count == delivery.count else {
+            throw Violated("a tracker that does not know of it delivers \(settlement.delivered) events all the same")
+        }
+        let strangers = Set(delivery.map(\.id)).intersection(try await delivered())
+        guard strangers.isEmpty else {
+            throw Violated("\(strangers.count) events of a tracker that does not know of it are there")
+        }
+    }
+
     private func verifyTogether(_ outage: Outage) async throws {
         let checkpoint = Checkpoint(journal: JournalID(), nextSequence: 100)
         try await withCheckpointing { tracker, events in
             let delivery = Delivery([EventSlice(events.batch(100))], checkpoint: checkpoint)
+            try await expect(nil, of: checkpoint.journal, from: tracker)
             try await outage.begin()
             do {
                 _ = try await deliverCancelled(delivery, with: tracker, after: .milliseconds(300))

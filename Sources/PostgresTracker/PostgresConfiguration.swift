@@ -12,8 +12,8 @@ public struct PostgresConfiguration: Sendable {
     public var connection: String
     /// The name by which the plan's events name the tracker; `postgres` unless told.
     ///
-    /// Of events for that name `sluice lint` says which properties become one column; of those for another one the
-    /// migration and the tracker's start do.
+    /// The plan names another one in its `postgresTrackers`, so that `sluice lint` and `sluice diff` know that its events
+    /// have tables.
     public var name: String
     /// The schema of the events' tables; `analytics` unless told.
     public var schema: String

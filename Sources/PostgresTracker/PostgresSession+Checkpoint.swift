@@ -3,36 +3,89 @@ import Journal
 
 extension PostgresSession {
     /// What is stored for a journal, once no transaction that may still store something is under way.
+    ///
+    /// From now on this session stores checkpoints for the journal, and the session of an earlier process is ended.
     func checkpoint(ofJournal journal: JournalID, _ interrupt: Interrupt) throws(TrackerError) -> UInt64? {
         do throws(PostgresFailure) {
-            return try storedCheckpoint(ofJournal: journal, interrupt)
-        } catch {
-            if error.sqlState == "42P01" {
-                let message = "The database lacks the table \(checkpoints.sqlName); run `sluice migrate`."
-                throw TrackerError(code: .notPrepared, message: message, isRetryable: false, underlying: error)
+            let stored = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                try claim(journal, for: connection, limit)
             }
-            throw TrackerError(error)
+            checkpointMemory.asked(about: journal, answer: stored)
+            return stored
+        } catch {
+            throw checkpointError(error)
         }
     }
 
-    /// Whether a delivery that failed without an answer was loaded all the same, and with it its checkpoint.
-    func isLoaded(_ delivery: Delivery, _ interrupt: Interrupt) throws(PostgresFailure) -> Bool {
-        guard isInDoubt, let checkpoint = delivery.checkpoint else { return false }
-        return try storedCheckpoint(ofJournal: checkpoint.journal, interrupt) == checkpoint.nextSequence
+    /// Makes sure that this session is the one that stores checkpoints for the delivery's journal; returns whether the
+    /// delivery was committed by a transaction whose answer was lost.
+    func takeUp(_ delivery: Delivery, _ interrupt: Interrupt) throws(TrackerError) -> Bool {
+        guard let checkpoint = delivery.checkpoint else { return false }
+        let journal = checkpoint.journal
+        if checkpointMemory.isSuperseded(in: journal) { throw .superseded }
+        guard checkpointMemory.known(of: journal) != nil else {
+            throw TrackerError(
+                code: .superseded,
+                message: "Nobody has asked for the checkpoint of journal \(journal) since the tracker started.",
+                isRetryable: false
+            )
+        }
+        do throws(PostgresFailure) {
+            return try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+                connection,
+                limit throws(PostgresFailure) in
+                guard !claimedJournals.contains(journal) else { return false }
+                let stored = try claim(journal, for: connection, limit)
+                switch checkpointMemory.found(stored, in: journal) {
+                case .unchanged: return false
+                case .committed: return stored == checkpoint.nextSequence
+                case .superseded: throw .superseded(by: stored)
+                }
+            }
+        } catch {
+            throw checkpointError(error)
+        }
     }
 
-    private func storedCheckpoint(
-        ofJournal journal: JournalID,
-        _ interrupt: Interrupt
+    private func claim(
+        _ journal: JournalID,
+        for connection: PostgresConnection,
+        _ limit: WaitLimit
     ) throws(PostgresFailure) -> UInt64? {
-        try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
-            connection,
-            limit throws(PostgresFailure) in
-            try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED; \(checkpoints.lock(for: journal))", limit)
-            // A statement of its own, which sees what was committed while the lock was waited for.
-            let rows = try connection.rows(of: checkpoints.query(for: journal), parameters: [], limit)
-            try connection.execute("COMMIT", limit)
-            return rows.first?.first.flatMap { $0.flatMap { UInt64($0) } }
+        if !connection.isPooled { try connection.execute(checkpoints.endPredecessor(for: journal), limit) }
+        let claim = checkpoints.claim(for: journal, isPooled: connection.isPooled)
+        let rows = try connection.lastRows(of: claim, limit)
+        claimedJournals.insert(journal)
+        return rows.first?.first.flatMap { $0.flatMap { UInt64($0) } }
+    }
+
+    private func checkpointError(_ failure: PostgresFailure) -> TrackerError {
+        switch failure.sqlState {
+        case "42P01", "3F000": .missing(checkpoints)
+        case "42703", "23502": .outdated(checkpoints)
+        case "42501": .missingPrivilege(on: checkpoints, role: SQLText.identifier(role))
+        default: TrackerError(failure)
         }
+    }
+}
+
+extension PostgresFailure {
+    /// Another number is stored than the session knows of.
+    static func superseded(by stored: UInt64?) -> PostgresFailure {
+        PostgresFailure(
+            source: .superseded,
+            message: "another process has stored a checkpoint for this journal (\(stored.map(String.init) ?? "none"))"
+        )
+    }
+}
+
+extension TrackerError {
+    /// What every delivery is answered once another process has taken over.
+    fileprivate static var superseded: TrackerError {
+        TrackerError(
+            PostgresFailure(source: .superseded, message: "another process has stored a checkpoint for this journal")
+        )
     }
 }

@@ -7,22 +7,20 @@ extension PostgresSession {
     /// Loads a delivery and says what became of it.
     func load(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
         if delivery.count == 0 { return .delivered }
-        do throws(PostgresFailure) {
-            if try isLoaded(delivery, interrupt) {
-                isInDoubt = false
-                return .delivered
-            }
+        do throws(TrackerError) {
+            if try takeUp(delivery, interrupt) { return .delivered }
         } catch {
-            return .retry(TrackerError(error))
+            return .retry(error)
         }
         let rows = DeliveryRows(delivery, &targets)
         sender.reset()
         do {
             try loadWhole(rows, interrupt)
-            return outcome(DeliveryLoader.Isolation())
+            return outcome(LoadReport())
         } catch {
             switch PostgresErrorClass(error) {
             case .refused, .duplicate: return isolate(rows, interrupt)
+            case _ where PostgresErrorClass.isOfTable(error): return isolate(rows, interrupt)
             default: return .retry(TrackerError(error))
             }
         }
@@ -32,55 +30,57 @@ extension PostgresSession {
     private func loadWhole(_ rows: DeliveryRows, _ interrupt: Interrupt) throws(PostgresFailure) {
         if !memory.isWary {
             do {
-                try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in try loader.loadDirectly() }
+                _ = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
+                    try loader.loadDirectly()
+                }
                 return
             } catch  where PostgresErrorClass(error) == .duplicate {
                 memory.noteDuplicates()
             }
         }
-        let duplicates = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
-            try loader.loadThroughStaging()
-        }
-        note(duplicates: duplicates)
+        note(
+            try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
+                try loader.loadThroughStaging()
+            }
+        )
     }
 
-    /// Loads all rows but those that the server refuses.
+    /// Loads all rows but those that the server refuses, and those of tables that take none.
     private func isolate(_ rows: DeliveryRows, _ interrupt: Interrupt) -> DeliveryOutcome {
+        let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
+        // Together the waits for locked tables must leave time for the others.
+        let lockTimeout = min(lockTimeout, configuration.deliveryTimeout / (2 * max(1, rows.groups.count)))
         do {
-            // A table that somebody changed refuses every row; that is no fault of the events.
-            let gap = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
-                connection,
-                limit throws(PostgresFailure) in
-                SchemaGap(
-                    in: try connection.presentSchema(named: configuration.schema, limit),
-                    for: rows.groups.map(\.target.table)
-                )
+            let report = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
+                try loader.loadIsolating(until: deadline, lockTimeout: lockTimeout)
             }
-            if let gap { return .retry(TrackerError(gap)) }
-            let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
-            let isolation = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
-                try loader.loadIsolating(until: deadline)
-            }
-            note(duplicates: isolation.duplicates)
-            return outcome(isolation)
+            note(report)
+            return outcome(report)
         } catch {
             return .retry(TrackerError(error))
         }
     }
 
-    private func withLoader<Value: Sendable>(
+    private func withLoader(
         of rows: DeliveryRows,
         _ interrupt: Interrupt,
-        _ body: (DeliveryLoader) throws(PostgresFailure) -> Value
-    ) throws(PostgresFailure) -> Value {
-        let checkpoint = rows.checkpoint.map(checkpoints.statements)
+        _ body: (DeliveryLoader) throws(PostgresFailure) -> LoadReport
+    ) throws(PostgresFailure) -> LoadReport {
+        let checkpoint = rows.checkpoint.map { checkpoint in
+            DeliveryLoader.Storing(
+                statements: checkpoints.statements(for: checkpoint),
+                replaces: checkpointMemory.known(of: checkpoint.journal) ?? nil
+            )
+        }
+        if let checkpoint = rows.checkpoint { checkpointMemory.sends(checkpoint) }
         do throws(PostgresFailure) {
-            let value = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+            let report = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in
                 try body(
                     DeliveryLoader(
                         connection: connection,
+                        schema: configuration.schema,
                         rows: rows,
                         checkpoint: checkpoint,
                         sender: sender,
@@ -88,30 +88,35 @@ extension PostgresSession {
                     )
                 )
             }
-            isInDoubt = false
-            return value
+            if let checkpoint = rows.checkpoint {
+                checkpointMemory.ended(checkpoint, isStored: report.isWhole && sender.defects.isEmpty)
+            }
+            return report
         } catch {
-            switch PostgresErrorClass(error) {
-            case .refused, .duplicate: isInDoubt = false
-            default: isInDoubt = checkpoint != nil
+            if let checkpoint = rows.checkpoint {
+                if PostgresErrorClass(error) == .superseded {
+                    checkpointMemory.supersede(in: checkpoint.journal)
+                } else if isConnected {
+                    // The server has said that it was rolled back; otherwise the next connection finds out.
+                    checkpointMemory.ended(checkpoint, isStored: false)
+                }
             }
             throw error
         }
     }
 
-    private func note(duplicates: Int) {
-        if duplicates > 0 { memory.noteDuplicates() } else { memory.noteClean() }
+    private func note(_ report: LoadReport) {
+        if report.duplicates > 0 { memory.noteDuplicates() } else { memory.noteClean() }
     }
 
-    private func outcome(_ isolation: DeliveryLoader.Isolation) -> DeliveryOutcome {
-        var reasons = isolation.refused
+    private func outcome(_ report: LoadReport) -> DeliveryOutcome {
+        var reasons = report.refused
         for (position, defect) in sender.defects { reasons[position] = defect.reason }
-        let unsettled = isolation.unsettled.filter { reasons[$0] == nil }
-        let retry =
-            unsettled.isEmpty ? nil : DeliveryOutcome.Retry(positions: unsettled, reason: .isolationUnfinished)
+        let left = (report.unsettled + report.broken.flatMap(\.positions)).filter { reasons[$0] == nil }.sorted()
+        let reason = report.broken.first?.reason ?? .isolationUnfinished
         return DeliveryOutcome(
             refusals: reasons.sorted { $0.key < $1.key }.map { .init(position: $0.key, reason: $0.value) },
-            retry: retry
+            retry: left.isEmpty ? nil : DeliveryOutcome.Retry(positions: left, reason: reason)
         )
     }
 }
@@ -120,7 +125,7 @@ extension TrackerError {
     /// Many rows were refused, and finding them takes another delivery.
     static let isolationUnfinished = TrackerError(
         code: .timeout,
-        message: "PostgreSQL refuses many rows, and there was not the time to find them all.",
+        message: "PostgreSQL refuses many rows, and there was not enough time to find them all.",
         isRetryable: true
     )
 }

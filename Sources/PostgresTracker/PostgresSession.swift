@@ -1,4 +1,5 @@
 import EventPipeline
+import Journal
 
 /// One session with the server, on a thread of its own: whatever blocks, blocks there.
 ///
@@ -9,11 +10,20 @@ actor PostgresSession {
     var targets: LoadTargets
     let sender = RowSender()
     nonisolated let checkpoints: CheckpointTable
-    /// Whether the last transaction with a checkpoint ended without an answer, so that it may be committed.
-    var isInDoubt = false
+    /// What this session knows to be stored for each journal.
+    var checkpointMemory = CheckpointMemory()
+    /// The journals for which the present connection is the recorded one.
+    var claimedJournals: Set<JournalID> = []
 
     private nonisolated let thread: BlockingThread
     private var connection: PostgresConnection?
+
+    /// The role of the latest connection, as the server knows it.
+    private(set) var role = ""
+    /// Whether the last call left a connection whose state is known.
+    var isConnected: Bool { connection != nil }
+    /// How long a statement waits for a lock on its table: others of the same delivery must have time left.
+    nonisolated var lockTimeout: Duration { configuration.deliveryTimeout / 4 }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -42,20 +52,33 @@ actor PostgresSession {
         }
     }
 
-    /// Looks whether the database has all that the catalog's events need.
-    func check(_ catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) {
+    /// Compares the database with what the catalog's events need.
+    func inspect(for catalog: EventCatalog, _ interrupt: Interrupt) throws(PostgresFailure) -> SchemaInspection {
         let wanted = EventTable.tables(of: catalog.plan, tracker: configuration.name, schema: configuration.schema)
-        let gap: SchemaGap?
-        do {
-            gap = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+        return try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+            connection,
+            limit throws(PostgresFailure) in
+            let present = try connection.presentSchema(named: configuration.schema, limit)
+            return SchemaInspection(of: present, for: wanted)
+        }
+    }
+
+    /// Everything that keeps rows out, or checkpoints; changes nothing.
+    func problems(for catalog: EventCatalog, usesJournal: Bool, _ interrupt: Interrupt) -> [TrackerError] {
+        do throws(PostgresFailure) {
+            let inspection = try inspect(for: catalog, interrupt)
+            var problems = inspection.obstacles + inspection.brokenTables
+            guard usesJournal else { return problems }
+            let present = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in
-                SchemaGap(in: try connection.presentSchema(named: configuration.schema, limit), for: wanted)
+                try connection.presentSchema(named: configuration.schema, limit)
             }
+            if let reason = SchemaInspection.reason(against: checkpoints, in: present) { problems.append(reason) }
+            return problems
         } catch {
-            throw TrackerError(error)
+            return [TrackerError(error)]
         }
-        if let gap { throw TrackerError(gap) }
     }
 
     /// Ends the session; a later call begins another.
@@ -67,6 +90,7 @@ actor PostgresSession {
         if let connection { return connection }
         let made = try connect(interrupt)
         connection = made
+        claimedJournals = []
         return made
     }
 
@@ -74,11 +98,14 @@ actor PostgresSession {
         let settings = try ConnectionSettings(configuration.connection)
         let connection = try PostgresConnection(settings, interrupt: interrupt)
         let limit = WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout)
-        let milliseconds = min(max(1, configuration.deliveryTimeout / .milliseconds(1)), Double(Int32.max))
+        role = connection.role
+        try connection.findPooler(settings, limit)
         try connection.execute(
             """
             SET standard_conforming_strings = on; SET client_min_messages = warning;
-            SET statement_timeout = \(Int32(milliseconds)); SET idle_in_transaction_session_timeout = '60s'
+            SET statement_timeout = \(configuration.deliveryTimeout.milliseconds);
+            SET lock_timeout = \(lockTimeout.milliseconds);
+            SET idle_in_transaction_session_timeout = '60s'; \(ConnectionSettings.serverKeepalives)
             """,
             limit
         )
@@ -87,29 +114,30 @@ actor PostgresSession {
 
     private func recover(_ connection: PostgresConnection, from failure: PostgresFailure, _ limit: WaitLimit) {
         switch PostgresErrorClass(failure) {
-        case .refused, .duplicate:
-            guard !connection.isIdle else { return }
-            do {
-                try connection.execute("ROLLBACK", limit)
-            } catch {
-                self.connection = nil
-            }
+        case .refused, .duplicate, .superseded, .locked: rollBack(connection, limit)
+        case _ where PostgresErrorClass.isOfTable(failure): rollBack(connection, limit)
         case .cancelled, .timeout:
             // The server may still be waiting for a lock on our behalf.
             connection.requestCancel()
             self.connection = nil
-        case .unavailable, .notPrepared, .misconfigured:
-            // Staging tables go with the connection; they may be out of date.
+        case .unavailable, .notPrepared, .misconfigured, .invalidSettings:
+            self.connection = nil
+        }
+    }
+
+    private func rollBack(_ connection: PostgresConnection, _ limit: WaitLimit) {
+        guard !connection.isIdle else { return }
+        do {
+            try connection.execute("ROLLBACK", limit)
+        } catch {
             self.connection = nil
         }
     }
 }
 
-extension TrackerError {
-    /// The database lacks what the plan needs.
-    init(_ gap: SchemaGap) {
-        self.init(code: .notPrepared, message: gap.message, isRetryable: false)
-    }
+extension Duration {
+    /// For a setting of the server's, which has no room for more than 24 days, and for which 0 is no limit.
+    var milliseconds: Int32 { Int32(min(max(1, self / .milliseconds(1)), Double(Int32.max))) }
 }
 
 extension PostgresConnection {

@@ -10,7 +10,17 @@ public import Logging
 ///
 /// With a journal the same transaction stores how far the tracker has got in it, so that each row is sent once, also when
 /// the process is killed; only the rows of a delivery of which some were refused may come again.
-public final class PostgresTracker: CheckpointingTracker {
+///
+/// **One broken table** (missing, changed, locked, or without a privilege for the role) does not keep the rows of the
+/// others out: they are committed, and the events of that table have to be tried again, with its name in the reason.
+///
+/// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, INSERT and SELECT (`id`) on the events'
+/// tables, and with a journal SELECT, INSERT and UPDATE on `_sluice_checkpoints`.
+///
+/// **Sessions.** A process that stores checkpoints ends the session that its predecessor left behind, and one that finds
+/// a checkpoint it does not know of stores nothing more until it is asked again. Behind a pooler that keeps one session
+/// for a connection (PgBouncer: `pool_mode = session`) no session is ended; one that does not is turned down by `start`.
+public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     private let configuration: PostgresConfiguration
     private let session: SessionOnDemand<PostgresSession>
     private let logger: Logger
@@ -25,26 +35,64 @@ public final class PostgresTracker: CheckpointingTracker {
         session = SessionOnDemand { () throws(TrackerError) in try PostgresSession(configuration) }
     }
 
-    /// Connects, and looks whether every table and column is there that the catalog's events need.
+    /// Parses the connection string.
     ///
-    /// - Throws: `notPrepared` where something is missing, naming `sluice migrate`; `misconfigured` where the server does
-    ///   not let us in; `unavailable` or `timeout`, both retryable, where it is not to be had, or no thread
-    ///   is.
+    /// - Throws: `invalidSettings` where libpq cannot read it, or one of its values is out of range. The sentence never
+    ///   repeats the string, which can hold a password.
+    public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
+        do throws(PostgresFailure) {
+            _ = try ConnectionSettings(configuration.connection)
+        } catch {
+            throw TrackerError(error)
+        }
+    }
+
+    /// Connects, and checks that the tables and columns are there that the catalog's events need, and that the role has the
+    /// privileges for them.
+    ///
+    /// A single table that takes no rows is logged, and its events are tried again with each delivery.
+    ///
+    /// - Throws: `notPrepared` where every table lacks something, naming `sluice migrate`; `misconfigured` where the server
+    ///   does not let the role in, where the role lacks a privilege that every table needs, and behind a pooler that does
+    ///   not keep sessions; `unavailable` or `timeout`, both retryable, where the server cannot be reached, or the system
+    ///   refuses a thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
         let interrupt = Interrupt()
         let result = await withTaskCancellationHandler {
-            await session.result(ofChecking: catalog, interrupt)
+            await session.result(ofInspectingFor: catalog, interrupt)
         } onCancel: {
             interrupt.raise()
         }
-        try result.get()
-        logger.debug("PostgreSQL has every table of the plan", metadata: ["schema": "\(configuration.schema)"])
+        let inspection = try result.get()
+        if let reason = inspection.reasonAgainstAll { throw reason }
+        for problem in inspection.brokenTables {
+            logger.warning(
+                "A table takes no rows; its events have to wait, the others are delivered.",
+                metadata: ["tracker": "\(name)", "error": "\(problem)"]
+            )
+        }
+        logger.debug("PostgreSQL takes the plan's events", metadata: ["schema": "\(configuration.schema)"])
     }
 
-    /// How far it has got in a journal, as the database has it; waits until nothing of an earlier process is under way.
+    /// Compares the database with what the catalog's events need; reads only.
+    public func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError] {
+        let session: PostgresSession
+        do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
+        let interrupt = Interrupt()
+        return await withTaskCancellationHandler {
+            await session.problems(for: catalog, usesJournal: usesJournal, interrupt)
+        } onCancel: {
+            interrupt.raise()
+        }
+    }
+
+    /// How far it has got in a journal, as the database has it.
     ///
-    /// - Throws: `notPrepared` where the table for it is missing, naming `sluice migrate`; else as `start`.
+    /// Ends the session that an earlier process left, and waits until nothing of it is under way.
+    ///
+    /// - Throws: `notPrepared` where the table for it, or a column of that, is missing, naming `sluice migrate`;
+    ///   `misconfigured` where the role lacks a privilege on it; else as `start`.
     public func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
         let session = try session.get()
         let interrupt = Interrupt()
@@ -75,9 +123,18 @@ public final class PostgresTracker: CheckpointingTracker {
 }
 
 extension PostgresSession {
-    /// `check` as a value, because the cancellation handler does not pass typed errors on.
-    fileprivate func result(ofChecking catalog: EventCatalog, _ interrupt: Interrupt) -> Result<Void, TrackerError> {
-        Result { () throws(TrackerError) in try check(catalog, interrupt) }
+    /// `inspect` as a value, because the cancellation handler does not pass typed errors on.
+    fileprivate func result(
+        ofInspectingFor catalog: EventCatalog,
+        _ interrupt: Interrupt
+    ) -> Result<SchemaInspection, TrackerError> {
+        Result { () throws(TrackerError) in
+            do throws(PostgresFailure) {
+                return try inspect(for: catalog, interrupt)
+            } catch {
+                throw TrackerError(error)
+            }
+        }
     }
 
     fileprivate func result(

@@ -18,7 +18,7 @@ struct CompletionsCommand: ParsableCommand {
     var shell: Shell
 
     func run() throws {
-        try Terminal.print(Sluice.completionScript(for: shell.kind))
+        try Terminal.write(Array("\(Sluice.completionScript(for: shell.kind))\n".utf8))
     }
 
     /// The shells there are scripts for.

@@ -39,7 +39,7 @@ struct LintCommand: AsyncParsableCommand {
             try Terminal.print(try JSONText.of(LintReport(reading)))
         } else {
             try Terminal.print(lines: reading.diagnostics)
-            Terminal.printError(LintReport.summary(of: reading))
+            Terminal.printError("\(LintReport.summary(of: reading))")
         }
         if reading.errorCount > 0 { throw ExitCode(1) }
     }

@@ -45,7 +45,7 @@ struct MigrateCommand: AsyncParsableCommand {
             if planOnly {
                 let script = try await migrator.script(for: plan, applying: migrations)
                 try Terminal.write(script.text.utf8)
-                Terminal.printError(script.summary)
+                Terminal.printError("\(script.summary)")
             } else {
                 try Self.say(try await migrator.migrate(plan, applying: migrations))
             }

@@ -15,14 +15,19 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Take events over HTTP, check them, and deliver them to their trackers.",
         discussion: """
             SIGTERM and SIGINT close the door, drain the queues and end with 0; what could not be delivered in time is \
-            counted and said.
+            counted and said. A disk that does not answer ends it with 1, and what is unknown is said.
             """
     )
 
     @Option(help: ArgumentHelp("Where to listen.", valueName: "host:port"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("How long a request waits for room before the answer is 503.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "How long a request waits for room, or for the disk, before the answer is 503 or 504.",
+            valueName: "seconds"
+        )
+    )
     var maxWait: Int?
 
     @Option(
@@ -81,11 +86,13 @@ struct ServeCommand: AsyncParsableCommand {
         Terminal.ignoresBrokenPipes(true)
         // A file that may not grow is a failed write, and no end of the process.
         signal(SIGXFSZ, SIG_IGN)
+        OpenFiles.raiseLimit()
         var settings = try await Settings.load(values, file: options.plan.config, keepsJournal: true)
         if let from {
             guard settings.journal != nil else { throw ValidationError("--from takes a journal; see --no-journal.") }
             settings.pipeline.journalStart = from
         }
+        if settings.strictTrackers { settings.pipeline.maximumStartAttempts = 1 }
         let wiring = try Wiring(settings)
         let quarantine = try wiring.quarantine()
         let pipeline = try wiring.pipeline(
@@ -101,18 +108,38 @@ struct ServeCommand: AsyncParsableCommand {
         )
         let address = try await server.bind()
         wiring.logger.info("Taking events at http://\(address)/v1/events")
-        // Services end in the reverse of this order: first the door is closed, then the queues are drained.
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [.init(service: pipeline), .init(service: server)],
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: wiring.logger
-            )
-        )
-        try await group.run()
+        try await Self.run(pipeline, server, settings, wiring.logger)
         Self.say(pipeline.statistics, pending: settings.journal == nil ? "NOT delivered" : "left in the journal")
         let lost = quarantine.statistics.lost
         if lost > 0 { Terminal.printError("\(lost) rejected events could not be kept in the quarantine.") }
+    }
+
+    private static func run(
+        _ pipeline: Pipeline,
+        _ server: HTTPIngestServer,
+        _ settings: Settings,
+        _ logger: Logger
+    ) async throws {
+        let grace = settings.pipeline.cancellationGrace
+        let deadline = ShutdownDeadline(
+            // Connections, queues, trackers, and the journal.
+            limit: settings.http.drainTimeout + settings.pipeline.shutdownTimeout + grace + grace,
+            finding: { pipeline.unfinishedCommit?.description ?? "Every acknowledged event was kept." }
+        )
+        // Services end in the reverse of this order: first the door is closed, then the queues are drained.
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: pipeline), .init(service: server), .init(service: deadline)],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        do {
+            try await group.run()
+        } catch let error as PipelineError where error.code == .journalHangs {
+            // Whatever is left would wait for the disk, too.
+            ShutdownDeadline.endProcess(error.message)
+        }
     }
 
     private static func say(_ statistics: PipelineStatistics, pending: String) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventModel
 import Foundation
 import SystemPackage
 
@@ -17,17 +18,25 @@ enum Terminal {
     /// Prints a text and the end of its line.
     ///
     /// - Throws: `ExitCode` where it cannot be written, as on a full disk: it is said, and must not pass for success.
-    static func print(_ text: String) throws {
-        try write((text + "\n").utf8)
+    static func print(_ text: TerminalText) throws {
+        try writeOutput(Array("\(text)\n".utf8))
     }
 
-    /// Prints lines, be there any or not.
+    /// Prints lines, be there any or not; what is no `TerminalText` yet is escaped.
     static func print(lines: [some CustomStringConvertible]) throws {
-        try write(lines.map { "\($0)\n" }.joined().utf8)
+        let text = lines.map { "\(TerminalText(escaping: $0.description))\n" }.joined()
+        try writeOutput(Array(text.utf8))
     }
 
-    /// Writes a text or bytes as they are.
-    static func write(_ bytes: some Sequence<UInt8>) throws {
+    /// Writes bytes as they are to a file or a pipe; for a terminal they are escaped, but for line feeds and tabs.
+    static func write(_ bytes: some Collection<UInt8>) throws {
+        guard isatty(STDOUT_FILENO) == 1 else { return try writeOutput(Array(bytes)) }
+        var escaped: [UInt8] = []
+        TerminalEscapes.append(bytes, keepingLines: true, to: &escaped)
+        try writeOutput(escaped)
+    }
+
+    private static func writeOutput(_ bytes: [UInt8]) throws {
         // Like any other command, it ends when nobody reads what it prints.
         ignoresBrokenPipes(false)
         do {
@@ -40,27 +49,27 @@ enum Terminal {
     // MARK: Beside it
 
     /// What cannot be done, told on standard error; to be thrown.
-    static func failure(_ sentence: String) -> ExitCode {
+    static func failure(_ sentence: TerminalText) -> ExitCode {
         printError("error: \(sentence)")
         return ExitCode(1)
     }
 
-    static func printError(_ line: String) {
-        writeError(line + "\n")
+    static func printError(_ line: TerminalText) {
+        writeError("\(line)\n")
     }
 
     /// Asks on the line on which the answer is typed.
-    static func printPrompt(_ text: String) {
+    static func printPrompt(_ text: TerminalText) {
         writeError(text)
     }
 
     /// Replaces the terminal's current line.
-    static func replaceLine(_ text: String) {
+    static func replaceLine(_ text: TerminalText) {
         writeError("\r\u{1B}[K\(text)")
     }
 
     /// Nobody can be told that standard error takes nothing more.
-    private static func writeError(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    private static func writeError(_ text: TerminalText) {
+        try? FileHandle.standardError.write(contentsOf: Data(text.description.utf8))
     }
 }

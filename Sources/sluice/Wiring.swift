@@ -17,10 +17,15 @@ struct Wiring {
 
     /// Reads the plan; its problems are printed, and its errors end the command with 1.
     init(_ settings: Settings) throws {
+        self.init(settings, plan: try PlanFolder.plan(at: settings.eventsDirectory))
+    }
+
+    /// Takes a plan that was read; `logsOnly` is a level below which nothing is logged, whatever the settings say.
+    init(_ settings: Settings, plan: TrackingPlan, logsOnly: Logger.Level? = nil) {
         self.settings = settings
-        catalog = EventCatalog(plan: try PlanFolder.plan(at: settings.eventsDirectory))
-        var logger = Logger(label: "sluice", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = settings.logLevel
+        catalog = EventCatalog(plan: plan)
+        var logger = Logger(label: "sluice", factory: { TerminalLogHandler(label: $0) })
+        logger.logLevel = max(settings.logLevel, logsOnly ?? settings.logLevel)
         self.logger = logger
     }
 
@@ -74,7 +79,7 @@ struct Wiring {
                 logger: logger
             )
         } else {
-            pipeline = Pipeline(
+            pipeline = try Pipeline(
                 catalog: catalog,
                 trackers: trackers,
                 configuration: settings.pipeline,
@@ -82,7 +87,7 @@ struct Wiring {
                 logger: logger
             )
         }
-        if namesAll { try checkTrackers(of: pipeline) }
+        if namesAll { try checkTrackers(besides: trackers.map(\.name)) }
         return pipeline
     }
 
@@ -105,14 +110,24 @@ struct Wiring {
         )
     }
 
-    /// Warns of events that are short of a tracker; the console that was switched off is not missed.
-    private func checkTrackers(of pipeline: Pipeline) throws {
-        let missing = pipeline.unconfiguredTrackers.filter {
+    /// Trackers that events name and nobody configured; the console that was switched off is not missed.
+    func missingTrackers(besides configured: [String]) -> [(tracker: String, events: [String])] {
+        catalog.unconfiguredTrackers(configured: configured).filter {
             settings.consoleFormat != nil || $0.tracker.lowercased() != ConsoleConfiguration.defaultName
         }
+    }
+
+    /// Says that events are short of a tracker.
+    static func sentence(on tracker: String, _ events: [String]) -> String {
+        let names = events.prefix(10).joined(separator: ", ") + (events.count > 10 ? ", …" : "")
+        return "Nobody configured the tracker '\(tracker)', which \(events.count) events name: \(names)."
+    }
+
+    /// Warns of events that are short of a tracker.
+    private func checkTrackers(besides configured: [String]) throws {
+        let missing = missingTrackers(besides: configured)
         for (tracker, events) in missing {
-            let names = events.prefix(10).joined(separator: ", ") + (events.count > 10 ? ", …" : "")
-            let message = "Nobody configured the tracker '\(tracker)', which \(events.count) events name: \(names)."
+            let message = Self.sentence(on: tracker, events)
             if settings.strictTrackers {
                 Terminal.printError("error: \(message)")
             } else {

@@ -133,7 +133,7 @@ extension PrivatePostgres {
     }
 
     /// Short, because a socket's path has at most 107 bytes; the server's user owns it.
-    private static func makeFolder() throws -> String {
+    static func makeFolder() throws -> String {
         var template = Array("/tmp/sluice-postgres-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
             throw Unavailable(description: "There is no room for a cluster in /tmp (error \(errno)).")
@@ -150,7 +150,7 @@ extension PrivatePostgres {
         return folder
     }
 
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
         #if canImport(Darwin)
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
@@ -170,7 +170,7 @@ extension PrivatePostgres {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    private static func process(_ executable: String, _ arguments: [String], asOwner: Bool) -> Process {
+    static func process(_ executable: String, _ arguments: [String], asOwner: Bool) -> Process {
         let process = Process()
         let steps = asOwner && geteuid() == 0 ? ["runuser", "-u", "postgres", "--", executable] : [executable]
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -240,7 +240,7 @@ private struct Shell: Sendable {
 }
 
 /// Runs what blocks on a thread that may.
-private func onBlockingThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+func onBlockingThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: body()) }
     }
@@ -253,6 +253,11 @@ package struct TestDatabase: Sendable {
 
     /// The connection as libpq's URI.
     package var url: String { "postgres://postgres@127.0.0.1:\(server.port)/\(name)" }
+
+    /// The connection through something that listens on another port, and as another role.
+    package func url(port: Int? = nil, role: String = "postgres") -> String {
+        "postgres://\(role)@127.0.0.1:\(port ?? server.port)/\(name)"
+    }
 
     /// Runs statements and returns the rows, a line each, fields separated by `|`.
     @discardableResult

@@ -65,13 +65,14 @@ struct RefusedThreadTests {
 private func refusingThreads<Value>(_ body: () async throws -> Value) async throws -> Value {
     let get = try attributesFunction("pthread_getattr_default_np")
     let set = try attributesFunction("pthread_setattr_default_np")
-    var usual = pthread_attr_t()
-    var impossible = pthread_attr_t()
-    try #require(get(&usual) == 0)
-    try #require(pthread_attr_init(&impossible) == 0)
-    try #require(pthread_attr_setstacksize(&impossible, 1 << 47) == 0)
-    try #require(set(&impossible) == 0)
-    defer { _ = set(&usual) }
+    let usual = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 2)
+    let impossible = usual + 1
+    defer { usual.deallocate() }
+    try #require(get(usual) == 0)
+    try #require(pthread_attr_init(impossible) == 0)
+    try #require(pthread_attr_setstacksize(impossible, 1 << 47) == 0)
+    try #require(set(impossible) == 0)
+    defer { _ = set(usual) }
     return try await body()
 }
 

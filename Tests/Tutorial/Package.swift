@@ -5,7 +5,7 @@ let package = Package(
     name: "shop",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(url: "…/sluice", from: "0.1.0")
+        .package(url: "…/sluice", branch: "main")
     ],
     targets: [
         .executableTarget(

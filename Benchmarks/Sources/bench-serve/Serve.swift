@@ -69,7 +69,7 @@ struct Serve: AsyncParsableCommand {
         _ logger: Logger
     ) throws -> Pipeline {
         guard let journal else {
-            return Pipeline(
+            return try Pipeline(
                 catalog: catalog,
                 trackers: trackers,
                 quarantine: .discarding(logger: logger),

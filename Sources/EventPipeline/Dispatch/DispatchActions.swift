@@ -12,10 +12,10 @@ package struct DispatchActions: Sendable {
     package var wakes: QueueSet = []
     /// Whether the supervisor is to be woken.
     package var wakesSupervisor = false
+    /// Whether the committer is to be woken.
+    package var wakesCommitter = false
     /// The submissions that waited and are acknowledged now.
     package var acknowledged: [WaitingSubmission] = []
-    /// The submissions that waited and are to be committed to the journal now.
-    package var admitted: [WaitingSubmission] = []
     /// The submissions that waited and are turned down now.
     package var turnedDown: [(submission: WaitingSubmission, error: SubmissionError)] = []
     /// The flushes that are over.
@@ -26,7 +26,7 @@ package struct DispatchActions: Sendable {
     package init() {}
 }
 
-/// A submission that waits for room; the memory of its batch is its sender's until it is acknowledged.
+/// A submission that waits for room, or for its commit to the journal; the memory of its batch is its sender's until it is acknowledged.
 package final class WaitingSubmission: Sendable {
     package let number: UInt64
     package let batch: RoutedBatch

@@ -14,25 +14,31 @@ extension DispatchState {
     /// Somebody who waits first for the batches that were on their way to the journal.
     struct FlushBeforeCommit: Sendable {
         let number: UInt64
-        /// So many batches must have ended.
-        let ended: UInt64
+        /// Every batch before this position must be committed or turned down.
+        let position: UInt64
         let completion: @Sendable () -> Void
     }
 
     /// Calls `completion` once everything taken so far is settled; what is queued does not linger.
     package mutating func flush(number: UInt64, completion: @escaping @Sendable () -> Void) -> DispatchActions {
         var actions = DispatchActions()
-        if admitted.isEmpty || phase == .finished {
+        if commits.isEmpty || isOver {
             beginFlush(number: number, completion: completion, actions: &actions)
         } else {
-            // Batches are committed in the order in which they were handed over, so those of later senders count only
-            // when all of this flush's have ended.
             flushesBeforeCommit.append(
-                FlushBeforeCommit(number: number, ended: admitted.begun, completion: completion)
+                FlushBeforeCommit(number: number, position: commits.tail, completion: completion)
             )
             actions.wakes = endLingering()
         }
         return actions
+    }
+
+    /// Whether nothing more will be delivered.
+    private var isOver: Bool {
+        switch phase {
+        case .open, .draining, .cancelling: false
+        case .closing, .finished: true
+        }
     }
 
     /// Makes everything that is queued be delivered without lingering; returns the workers to wake for it.
@@ -47,7 +53,7 @@ extension DispatchState {
 
     /// Goes on with the flushes whose batches are committed, or turned down.
     mutating func beginFlushesAfterCommit(actions: inout DispatchActions) {
-        while let flush = flushesBeforeCommit.first, flush.ended <= admitted.ended {
+        while let flush = flushesBeforeCommit.first, flush.position <= commits.settledPosition {
             flushesBeforeCommit.removeFirst()
             beginFlush(number: flush.number, completion: flush.completion, actions: &actions)
         }
@@ -64,7 +70,7 @@ extension DispatchState {
         for queue in trackers.indices where !isSettled(queue, position: targets[queue], sequence: sequences[queue]) {
             pending.insert(queue)
         }
-        if pending.isEmpty || phase == .finished {
+        if pending.isEmpty || isOver {
             actions.flushed.append(completion)
         } else {
             flushes.append(

@@ -6,6 +6,8 @@ package enum SupervisorStep: Sendable, Equatable {
     case wait
     /// Cancel the tasks of these workers, wake them, and ask again.
     case cancel(QueueSet, isDeadline: Bool)
+    /// Close the journal, say when that is done, and ask again.
+    case closeJournal
     /// The pipeline has run; these workers are left behind, because they did not end in time.
     case finish(leftBehind: QueueSet)
 }
@@ -56,11 +58,13 @@ extension DispatchState {
         case .finished:
             return .finish(leftBehind: liveWorkers)
         case .draining where liveWorkers.isEmpty, .cancelling where liveWorkers.isEmpty:
-            return finish(actions: &actions)
+            return close(now: now, actions: &actions)
         case .draining(let until):
             return stepWhileDraining(until: until, now: now)
         case .cancelling(let until):
-            return now < until ? wait(until: until) : finish(actions: &actions)
+            return now < until ? wait(until: until) : close(now: now, actions: &actions)
+        case .closing(let until):
+            return now < until && !isJournalClosed ? wait(until: until) : finish(now: now, actions: &actions)
         }
     }
 
@@ -73,7 +77,7 @@ extension DispatchState {
         // A tracker that still tries to reach its destination need not, if there is nothing for it.
         var idle: QueueSet = []
         for queue in liveWorkers
-        where admitted.isEmpty && trackers[queue].startsForNothing && !cancelledWorkers.contains(queue) {
+        where commits.isEmpty && trackers[queue].startsForNothing && !cancelledWorkers.contains(queue) {
             idle.insert(queue)
         }
         if idle.isEmpty { return wait(until: until) }
@@ -81,8 +85,27 @@ extension DispatchState {
         return .cancel(idle, isDeadline: false)
     }
 
-    private mutating func finish(actions: inout DispatchActions) -> SupervisorStep {
+    private mutating func close(now: Duration, actions: inout DispatchActions) -> SupervisorStep {
+        endAllFlushes(actions: &actions)
+        guard published != nil else { return finish(now: now, actions: &actions) }
+        // A disk that is overdue has had its time.
+        let isOverdue = overdueWait(now: { now }) != nil
+        phase = .closing(until: isOverdue ? now : now + configuration.cancellationGrace)
+        return .closeJournal
+    }
+
+    /// The journal is closed.
+    mutating func journalClosed(actions: inout DispatchActions) {
+        isJournalClosed = true
+        actions.wakesSupervisor = true
+    }
+
+    private mutating func finish(now: Duration, actions: inout DispatchActions) -> SupervisorStep {
         phase = .finished
+        if published != nil, !isJournalClosed {
+            hang = JournalHang(wait: diskBusySince.map { now - $0 }, events: commits.eventsBeingWritten)
+            abandonCommits(actions: &actions)
+        }
         endAllFlushes(actions: &actions)
         return .finish(leftBehind: liveWorkers)
     }
@@ -102,6 +125,9 @@ extension DispatchState {
         statistics.trackers = trackers.map { tracker in
             var statistics = tracker.statistics
             statistics.pendingBytes = tracker.queue.occupiedBytes
+            statistics.status = tracker.status
+            statistics.reason = tracker.failure?.description
+            statistics.brokenEvents = tracker.broken.reasons.mapValues(\.description)
             return statistics
         }
         return statistics

@@ -15,9 +15,17 @@ extension DispatchState {
         return true
     }
 
-    /// Whether every tracker has started, the door is open, and the journal can be written.
-    package var isReady: Bool {
-        isRunning && phase == .open && isJournalWritable && trackers.allSatisfy(\.isStarted)
+    /// Why the pipeline takes no events at this moment; empty where it does.
+    ///
+    /// No tracker is a reason: what it cannot deliver waits in the journal.
+    package func unreadyReasons(now: Duration) -> [UnreadyReason] {
+        var reasons: [UnreadyReason] = []
+        if phase != .open { reasons.append(.shuttingDown) } else if !isRunning { reasons.append(.notRunning) }
+        if !isJournalWritable { reasons.append(.journalUnwritable) }
+        if overdueWait(now: { now }) != nil { reasons.append(.commitOverdue) }
+        if bytesWithoutRoom != nil { reasons.append(.journalFull) }
+        if hasFullQueue { reasons.append(.queuesFull) }
+        return reasons
     }
 
     /// Decides what a worker that has nothing to do does now.
@@ -25,8 +33,8 @@ extension DispatchState {
         let urgency: TrackerState.Urgency =
             switch phase {
             case .open: .normal
-            case .draining: admitted.isEmpty ? .drain : .normal
-            case .cancelling, .finished: .end
+            case .draining: commits.isEmpty ? .drain : .normal
+            case .cancelling, .closing, .finished: .end
             }
         return trackers[queue].nextStep(urgency, published: published ?? 0, now: now)
     }
@@ -38,7 +46,7 @@ extension DispatchState {
         return actions
     }
 
-    /// A tracker's `start` came back; an error that is not retryable ends the pipeline.
+    /// A tracker's `start` came back; an error is followed by another try, up to `maximumStartAttempts`.
     package mutating func startReturned(
         of queue: Int,
         error: TrackerError?,
@@ -47,8 +55,14 @@ extension DispatchState {
         actions: inout DispatchActions
     ) -> Report {
         let failures = trackers[queue].failures
-        let pause = trackers[queue].startReturned(error, retry: configuration.retry, now: now, jitter: jitter)
-        if let error, !error.isRetryable, phase == .open {
+        let pause = trackers[queue].startReturned(
+            error,
+            retry: configuration.retry,
+            maximumAttempts: configuration.maximumStartAttempts,
+            now: now,
+            jitter: jitter
+        )
+        if let error, pause == nil, phase == .open {
             startFailure = (queue, error)
             closeDoor(now: now, actions: &actions)
         }
@@ -66,7 +80,13 @@ extension DispatchState {
         actions: inout DispatchActions
     ) -> Report {
         let failures = trackers[queue].failures
-        let pause = trackers[queue].settle(settlement, retry: configuration.retry, now: now, jitter: jitter)
+        let pause = trackers[queue].settle(
+            settlement,
+            startsAgain: settlement.retryReason?.code == .superseded && checkpointing.contains(queue),
+            retry: configuration.retry,
+            now: now,
+            jitter: jitter
+        )
         if pause == nil {
             endFlushes(settledIn: queue, actions: &actions)
             roomCameFree(in: queue, now: { now }, actions: &actions)
@@ -76,6 +96,23 @@ extension DispatchState {
             failures: pause == nil ? failures : trackers[queue].failures,
             settledSequence: pause == nil ? settledSequence(of: queue) : 0
         )
+    }
+
+    /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.
+    ///
+    /// One of them is tried again after the longest pause of the retry policy. Returns whether this is new.
+    mutating func noteBroken(_ name: String, _ reason: TrackerError, of queue: Int, now: Duration) -> Bool {
+        trackers[queue].broken.note(name, reason, nextProbe: now + configuration.retry.maximumPause)
+    }
+
+    /// A probe was delivered.
+    mutating func noteMended(_ name: String, of queue: Int) {
+        trackers[queue].broken.remove(name)
+    }
+
+    /// Events were parked; returns how many a line in the log should speak of, where it is time for one.
+    mutating func noteParked(_ events: Int, of queue: Int, now: Duration) -> Int? {
+        trackers[queue].parkingNotice.add(events, now: now)
     }
 
     /// A worker has ended, and its tracker is stopped.

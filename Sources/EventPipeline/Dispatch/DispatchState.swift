@@ -1,4 +1,5 @@
 package import DequeModule
+package import Journal
 
 /// Every decision of the pipeline: all queues, the submissions that wait for room, and the way to the end.
 ///
@@ -10,20 +11,25 @@ package struct DispatchState: Sendable {
         /// Batches are taken.
         ///
         /// Can transition to:
-        /// - `draining` when shutdown is asked for, or a tracker cannot start.
+        /// - `draining` when shutdown is asked for, or a tracker did not start within the number of attempts.
         /// - `cancelling` when the task that runs the pipeline is cancelled.
         case open
         /// The door is closed, and workers deliver what is queued.
         ///
         /// Can transition to:
         /// - `cancelling` at `until`, or when the running task is cancelled.
-        /// - `finished` when all workers have ended.
+        /// - `closing`, or without a journal `finished`, when all workers have ended.
         case draining(until: Duration)
         /// Deliveries have been cancelled, and workers are ending.
         ///
         /// Can transition to:
-        /// - `finished` when all workers have ended, or at `until`.
+        /// - `closing`, or without a journal `finished`, when all workers have ended, or at `until`.
         case cancelling(until: Duration)
+        /// The journal is being closed.
+        ///
+        /// Can transition to:
+        /// - `finished` when it is closed, or at `until`: a disk may never answer.
+        case closing(until: Duration)
         /// The pipeline has run. Final.
         case finished
     }
@@ -31,19 +37,21 @@ package struct DispatchState: Sendable {
     /// What became of a submission at once.
     package enum Admission: Sendable, Equatable {
         case acknowledged
-        /// There is room; it is to be committed to the journal.
-        case admitted
+        /// There is room; it is on its way to the journal.
+        case admitted(number: UInt64)
         case waits(number: UInt64)
+        /// The journal's disk does not answer.
+        case notStored(JournalError)
         case closed
     }
 
     /// What became of a batch that may not wait.
     package enum Offer: Sendable, Equatable {
         case acknowledged
-        /// There is room; it is to be committed to the journal.
+        /// There is room; it is on its way to the journal.
         case admitted
         case full
-        /// The journal cannot be written, or is full.
+        /// The journal cannot be written, or is full, or its disk does not answer.
         case notStored
         case closed
     }
@@ -56,15 +64,27 @@ package struct DispatchState: Sendable {
     package internal(set) var published: UInt64?
     /// Whether the journal could be written when it was last tried.
     package internal(set) var isJournalWritable = true
-    /// Whether the journal had room when it was last tried, or may have some again.
-    var hasJournalRoom = true
+    /// How many bytes the journal had no room for when it was last tried; `nil` where it had room, or may have some again.
+    var bytesWithoutRoom: Int?
+    /// Since when the journal's thread has been waiting for the disk; `nil` while it does not.
+    var diskBusySince: Duration?
+    /// Whether the log says that the disk does not answer.
+    var hasToldOverdue = false
     /// How fast the hindmost tracker gets through the journal.
     var drain = DrainRate()
     /// When to say that the journal takes nothing.
     var refusalNotice = SparseNotice()
     /// The batches on their way to the journal.
-    var admitted = AdmittedBatches()
+    var commits = CommitQueue()
+    /// Whether the committer is to end once nothing is on its way.
+    var endsCommitting = false
+    /// Whether the journal was closed in good order.
+    var isJournalClosed = false
+    /// What the journal's disk had not done when the pipeline ended; `nil` where it did everything.
+    package internal(set) var hang: JournalHang?
     let configuration: Pipeline.Configuration
+    /// The queues whose trackers store their place in the journal themselves.
+    let checkpointing: QueueSet
     /// The queues whose policy is `wait`.
     private let waitQueues: QueueSet
     /// The submissions that wait for room, oldest first.
@@ -87,7 +107,7 @@ package struct DispatchState: Sendable {
     var cancelledWorkers: QueueSet = []
     /// When the supervisor's timer is set for.
     var supervisorTimer: Duration?
-    /// The first tracker that could not start while the door was open, and why.
+    /// The first tracker whose start was given up while the door was open, and why.
     package internal(set) var startFailure: (queue: Int, error: TrackerError)?
 
     /// Makes one empty queue for each name.
@@ -103,12 +123,17 @@ package struct DispatchState: Sendable {
     ) {
         self.configuration = configuration
         self.published = published
+        self.checkpointing = checkpointing
         var waitQueues: QueueSet = []
         trackers = trackerNames.enumerated().map { index, name in
             var limits = configuration.queue(of: name)
             if published == nil, limits.fullPolicy == .spill { limits.fullPolicy = .wait }
             if limits.fullPolicy == .wait { waitQueues.insert(index) }
-            return TrackerState(name: name, queue: TrackerQueue(limits: limits, delivery: configuration.delivery))
+            return TrackerState(
+                name: name,
+                queue: TrackerQueue(limits: limits, delivery: configuration.delivery),
+                parkAfter: configuration.parkAfter
+            )
         }
         self.waitQueues = waitQueues
         for (queue, cursor) in cursors.enumerated() {
@@ -127,9 +152,15 @@ package struct DispatchState: Sendable {
         actions: inout DispatchActions
     ) -> Admission {
         guard phase == .open else { return .closed }
+        // What does not answer now may not answer for hours: nobody new is let in to wait for it.
+        if let wait = overdueWait(now: now) { return .notStored(.overdue(for: wait)) }
         let lacking = queuesLackingRoom(for: batch)
-        if lacking.isEmpty, barrier.isDisjoint(with: batch.queues) {
-            return take(batch, now: now, actions: &actions) ? .acknowledged : .admitted
+        guard !lacking.isEmpty || !barrier.isDisjoint(with: batch.queues) else {
+            guard published != nil else {
+                acknowledge(batch, now: now, actions: &actions)
+                return .acknowledged
+            }
+            return .admitted(number: admit(batch, completion: completion, actions: &actions))
         }
         barrier.formUnion(lacking)
         nextNumber += 1
@@ -138,33 +169,28 @@ package struct DispatchState: Sendable {
     }
 
     /// Takes a batch whole at once, or nothing of it; it takes nobody's place who waits.
+    ///
+    /// `completion` is kept only where the batch is on its way to the journal.
     package mutating func offer(
         _ batch: RoutedBatch,
+        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Offer {
         guard phase == .open else { return .closed }
         if published != nil {
             // Before the pipeline runs nobody tries whether the journal can be written again but who writes to it.
-            guard isJournalWritable && hasJournalRoom || !isRunning else { return .notStored }
-            guard admitted.hasRoom(for: batch, limits: configuration.queue) else { return .full }
+            guard isJournalWritable && bytesWithoutRoom == nil || !isRunning else { return .notStored }
+            guard overdueWait(now: now) == nil else { return .notStored }
+            guard commits.hasRoom(for: batch, limits: configuration.queue) else { return .full }
         }
         guard barrier.isDisjoint(with: batch.queues), queuesLackingRoom(for: batch).isEmpty else { return .full }
-        return take(batch, now: now, actions: &actions) ? .acknowledged : .admitted
-    }
-
-    /// Takes a batch for which there is room; says whether it is acknowledged, or first to be committed to the journal.
-    private mutating func take(
-        _ batch: RoutedBatch,
-        now: () -> Duration,
-        actions: inout DispatchActions
-    ) -> Bool {
-        guard published == nil else {
-            admit(batch)
-            return false
+        guard published != nil else {
+            acknowledge(batch, now: now, actions: &actions)
+            return .acknowledged
         }
-        acknowledge(batch, now: now, actions: &actions)
-        return true
+        _ = admit(batch, completion: completion, actions: &actions)
+        return .admitted
     }
 
     /// The acknowledgement: from here on the batch is the pipeline's, and its sender is told so.
@@ -186,17 +212,28 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Keeps room for a batch that is being committed, in the queues where later ones wait for room.
-    private mutating func admit(_ batch: RoutedBatch) {
-        admitted.begin(batch)
-        for queue in batch.queues.intersection(waitQueues) {
-            if let slice = batch.slice(of: queue) { trackers[queue].queue.reserve(slice) }
+    /// Sends a batch on its way to the journal; returns the number by which it can be withdrawn.
+    private mutating func admit(
+        _ batch: RoutedBatch,
+        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
+        actions: inout DispatchActions
+    ) -> UInt64 {
+        nextNumber += 1
+        admit(WaitingSubmission(number: nextNumber, batch: batch, completion: completion), actions: &actions)
+        return nextNumber
+    }
+
+    /// Sends a batch on its way to the journal, and keeps room for it in the queues where later ones wait for room.
+    private mutating func admit(_ submission: WaitingSubmission, actions: inout DispatchActions) {
+        commits.append(submission)
+        actions.wakesCommitter = true
+        for queue in submission.batch.queues.intersection(waitQueues) {
+            if let slice = submission.batch.slice(of: queue) { trackers[queue].queue.reserve(slice) }
         }
     }
 
-    /// Gives back the room that was kept for a batch.
+    /// Gives back the room that was kept for a batch on its way to the journal.
     mutating func endAdmission(of batch: RoutedBatch) {
-        admitted.end(batch)
         for queue in batch.queues.intersection(waitQueues) {
             guard let slice = batch.slice(of: queue) else { continue }
             trackers[queue].queue.release(events: slice.count, bytes: slice.byteCount)
@@ -218,6 +255,11 @@ package struct DispatchState: Sendable {
         endFlushes(settledIn: queue, actions: &actions)
     }
 
+    /// Whether a queue for which senders wait is full.
+    var hasFullQueue: Bool {
+        !barrier.isEmpty || waitQueues.contains { trackers[$0].queue.isFull }
+    }
+
     /// The queues with policy `wait` that have no room for their part of a batch.
     private func queuesLackingRoom(for batch: RoutedBatch) -> QueueSet {
         var lacking: QueueSet = []
@@ -230,14 +272,19 @@ package struct DispatchState: Sendable {
 }
 
 extension DispatchState {
-    /// Turns down a submission that waits; does nothing where it waits no longer.
-    package mutating func withdraw(number: UInt64, now: () -> Duration) -> DispatchActions {
-        var actions = DispatchActions()
+    /// Turns down a submission that waits for room or for its commit to begin.
+    package mutating func withdraw(
+        number: UInt64,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) -> Pipeline.Withdrawal {
         let place = waiting.partitioningIndex { $0.number >= number }
-        guard place < waiting.count, waiting[place].number == number else { return actions }
+        guard place < waiting.count, waiting[place].number == number else {
+            return withdrawFromCommits(number: number, now: now, actions: &actions)
+        }
         actions.turnedDown.append((waiting.remove(at: place), .withdrawn))
         admitWaiting(now: now, actions: &actions)
-        return actions
+        return .withdrawn
     }
 
     /// Turns down all submissions that wait, because the door is closed.
@@ -270,8 +317,7 @@ extension DispatchState {
                     acknowledge(submission.batch, now: now, actions: &actions)
                     actions.acknowledged.append(submission)
                 } else {
-                    admit(submission.batch)
-                    actions.admitted.append(submission)
+                    admit(submission, actions: &actions)
                 }
             } else {
                 barrier.formUnion(lacking)

@@ -25,18 +25,34 @@ extension Pipeline {
         public var delivery: DeliveryLimits
         /// When a failed start or delivery is tried again.
         public var retry: RetryPolicy
+        /// How often a tracker's start is tried in a row before `run` ends with an error; `nil` for no limit.
+        ///
+        /// Default: `nil`. A pipeline that has to deliver now or fail, as that of a command, states a number; then a failure
+        /// that does not pass by itself ends `run` at once.
+        public var maximumStartAttempts: Int?
+        /// How long deliveries of some events fail, while the tracker could deliver others, before those events are parked in
+        /// the quarantine; `nil` for never.
+        ///
+        /// Default: 5 minutes. Nothing is parked where the quarantine keeps nothing.
+        public var parkAfter: Duration?
         /// How long queues are drained after the door is closed; then deliveries are cancelled.
         ///
-        /// 30 s unless told.
+        /// Default: 30 s.
         public var shutdownTimeout: Duration
         /// How long a tracker has to return from a cancelled delivery and to stop; then it is left behind, and the log
         /// says so.
         ///
-        /// 5 s unless told.
+        /// The journal then has the same time to close.
+        ///
+        /// Default: 5 s.
         public var cancellationGrace: Duration
+        /// How long the journal's disk may take over one thing before its commits count as overdue.
+        ///
+        /// Default: 5 s. While they are, the pipeline is not ready and turns down new batches at once; both pass by themselves.
+        public var commitOverdueAfter: Duration
         /// Where a tracker begins that is new to the journal; others go on where they were.
         ///
-        /// At the journal's end unless told. Without a journal it says nothing.
+        /// Default: at the journal's end. Ignored without a journal.
         public var journalStart: JournalStart
 
         /// Takes the defaults, or what is stated instead.
@@ -45,16 +61,22 @@ extension Pipeline {
             queueByTracker: [String: Queue] = [:],
             delivery: DeliveryLimits = DeliveryLimits(),
             retry: RetryPolicy = RetryPolicy(),
+            maximumStartAttempts: Int? = nil,
+            parkAfter: Duration? = .seconds(300),
             shutdownTimeout: Duration = .seconds(30),
             cancellationGrace: Duration = .seconds(5),
+            commitOverdueAfter: Duration = .seconds(5),
             journalStart: JournalStart = .end
         ) {
             self.queue = queue
             self.queueByTracker = queueByTracker
             self.delivery = delivery
             self.retry = retry
+            self.maximumStartAttempts = maximumStartAttempts
+            self.parkAfter = parkAfter
             self.shutdownTimeout = shutdownTimeout
             self.cancellationGrace = cancellationGrace
+            self.commitOverdueAfter = commitOverdueAfter
             self.journalStart = journalStart
         }
 
@@ -72,11 +94,17 @@ extension Pipeline {
     /// Events count until their delivery is settled, so the limits bound what a tracker holds in memory, not only
     /// what lies in wait. A batch that is larger than a queue is taken when that queue is empty.
     public struct Queue: Sendable, Hashable {
-        /// The most events; 100,000 unless told.
+        /// The most events.
+        ///
+        /// Default: 100,000.
         public var capacityInEvents: Int
-        /// The most bytes of canonical JSON; 64 MiB unless told.
+        /// The most bytes of canonical JSON.
+        ///
+        /// Default: 64 MiB.
         public var capacityInBytes: Int
-        /// What to do with events for which there is no room; `wait` unless told.
+        /// What to do with events for which there is no room.
+        ///
+        /// Default: `wait`.
         public var fullPolicy: FullPolicy
 
         /// Takes the defaults, or what is stated instead.
@@ -93,13 +121,19 @@ extension Pipeline {
 
     /// How much is handed to a tracker at one time.
     public struct DeliveryLimits: Sendable, Hashable {
-        /// The most events, at least 1; 10,000 unless told.
+        /// The most events, at least 1.
+        ///
+        /// Default: 10,000.
         public var maximumEvents: Int
-        /// The most bytes of canonical JSON; 8 MiB unless told.
+        /// The most bytes of canonical JSON.
+        ///
+        /// Default: 8 MiB.
         ///
         /// A larger event is delivered alone.
         public var maximumBytes: Int
-        /// How long events wait for company, from the arrival of the first; 100 ms unless told.
+        /// How long events wait for company, from the arrival of the first.
+        ///
+        /// Default: 100 ms.
         public var linger: Duration
 
         /// Takes the defaults, or what is stated instead.

@@ -7,10 +7,11 @@ extension Pipeline {
     ///
     /// What a tracker did not get before the last end comes first; a tracker that is new to the journal begins where
     /// `configuration.journalStart` says.
-    /// The journal belongs to one pipeline. `now` tells the time by which its segments age, and when typed events
-    /// are tracked.
+    /// The journal belongs to one pipeline. Its segments age by `clock`, from the time at which it was opened; `now` tells
+    /// when typed events are tracked.
     ///
-    /// - Throws: Where the journal's cursors cannot be opened.
+    /// - Throws: `PipelineError` where there are more than 64 trackers, or two of one name, and where a tracker's
+    ///   `checkSettings` throws; `JournalError` where the journal's cursors cannot be opened.
     public convenience init(
         catalog: EventCatalog,
         trackers: [any Tracker],
@@ -21,14 +22,16 @@ extension Pipeline {
         clock: some Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
-    ) throws(JournalError) {
+    ) throws {
+        // Before cursors are made for trackers that there cannot be.
+        try PipelineError.check(trackers, catalog: catalog)
         let journaling = try Journaling(
             journal,
             catalog: catalog,
             trackerNames: trackers.map(\.name),
             delivery: configuration.delivery,
             start: configuration.journalStart,
-            now: now
+            clock: PipelineClock(clock)
         )
         for (tracker, sequence) in journaling.begun {
             logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
@@ -43,7 +46,7 @@ extension Pipeline {
         for finding in journal.recovery.sentences {
             logger.warning("The journal was not as it should be: \(finding)")
         }
-        self.init(
+        try self.init(
             catalog: catalog,
             trackers: trackers,
             configuration: configuration,
@@ -56,63 +59,83 @@ extension Pipeline {
         )
     }
 
-    /// Hands an admitted batch to the committer.
-    func commit(_ batch: RoutedBatch, completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void) {
-        journaling?.beginCommitting(of: self)
-        let isHandedOver = journaling?.committer.commit(batch) { result in
-            completion(result)
-            // Until then somebody waits for what the pipeline does, though nobody else may know it any more.
-            withExtendedLifetime(self) {}
-        }
-        if isHandedOver == true { return }
-        decide { state, actions in
-            state.notCommitted([batch], because: nil, now: clock.now, actions: &actions)
-        }
-        completion(.failure(.closed))
-    }
-
-    /// Commits until the committer is closed, and tells the queues and the senders.
+    /// Commits until nothing more will come, and tells the queues and the senders.
     ///
-    /// It does not keep the pipeline: one that never runs goes with its last user, and closes the committer then.
+    /// It does not keep the pipeline: one that never runs goes with its last user, and what it took is committed then.
     func commitsGatheredBatches(by journaling: Journaling) -> Task<Void, Never> {
         let committer = journaling.committer
         let abandoned = journaling.abandoned.sequence
+        let desk = JournalCommitter.Desk(
+            take: { [weak self] in
+                guard let self else { return nil }
+                return decide { state, _ in state.beginCommit(now: clock.now()) }
+            },
+            wait: { [weak self] in await Self.waitForBatches { self } },
+            ended: { [weak self] in self?.commitEnded($0, $1) },
+            needed: { [weak self] in
+                self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0
+            },
+            retired: { [weak self] in self?.retired($0) },
+            watch: diskWatch
+        )
         // Detached, because whoever happens to track first is not the context of what others track.
-        return Task.detached { [weak self] in
-            await committer.run(
-                needed: { [weak self] in
-                    self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0
-                },
-                retired: { [weak self] in self?.retired($0) },
-                { [weak self] in self?.commitEnded($0) }
-            )
+        return Task.detached { await committer.run(desk) }
+    }
+
+    /// Suspends until a pipeline may have something to commit, without keeping it meanwhile.
+    private static func waitForBatches(of pipeline: () -> Pipeline?) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            guard let pipeline = pipeline() else { return continuation.resume() }
+            pipeline.parkCommitter(continuation)
         }
+    }
+
+    /// Notes when the journal's thread waits for the disk.
+    var diskWatch: DiskWatch {
+        DiskWatch(
+            began: { [weak self] in
+                guard let self else { return }
+                decide { state, _ in state.diskBegan(now: clock.now()) }
+            },
+            ended: { [weak self] in self?.decide { state, _ in state.diskEnded() } }
+        )
     }
 
     private func retired(_ outcome: Result<[Segment], JournalError>) {
         log.retired(outcome)
         guard case .success(let segments) = outcome, !segments.isEmpty else { return }
-        decide { state, _ in state.hasJournalRoom = true }
+        decide { state, _ in state.bytesWithoutRoom = nil }
     }
 
-    private func commitEnded(_ commit: JournalCommitter.Commit) {
-        switch commit.outcome {
-        case .success(let first):
-            decide { state, actions in
-                state.committed(commit.batches, first: first, now: clock.now, actions: &actions)
-            }
-            for (batch, completion) in zip(commit.batches, commit.completions) {
-                metrics.acknowledged(batch)
-                completion(.success(()))
-            }
+    private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
+        // Before the queues have them, so that no tracker settles what was not counted.
+        if case .success = outcome { for batch in batches { metrics.acknowledged(batch) } }
+        let (ended, unreported) = decide { state, actions in
+            let ended = state.endCommit(outcome, now: clock.now, actions: &actions)
+            guard case .failure = outcome else { return (ended, Int?.none) }
+            let events = ended.reduce(0) { $0 + $1.batch.count }
+            return (ended, state.refusalNotice.add(events, now: clock.now()))
+        }
+        switch outcome {
+        case .success:
+            for submission in ended { submission.completion(.success(())) }
         case .failure(let error):
-            let events = commit.batches.reduce(0) { $0 + $1.count }
-            let unreported = decide { state, actions in
-                state.notCommitted(commit.batches, because: error, now: clock.now, actions: &actions)
-                return state.refusalNotice.add(events, now: clock.now())
-            }
             if let unreported { log.notCommitted(unreported, error) }
-            for completion in commit.completions { completion(.failure(.notStored(error))) }
+            for submission in ended { submission.completion(.failure(.notStored(error))) }
+        }
+    }
+
+    /// Says in the log when the journal's disk does not answer, and when it does again.
+    ///
+    /// Not a part of what maintains the journal, which waits for the same disk.
+    func watchDisk() async {
+        let pause = max(configuration.commitOverdueAfter, .seconds(1))
+        while (try? await clock.sleepUntil(clock.now() + pause)) != nil {
+            switch decide({ state, _ in state.overdueNotice(now: clock.now()) }) {
+            case .overdue(let wait, let events): log.diskOverdue(wait, events: events)
+            case .over: log.diskAnswers()
+            case nil: break
+            }
         }
     }
 
@@ -136,15 +159,14 @@ extension Pipeline {
             }
             do throws(JournalError) {
                 if wasWritable {
-                    try await journaling.committer.syncIfTimed()
+                    try await journaling.committer.syncIfTimed(diskWatch)
                     if clock.now() >= nextRetention {
                         nextRetention = clock.now() + .seconds(1)
                         await retireSegments(of: journaling)
-                        // There may be, and whoever does not wait finds out only by trying.
-                        decide { state, _ in state.hasJournalRoom = true }
+                        await noticeRoom(in: journaling)
                     }
                 } else {
-                    try await journaling.committer.probe(needed: needed)
+                    try await journaling.committer.probe(needed: needed, diskWatch)
                     decide { state, _ in state.isJournalWritable = true }
                 }
             } catch {
@@ -156,6 +178,14 @@ extension Pipeline {
         }
     }
 
+    /// Notes whether the journal has room for what it had none for; whoever does not wait finds out only so.
+    private func noticeRoom(in journaling: Journaling) async {
+        guard let bytes = decide({ state, _ in state.bytesWithoutRoom }),
+            await journaling.committer.hasRoom(forBytes: bytes)
+        else { return }
+        decide { state, _ in state.bytesWithoutRoom = nil }
+    }
+
     /// Ends the journal in good order: what is settled is noted, and the last segment ended.
     func closeJournal(_ journaling: Journaling) async {
         await journaling.endCommitting(of: self)
@@ -163,6 +193,7 @@ extension Pipeline {
             let settled = decide { state, _ in state.settledSequence(of: queue) }
             await moveCursor(of: queue, to: settled, syncs: true)
         }
+        decide { state, actions in state.journalClosed(actions: &actions) }
     }
 
     /// Notes how far a tracker has got; where that fails it gets some events again after a restart.

@@ -3,10 +3,18 @@ import Journal
 
 extension Pipeline {
     /// Keeps rejected events in the quarantine; `source` says where they came from, as `http` or a file's name.
+    ///
+    /// Never waits for the disk: the events are handed to a thread, and what it has no room for is counted and logged.
     public func quarantine(_ rejections: [Rejection], source: String) {
-        guard !rejections.isEmpty else { return }
-        metrics.rejected(rejections.count)
+        quarantine(rejections, besides: 0, source: source)
+    }
+
+    /// The same, where more events were rejected than can be kept; those are counted as lost.
+    package func quarantine(_ rejections: [Rejection], besides others: Int, source: String) {
+        guard rejections.count + others > 0 else { return }
+        metrics.rejected(rejections.count + others)
         rejects.keep(rejections, source: source, planVersion: catalog.plan.version)
+        rejects.lose(others)
     }
 
     /// Keeps events that do not follow the plan any more, and throws where that fails.
@@ -14,5 +22,18 @@ extension Pipeline {
         guard !rejections.isEmpty else { return }
         try await rejects.keepForGood(rejections, source: source, planVersion: catalog.plan.version)
         metrics.rejected(rejections.count)
+    }
+
+    /// Waits until the rejected events that were handed over are written, for at most `cancellationGrace`; says how many
+    /// are not.
+    func drainQuarantine() async {
+        await withTaskGroup { group in
+            group.addTask { await self.rejects.drain() }
+            group.addTask { try? await self.clock.sleepUntil(self.clock.now() + self.configuration.cancellationGrace) }
+            await group.next()
+            group.cancelAll()
+        }
+        let unwritten = rejects.unwrittenEvents
+        if unwritten > 0 { log.leavesQuarantine(unwritten) }
     }
 }

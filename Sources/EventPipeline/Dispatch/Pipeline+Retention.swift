@@ -8,7 +8,7 @@ extension Pipeline {
         var needed = decide { state, _ in state.neededSequence(besides: journaling.abandoned.sequence) }
         let journal = journaling.journal
         if journal.configuration.retentionDropsUndelivered,
-            let limit = journal.overdue(now: journaling.now().microseconds).last?.nextSequence, limit > needed
+            let limit = journal.overdue(now: journaling.now()).last?.nextSequence, limit > needed
         {
             for queue in trackers.indices { await giveUp(before: limit, of: queue, journaling) }
             if journaling.abandoned.sequence < limit { log.lost(of: journaling.abandoned.trackers) }
@@ -17,7 +17,7 @@ extension Pipeline {
             decide { state, _ in state.drain = DrainRate() }
         }
         do throws(JournalError) {
-            log.retired(.success(try await journaling.committer.retire(needed: needed)))
+            log.retired(.success(try await journaling.committer.retire(needed: needed, diskWatch)))
         } catch {
             log.retired(.failure(error))
         }
@@ -28,9 +28,9 @@ extension Pipeline {
         // What is in memory does not need the journal.
         guard let next = decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
         let lost = await journaling.backlogs[queue].giveUp(before: limit, from: next)
-        guard lost > 0 else { return }
-        decide { state, _ in state.lost(lost, of: queue) }
-        metrics[queue].dropped(lost)
-        log.lost(lost, tracker: trackers[queue].name)
+        guard lost.total > 0 else { return }
+        let unforeseen = decide { state, _ in state.lost(lost, of: queue) }
+        metrics[queue].lost(lost.total, unforeseen: unforeseen)
+        log.lost(lost.total, tracker: trackers[queue].name)
     }
 }

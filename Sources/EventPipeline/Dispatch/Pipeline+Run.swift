@@ -3,12 +3,16 @@ import ServiceLifecycle
 extension Pipeline {
     /// Starts the trackers and delivers events until the pipeline is shut down, by the service group or by `shutdown`.
     ///
+    /// A tracker that cannot start is tried again, with a growing pause, while its events wait and everything else runs;
+    /// `statistics` says why.
+    ///
     /// Shutting down closes the door, drains the queues for at most `shutdownTimeout`, then cancels deliveries, stops
     /// every tracker and logs how many events each did not get. Cancelling the task leaves the draining out. A tracker
-    /// that does not return within `cancellationGrace` of its cancellation is left behind.
+    /// that does not return within `cancellationGrace` of its cancellation is left behind. The journal has as long to close.
     ///
-    /// - Throws: `PipelineError` where a tracker cannot start for a reason that will not pass (the others are drained
-    ///   first), and where the pipeline ran before.
+    /// - Throws: `PipelineError` where a tracker did not start within `Configuration.maximumStartAttempts` (the others are
+    ///   drained first), where the journal's disk does not answer at the end (`journal-hangs`, which says what is unknown),
+    ///   and where the pipeline ran before.
     public func run() async throws {
         guard decide({ state, _ in state.run() }) else { throw PipelineError.alreadyRun }
         // Not child tasks: a tracker that ignores its cancellation would keep `run` from returning, and the
@@ -19,7 +23,7 @@ extension Pipeline {
         }
         // Nor is this, which goes on until the last batch is committed.
         let maintaining = journaling.map { journaling in Task { await maintainJournal(journaling) } }
-        let supervision = Task { await supervise(workers) }
+        let supervision = Task { await supervise(workers, maintaining) }
         let leftBehind = await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 await supervision.value
@@ -29,9 +33,10 @@ extension Pipeline {
         } onCancel: {
             decide { state, actions in actions = state.cancel(now: clock.now()) }
         }
-        maintaining?.cancel()
-        if let journaling { await closeJournal(journaling) }
+        // A task of its own, because this one may have been cancelled.
+        await Task { await drainQuarantine() }.value
         logEnd(leftBehind: leftBehind)
+        if let hang = decide({ state, _ in state.hang }) { throw PipelineError.journalHangs(hang) }
         if let failure = decide({ state, _ in state.startFailure }) {
             throw PipelineError.notStarted(trackers[failure.queue].name, failure.error)
         }
@@ -46,8 +51,9 @@ extension Pipeline {
 
     /// Lets the workers work, cancels them when time is up, and returns those that did not end even then.
     @concurrent
-    private func supervise(_ workers: [Task<Void, Never>]) async -> QueueSet {
+    private func supervise(_ workers: [Task<Void, Never>], _ maintaining: Task<Void, Never>?) async -> QueueSet {
         await withDiscardingTaskGroup { timers in
+            if journaling != nil { timers.addTask { await self.watchDisk() } }
             while true {
                 switch await nextSupervisorStep() {
                 case .setTimer(let time):
@@ -59,6 +65,10 @@ extension Pipeline {
                     if isDeadline { log.cancelsDeliveries() }
                     for queue in queues { workers[queue].cancel() }
                     wake(queues)
+                case .closeJournal:
+                    maintaining?.cancel()
+                    // Not a child: a disk that never answers would keep `run` from returning.
+                    if let journaling { Task { await closeJournal(journaling) } }
                 case .finish(let leftBehind):
                     timers.cancelAll()
                     return leftBehind

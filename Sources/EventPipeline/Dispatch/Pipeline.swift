@@ -6,14 +6,18 @@ import Synchronization
 
 /// Why the pipeline did not take a batch.
 ///
-/// Nothing of the batch was taken.
+/// Nothing of the batch was taken, except perhaps with `outcomeUnknown`.
 public enum SubmissionError: Error, Sendable, Hashable {
-    /// Taken back by `withdraw`, while it waited for room in a full queue.
+    /// Withdrawn while it waited for room in a full queue, or for its commit to the journal to begin.
     case withdrawn
     /// The pipeline is shutting down.
     case closed
     /// The journal did not take it; the error says whether it may later.
     case notStored(JournalError)
+    /// Its commit to the journal was being written when the wait for it ended: it may be delivered, or not.
+    ///
+    /// Submitting it again is safe only where its events have ids of their own, and only PostgreSQL removes the duplicates.
+    case outcomeUnknown
 }
 
 /// Everything behind the door: the acknowledgement of checked batches, and a queue and a worker for each tracker.
@@ -25,10 +29,26 @@ public enum SubmissionError: Error, Sendable, Hashable {
 /// Where all queues of a batch have policy `wait` and one of them is full, the batch waits, whole, and those that come
 /// later and want the same queue wait behind it. Waiting batches are the sender's memory, not the queues': whoever
 /// submits bounds them, by waiting for each acknowledgement or by `withdraw`.
+///
+/// With a journal, a disk that does not answer is noticed: once it takes longer than `commitOverdueAfter` over one thing, the
+/// pipeline is not ready, and new batches are turned down at once, until it answers.
 public final class Pipeline: Service {
-    /// Stands for a batch that waits for room.
+    /// Stands for a batch that waits for room, or for its commit to the journal.
     public struct Ticket: Sendable, Hashable {
         package let number: UInt64
+    }
+
+    /// What `withdraw` comes to.
+    public enum Withdrawal: Sendable, Hashable {
+        /// The batch waited for room, and nothing of it is taken; the completion was called with `withdrawn`.
+        case withdrawn
+        /// The same for a batch that waited for its commit to the journal to begin.
+        case uncommitted
+        /// Its commit to the journal is being written, and nobody can say how that ends; the completion is called when it
+        /// has ended.
+        case committing
+        /// It was decided about before; the completion was called, or is being called.
+        case decided
     }
 
     /// The events that name a tracker that is not configured, by tracker; worth a warning at start.
@@ -55,12 +75,15 @@ public final class Pipeline: Service {
         var state: DispatchState
         var parkedWorkers: [CheckedContinuation<WorkerStep?, Never>?]
         var parkedSupervisor: CheckedContinuation<SupervisorStep?, Never>?
+        var parkedCommitter: CheckedContinuation<Void, Never>?
     }
 
     /// Makes a queue for each tracker; at most 64 of them, with names that differ in more than case.
     ///
     /// `clock` is what lingering, pauses and deadlines go by. `jitter` gives numbers from 0 up to 1, by which pauses
     /// vary. `now` tells when typed events are tracked.
+    ///
+    /// - Throws: Where there are more trackers, or two of one name, and where a tracker's `checkSettings` does.
     public convenience init(
         catalog: EventCatalog,
         trackers: [any Tracker],
@@ -70,8 +93,8 @@ public final class Pipeline: Service {
         clock: some Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
-    ) {
-        self.init(
+    ) throws(PipelineError) {
+        try self.init(
             catalog: catalog,
             trackers: trackers,
             configuration: configuration,
@@ -94,12 +117,14 @@ public final class Pipeline: Service {
         clock: some Clock<Duration>,
         jitter: @escaping @Sendable () -> Double,
         now: @escaping @Sendable () -> Timestamp
-    ) {
+    ) throws(PipelineError) {
         let names = trackers.map(\.name)
-        precondition(names.count <= EventCatalog.maximumTrackers, "a pipeline has at most 64 trackers")
-        precondition(Set(names.map { $0.lowercased() }).count == names.count, "two trackers have the same name")
+        try PipelineError.check(trackers, catalog: catalog)
         self.catalog = catalog
         self.trackers = trackers
+        var configuration = configuration
+        // What a quarantine does not keep could never be brought back.
+        if quarantine.isDiscarding { configuration.parkAfter = nil }
         self.configuration = configuration
         self.journaling = journaling
         self.clock = PipelineClock(clock)
@@ -130,13 +155,14 @@ public final class Pipeline: Service {
     }
 
     deinit {
-        journaling?.committer.close()
+        // It finds nobody to commit for.
+        shared.withLock { $0.parkedCommitter.take() }?.resume()
     }
 
     /// Takes a whole batch or nothing of it.
     ///
     /// `completion` is called exactly once: before this returns, or later, on any thread. There is a ticket where the
-    /// batch waits for room, which is when it can be withdrawn.
+    /// batch waits for room, or for its commit to the journal; with it the batch can be withdrawn.
     /// Success means acknowledged: the batch is in the queue of every tracker its events name, or with a journal in the
     /// journal.
     public func submit(
@@ -144,59 +170,78 @@ public final class Pipeline: Service {
         completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void
     ) -> Ticket? {
         let routed = router.route(batch)
+        let kept = staying(until: completion)
         let admission = decide { state, actions in
-            state.submit(routed, completion: completion, now: clock.now, actions: &actions)
+            state.submit(routed, completion: kept, now: clock.now, actions: &actions)
         }
         switch admission {
         case .acknowledged:
             metrics.acknowledged(routed)
             completion(.success(()))
-            return nil
-        case .admitted:
-            commit(routed, completion: completion)
-            return nil
-        case .waits(let number):
-            return Ticket(number: number)
-        case .closed:
-            completion(.failure(.closed))
-            return nil
+        case .notStored(let error): completion(.failure(.notStored(error)))
+        case .closed: completion(.failure(.closed))
+        case .admitted(let number), .waits(let number): return Ticket(number: number)
         }
+        return nil
     }
 
     /// Takes a whole batch at once, or nothing of it; never waits for room or for the journal.
     func offer(_ batch: EventBatch) -> TrackOutcome {
         let routed = router.route(batch)
-        let offer = decide { state, actions in state.offer(routed, now: clock.now, actions: &actions) }
+        let kept = staying { _ in }
+        let offer = decide { state, actions in
+            state.offer(routed, completion: kept, now: clock.now, actions: &actions)
+        }
         switch offer {
         case .acknowledged:
             metrics.acknowledged(routed)
             return .taken
-        case .admitted:
-            commit(routed) { _ in }
-            return .taken
+        case .admitted: return .taken
         case .full: return .full
         case .notStored: return .notStored
         case .closed: return .closed
         }
     }
 
-    /// Stops waiting for room: the completion is called with `withdrawn`, unless it was called before.
-    ///
-    /// A batch that is on its way to the journal cannot be withdrawn any more.
-    public func withdraw(_ ticket: Ticket) {
-        decide { state, actions in
-            actions = state.withdraw(number: ticket.number, now: clock.now)
+    /// Makes the pipeline stay until a batch on its way to the journal is decided about, though nobody else may know the
+    /// pipeline any more.
+    private func staying(
+        until completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void
+    ) -> @Sendable (Result<Void, SubmissionError>) -> Void {
+        guard journaling != nil else { return completion }
+        return { result in
+            completion(result)
+            withExtendedLifetime(self) {}
         }
     }
 
-    /// Whether every tracker has started and the pipeline is not shutting down.
-    public var isReady: Bool {
-        decide { state, _ in state.isReady }
+    /// Stops waiting for room, or for the commit to the journal to begin.
+    ///
+    /// Where that comes in time the completion is called with `withdrawn`, before this returns.
+    @discardableResult
+    public func withdraw(_ ticket: Ticket) -> Withdrawal {
+        decide { state, actions in state.withdraw(number: ticket.number, now: clock.now, actions: &actions) }
+    }
+
+    /// Whether events are taken and delivered: `unreadyReasons` is empty.
+    public var isReady: Bool { unreadyReasons.isEmpty }
+
+    /// Why the pipeline takes no events at this moment, or does not run; empty where it does.
+    ///
+    /// A tracker is never a reason: while its destination is unavailable, its events wait in the journal. Without a
+    /// journal they wait in its queue, and the reason is `queuesFull` once that is full.
+    public var unreadyReasons: [UnreadyReason] {
+        decide { state, _ in state.unreadyReasons(now: clock.now()) }
     }
 
     /// What the pipeline has done so far.
     public var statistics: PipelineStatistics {
         decide { state, _ in state.statistics }
+    }
+
+    /// The commit that the journal's disk has not finished; `nil` where it works on none.
+    package var unfinishedCommit: JournalHang? {
+        decide { state, _ in state.unfinishedCommit(now: clock.now()) }
     }
 
     /// Waits until every event taken so far is delivered, refused or dropped; they do not linger.
@@ -233,14 +278,17 @@ extension Pipeline {
         var actions = DispatchActions()
         var woken: [CheckedContinuation<WorkerStep?, Never>] = []
         var supervisor: CheckedContinuation<SupervisorStep?, Never>?
+        var committer: CheckedContinuation<Void, Never>?
         let decision = shared.withLock { shared in
             let decision = body(&shared.state, &actions)
             for queue in actions.wakes {
                 if let parked = shared.parkedWorkers[queue].take() { woken.append(parked) }
             }
             if actions.wakesSupervisor { supervisor = shared.parkedSupervisor.take() }
+            if actions.wakesCommitter { committer = shared.parkedCommitter.take() }
             return decision
         }
+        committer?.resume()
         for worker in woken { worker.resume(returning: nil) }
         supervisor?.resume(returning: nil)
         carryOut(actions)
@@ -252,7 +300,7 @@ extension Pipeline {
             metrics.acknowledged(submission.batch)
             submission.completion(.success(()))
         }
-        for submission in actions.admitted { commit(submission.batch, completion: submission.completion) }
+        if actions.wakesCommitter { journaling?.beginCommitting(of: self) }
         for (submission, error) in actions.turnedDown { submission.completion(.failure(error)) }
         for flush in actions.flushed { flush() }
         for drop in actions.drops {
@@ -280,6 +328,16 @@ extension Pipeline {
             }
             if let step { return step }
         }
+    }
+
+    /// Suspends until a batch may be on its way to the journal, or none will be.
+    func parkCommitter(_ continuation: CheckedContinuation<Void, Never>) {
+        let hasWork = shared.withLock { shared in
+            if shared.state.hasCommitterWork { return true }
+            shared.parkedCommitter = continuation
+            return false
+        }
+        if hasWork { continuation.resume() }
     }
 
     /// What the supervisor does next; suspends until there is something.

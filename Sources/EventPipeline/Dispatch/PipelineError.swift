@@ -2,8 +2,12 @@
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable, Hashable {
-        /// A tracker could not start, and trying again would not help.
+        /// A tracker did not start within `Configuration.maximumStartAttempts`.
         case trackerNotStarted = "tracker-not-started"
+        /// A tracker's settings cannot work; its `checkSettings` says why.
+        case invalidTracker = "invalid-tracker"
+        /// The journal could not be closed at the end, because its disk does not answer.
+        case journalHangs = "journal-hangs"
         /// `run` was called a second time.
         case alreadyRun = "already-run"
         /// Two trackers have names that differ in case at most.
@@ -35,8 +39,12 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         )
     }
 
+    static func journalHangs(_ hang: JournalHang) -> PipelineError {
+        PipelineError(code: .journalHangs, tracker: nil, message: hang.description, underlying: nil)
+    }
+
     /// - Throws: Where these cannot be the trackers of one pipeline.
-    static func check(_ trackers: [any Tracker]) throws(PipelineError) {
+    static func check(_ trackers: [any Tracker], catalog: EventCatalog) throws(PipelineError) {
         guard trackers.count <= EventCatalog.maximumTrackers else {
             throw PipelineError(
                 code: .tooManyTrackers,
@@ -54,6 +62,18 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
                 message: "Two trackers are named '\(tracker.name)'; events name each by a name of its own.",
                 underlying: nil
             )
+        }
+        for tracker in trackers {
+            do throws(TrackerError) {
+                try tracker.checkSettings(for: catalog)
+            } catch {
+                throw PipelineError(
+                    code: .invalidTracker,
+                    tracker: tracker.name,
+                    message: "The settings of the tracker '\(tracker.name)' cannot work: \(error)",
+                    underlying: error
+                )
+            }
         }
     }
 

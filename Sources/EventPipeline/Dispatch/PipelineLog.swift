@@ -6,6 +6,7 @@ import Logging
 /// No line holds a value from an event.
 struct PipelineLog: Sendable {
     private static let tracker = "tracker"
+    private static let event = "event"
     private static let events = "events"
     private static let error = "error"
 
@@ -20,10 +21,15 @@ struct PipelineLog: Sendable {
             let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.error: "\(error)"]
             return logger.error("The tracker cannot start.", metadata: metadata)
         }
-        logger.warning(
-            "The tracker could not start and is tried again; its queue fills meanwhile.",
-            metadata: metadata(of: tracker, error, pause: pause, failures: failures)
-        )
+        let metadata = metadata(of: tracker, error, pause: pause, failures: failures)
+        if error.isRetryable {
+            logger.warning("The tracker could not start and will try again; its events wait.", metadata: metadata)
+        } else {
+            logger.error(
+                "The tracker is blocked until somebody changes what is wrong; it will try again, and its events wait.",
+                metadata: metadata
+            )
+        }
     }
 
     func retries(_ tracker: String, _ error: TrackerError, events: Int, pause: Duration, failures: Int) {
@@ -41,6 +47,34 @@ struct PipelineLog: Sendable {
         logger.warning(
             "The tracker refused events for good; they are handed to the quarantine.",
             metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func broken(_ name: String, _ error: TrackerError, tracker: String) {
+        logger.error(
+            "The tracker cannot deliver these events, although it delivers others; they are parked in the quarantine.",
+            metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)", Self.error: "\(error)"]
+        )
+    }
+
+    func mended(_ name: String, tracker: String) {
+        logger.info(
+            "The tracker delivers these events again; run 'sluice replay quarantine --code parked' to deliver the parked ones.",
+            metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)"]
+        )
+    }
+
+    func parked(_ events: Int, tracker: String) {
+        logger.warning(
+            "Events that cannot be delivered were parked in the quarantine.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func leavesQuarantine(_ events: Int) {
+        logger.error(
+            "The pipeline ends before rejected events were written to the quarantine: its disk does not keep up.",
+            metadata: [Self.events: "\(events)"]
         )
     }
 
@@ -67,6 +101,17 @@ struct PipelineLog: Sendable {
 
     func notSynced(_ error: JournalError) {
         logger.error("The journal cannot be written; it is tried again.", metadata: [Self.error: "\(error)"])
+    }
+
+    func diskOverdue(_ wait: Duration, events: Int) {
+        logger.error(
+            "The journal's disk does not answer; new events are turned down until it does.",
+            metadata: ["seconds": "\(wait.components.seconds)", Self.events: "\(events)"]
+        )
+    }
+
+    func diskAnswers() {
+        logger.info("The journal's disk answers again.")
     }
 
     func retired(_ outcome: Result<[Segment], JournalError>) {

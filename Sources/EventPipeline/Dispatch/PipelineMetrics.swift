@@ -41,11 +41,12 @@ struct PipelineMetrics: Sendable {
 ///
 /// | name | counts |
 /// |---|---|
-/// | `sluice_tracker_events_enqueued_total` | events meant for the tracker |
-/// | `sluice_tracker_events_settled_total` | delivered, refused and dropped; `enqueued - settled` is the queue's depth |
+/// | `sluice_tracker_events_enqueued_total` | events meant for the tracker, those of earlier runs when they are read back |
+/// | `sluice_tracker_events_settled_total` | delivered, refused, parked and dropped; `enqueued - settled` is the queue's depth |
 /// | `sluice_tracker_events_delivered_total` | events delivered |
-/// | `sluice_tracker_events_refused_total` | events the destination will never take |
-/// | `sluice_tracker_events_dropped_total` | events a full queue dropped, or the journal's retention removed |
+/// | `sluice_tracker_events_refused_total` | events the destination, or a later plan, will never take |
+/// | `sluice_tracker_events_parked_total` | events put into the quarantine because their table or topic is broken |
+/// | `sluice_tracker_events_dropped_total` | events a full queue dropped, the journal's retention removed, or damage took |
 /// | `sluice_tracker_events_retried_total` | events tried again, once for each further try |
 /// | `sluice_tracker_deliveries_total` | calls of `deliver` |
 /// | `sluice_tracker_delivery_duration_seconds` | how long each call took |
@@ -54,6 +55,7 @@ struct TrackerMetrics: Sendable {
     private let settled: Counter
     private let delivered: Counter
     private let refused: Counter
+    private let parked: Counter
     private let dropped: Counter
     private let retried: Counter
     private let deliveries: Counter
@@ -68,6 +70,7 @@ struct TrackerMetrics: Sendable {
         settled = counter("events_settled")
         delivered = counter("events_delivered")
         refused = counter("events_refused")
+        parked = counter("events_parked")
         dropped = counter("events_dropped")
         retried = counter("events_retried")
         deliveries = counter("deliveries")
@@ -87,12 +90,34 @@ struct TrackerMetrics: Sendable {
         settled.increment(by: settlement.delivered + settlement.refusals.count)
     }
 
+    /// Counts events that were parked in the quarantine.
+    func parked(_ count: Int) {
+        parked.increment(by: count)
+        settled.increment(by: count)
+    }
+
+    /// Counts a reading of the journal.
+    func read(_ reading: TrackerState.Reading) {
+        // First, so that no more is settled than was enqueued.
+        enqueued.increment(by: reading.enqueued)
+        refused.increment(by: reading.refused)
+        dropped.increment(by: reading.dropped)
+        settled.increment(by: reading.refused + reading.dropped)
+    }
+
     /// Counts events that are tried again.
     func retried(_ count: Int) {
         retried.increment(by: count)
     }
 
-    /// Counts events that a full queue dropped, or that were removed from the journal before the tracker had them.
+    /// Counts events that were removed from the journal before the tracker had them; `unforeseen` of them were not counted
+    /// as enqueued.
+    func lost(_ count: Int, unforeseen: Int) {
+        enqueued.increment(by: unforeseen)
+        dropped(count)
+    }
+
+    /// Counts events that a full queue dropped.
     func dropped(_ count: Int) {
         dropped.increment(by: count)
         settled.increment(by: count)

@@ -8,8 +8,12 @@ package struct Settlement: Sendable {
     package let delivered: Int
     /// The events refused for good, each once.
     package let refusals: [DeliveryOutcome.Refusal]
+    /// How many events were parked in the quarantine.
+    package var parked = 0
     /// What is to be tried again; `nil` where nothing is.
     package let retry: Delivery?
+    /// The positions of what is to be tried again, ascending.
+    package let retryPositions: [Int]
     /// Why it is to be tried again.
     package let retryReason: TrackerError?
     /// How many positions made no sense.
@@ -26,35 +30,52 @@ package struct Settlement: Sendable {
         }
         var check = PositionCheck(count: delivery.count)
         let refusals = outcome.refusals.filter { check.settle($0.position) }
-        let retry = outcome.retry.flatMap { Self.remainder(of: delivery, $0, check: &check) }
+        let positions = outcome.retry.map { Self.positions(of: $0, check: &check) } ?? []
         self.init(
-            delivered: delivery.count - refusals.count - (retry?.count ?? 0),
+            of: delivery,
             refusals: refusals,
-            retry: retry,
-            retryReason: retry == nil ? nil : outcome.retry?.reason,
+            retryPositions: positions,
+            retryReason: outcome.retry?.reason,
             invalidPositions: check.outside + check.repeated
         )
     }
 
-    private init(
-        delivered: Int,
-        refusals: [DeliveryOutcome.Refusal] = [],
-        retry: Delivery? = nil,
-        retryReason: TrackerError? = nil,
+    /// States what became of a delivery; what is neither refused, parked nor to be tried again was delivered.
+    init(
+        of delivery: Delivery,
+        refusals: [DeliveryOutcome.Refusal],
+        parked: Int = 0,
+        retryPositions: [Int],
+        retryReason: TrackerError?,
         invalidPositions: Int = 0
     ) {
-        self.delivered = delivered
+        delivered = delivery.count - refusals.count - parked - retryPositions.count
         self.refusals = refusals
-        self.retry = retry
-        self.retryReason = retryReason
+        self.parked = parked
+        self.retryPositions = retryPositions
+        self.retryReason = retryPositions.isEmpty ? nil : retryReason
         self.invalidPositions = invalidPositions
+        if retryPositions.isEmpty {
+            retry = nil
+        } else if retryPositions.count == delivery.count {
+            retry = delivery
+        } else {
+            // All others are settled, or in the quarantine, when these are tried again.
+            retry = Delivery(delivery.selecting(retryPositions).slices, checkpoint: delivery.checkpoint)
+        }
     }
 
-    private static func remainder(
-        of delivery: Delivery,
-        _ retry: DeliveryOutcome.Retry,
-        check: inout PositionCheck
-    ) -> Delivery? {
+    private init(delivered: Int) {
+        self.delivered = delivered
+        refusals = []
+        retry = nil
+        retryPositions = []
+        retryReason = nil
+        invalidPositions = 0
+    }
+
+    /// The positions that a tracker wants again, those that make no sense aside.
+    private static func positions(of retry: DeliveryOutcome.Retry, check: inout PositionCheck) -> [Int] {
         let unsettled = check.unsettled
         var positions = unsettled
         if let stated = retry.positions {
@@ -62,10 +83,7 @@ package struct Settlement: Sendable {
             let wanted = stated.filter { check.settle($0) }
             positions = check.outside == outsideBefore ? wanted.sorted() : unsettled
         }
-        if positions.isEmpty { return nil }
-        if positions.count == delivery.count { return delivery }
-        // All others are delivered, or in the quarantine when these are tried again.
-        return Delivery(delivery.selecting(positions).slices, checkpoint: delivery.checkpoint)
+        return positions
     }
 }
 

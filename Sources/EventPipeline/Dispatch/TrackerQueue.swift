@@ -20,6 +20,8 @@ package struct TrackerQueue: Sendable {
     package private(set) var spilledFrom: UInt64?
     /// How many events those are, as far as they came while the pipeline ran.
     package private(set) var spilledEvents = 0
+    /// How many events besides those were counted before, and are to be read again.
+    private var respilledEvents = 0
     /// How many of those are not in the journal any more; their positions are passed with the next reading.
     private var lostEvents = 0
     /// When the oldest event that is not being delivered arrived, or before.
@@ -35,7 +37,7 @@ package struct TrackerQueue: Sendable {
     /// Whether nothing waits to be delivered.
     package var isEmpty: Bool { queuedEvents == 0 }
     /// The position of the first event that is not being delivered.
-    package var head: Int { tail - spilledEvents - queuedEvents }
+    package var head: Int { tail - spilledEvents - respilledEvents - queuedEvents }
     /// What it does with events for which it has no room.
     package var fullPolicy: FullPolicy { limits.fullPolicy }
 
@@ -45,6 +47,16 @@ package struct TrackerQueue: Sendable {
         occupiedEvents == 0
             || occupiedEvents + slice.count <= limits.capacityInEvents
                 && occupiedBytes + slice.byteCount <= limits.capacityInBytes
+    }
+
+    /// Whether there is no room for a single event more.
+    var isFull: Bool {
+        occupiedEvents >= limits.capacityInEvents || occupiedBytes >= limits.capacityInBytes
+    }
+
+    /// Whether a delivery is within the queue's limits.
+    func mayHold(_ delivery: Delivery) -> Bool {
+        delivery.count < limits.capacityInEvents && delivery.byteCount < limits.capacityInBytes
     }
 
     /// Keeps room for a slice that will come.
@@ -76,21 +88,43 @@ package struct TrackerQueue: Sendable {
         spilledFrom = sequence
     }
 
-    /// Notes that events came out of the journal, which is read up to a number; returns how many nobody knew of.
+    /// Leaves to the journal what is here, and what was being delivered and is not settled, from a number on.
+    mutating func spillAll(_ unsettled: Int, of inFlight: TrackerState.InFlight, from sequence: UInt64) {
+        release(events: inFlight.events + queuedEvents, bytes: inFlight.bytes + queuedBytes)
+        respilledEvents += unsettled
+        spilledEvents += queuedEvents
+        slices = []
+        queuedEvents = 0
+        queuedBytes = 0
+        spilledFrom = sequence
+    }
+
+    /// Notes that events came out of the journal, which is read up to a number: `events` that were left to it while the
+    /// pipeline ran, and others that it had before.
     ///
-    /// With the last of them slices come in directly again.
-    mutating func unspill(events: Int, to sequence: UInt64, isLast: Bool) -> (unforeseen: Int, missing: Int) {
-        let events = events + lostEvents
+    /// With the last of them slices come in directly again. Returns how many nobody knew of, and how many are missing.
+    mutating func unspill(
+        events: Int,
+        unforeseen: Int,
+        to sequence: UInt64,
+        isLast: Bool
+    ) -> (unforeseen: Int, missing: Int) {
+        let readAgain = min(respilledEvents, unforeseen + events)
+        respilledEvents -= readAgain
+        let earlier = max(0, unforeseen - readAgain)
+        let events = events - max(0, readAgain - unforeseen)
+        let foreseen = min(events + lostEvents, spilledEvents)
+        let unforeseen = earlier + events + lostEvents - foreseen
         lostEvents = 0
-        let unforeseen = max(0, events - spilledEvents)
         tail += unforeseen
-        spilledEvents -= events - unforeseen
+        spilledEvents -= foreseen
         guard isLast else {
             spilledFrom = sequence
             return (unforeseen, 0)
         }
-        let missing = spilledEvents
+        let missing = spilledEvents + respilledEvents
         spilledEvents = 0
+        respilledEvents = 0
         spilledFrom = nil
         return (unforeseen, missing)
     }

@@ -6,6 +6,8 @@ package enum WorkerStep: Sendable {
     case deliver([EventSlice])
     /// Deliver again what a delivery left over.
     case deliverAgain(Delivery)
+    /// Find out which events of what a delivery left over keep the others from being delivered; `turn` grows with each time.
+    case diagnose(Delivery, turn: Int)
     /// Read events from the journal, those with numbers from `from` and before `to`, then say what came of it.
     case readJournal(from: UInt64, to: UInt64)
     /// Have yourself woken at this time, and ask again.
@@ -32,8 +34,8 @@ package struct TrackerState: Sendable {
         ///
         /// Can transition to:
         /// - `ready` when it succeeded.
-        /// - `pausing` when it failed and may succeed later.
-        /// - `unusable` when it failed for good.
+        /// - `pausing` when it failed.
+        /// - `givenUp` when it failed too often.
         case starting
         /// The tracker can take a delivery.
         ///
@@ -42,13 +44,13 @@ package struct TrackerState: Sendable {
         /// - `reading` when nothing is queued any more, and the journal has what did not fit.
         /// - `ended` when the pipeline shuts down and everything is delivered, or time is up.
         case ready
-        /// The journal is being read.
+        /// The journal is being read: for the next delivery, or for events to send along with what is left of the last.
         ///
         /// Can transition to:
         /// - `delivering` when it had events for the tracker.
         /// - `ready` when it had none.
-        /// - `pausing` when it could not be read.
-        case reading
+        /// - `pausing` when it could not be read, and when something is left of the last delivery.
+        case reading(for: Remainder?)
         /// A delivery is under way.
         ///
         /// Can transition to:
@@ -61,11 +63,11 @@ package struct TrackerState: Sendable {
         /// - `starting` or `delivering` at that time.
         /// - `ended` when the pipeline shuts down and time is up, or there is nothing to start for.
         case pausing(until: Duration, before: Attempt)
-        /// The tracker could not start, and never will.
+        /// The tracker did not start within the configuration's number of attempts.
         ///
         /// Can transition to:
         /// - `ended` with the next step.
-        case unusable
+        case givenUp
         /// The worker has ended or is about to. Final.
         case ended
     }
@@ -74,7 +76,24 @@ package struct TrackerState: Sendable {
     enum Attempt: Sendable {
         case start
         case reading
-        case delivery(Delivery, InFlight)
+        case delivery(Remainder)
+    }
+
+    /// What a delivery left over, and the part of the queue that waits for it.
+    struct Remainder: Sendable {
+        var delivery: Delivery
+        var inFlight: InFlight
+
+        /// Adds what comes next in the queue or the journal, so that it is delivered together.
+        mutating func append(_ slices: [EventSlice], events: Int, bytes: Int, nextSequence: UInt64) {
+            delivery = delivery.appending(slices, to: nextSequence)
+            inFlight = InFlight(
+                position: inFlight.position,
+                events: inFlight.events + events,
+                bytes: inFlight.bytes + bytes,
+                nextSequence: nextSequence
+            )
+        }
     }
 
     /// The part of the queue that is being delivered.
@@ -95,31 +114,47 @@ package struct TrackerState: Sendable {
     var phase = Phase.new
     /// How many starts or deliveries have failed in a row without any progress.
     var failures = 0
+    /// Why the last start or delivery failed; `nil` once one succeeds.
+    var failure: TrackerError?
+    /// Since when they have failed without any progress.
+    var failingSince: Duration?
+    /// Whether `start` ever succeeded.
+    var hasStarted = false
+    /// The events that cannot be delivered while others can.
+    var broken = BrokenEvents()
+    var parkingNotice = SparseNotice()
     /// When the timer is set for; a timer for another time is none.
     private var timer: Duration?
     var dropNotice = SparseNotice()
     /// With which position the worker ended.
     private var endPosition: Int?
 
-    package init(name: String, queue: TrackerQueue) {
+    /// How long deliveries fail before it is asked whether only some events are the reason; `nil` for never.
+    private let parkAfter: Duration?
+
+    package init(name: String, queue: TrackerQueue, parkAfter: Duration? = nil) {
         self.queue = queue
+        self.parkAfter = parkAfter
         statistics = TrackerStatistics(name: name)
     }
 
     /// The position before which every event is settled.
     var settledPosition: Int {
         switch phase {
-        case .delivering(let inFlight), .pausing(_, .delivery(_, let inFlight)): inFlight.position
+        case .delivering(let inFlight): inFlight.position
+        case .reading(let remainder?), .pausing(_, .delivery(let remainder)): remainder.inFlight.position
         case .ended: endPosition ?? queue.head
         default: queue.head
         }
     }
 
-    /// Whether the worker's tracker has started.
-    package var isStarted: Bool {
+    /// What the operator sees.
+    var status: TrackerStatistics.Status {
+        if case .ended = phase { return .stopped }
+        if let failure, !failure.isRetryable { return .blocked }
         switch phase {
-        case .new, .starting, .pausing(_, .start), .unusable, .ended: false
-        case .ready, .reading, .delivering, .pausing(_, .reading), .pausing(_, .delivery): true
+        case .new, .starting, .pausing(_, .start), .givenUp: return .starting
+        default: return failure == nil ? .delivering : .retrying
         }
     }
 
@@ -158,7 +193,7 @@ extension TrackerState {
             return stepInPause(until: until, before: attempt, urgency: urgency, published: published, now: now)
         case .ready:
             return stepWhenReady(urgency, published: published, now: now)
-        case .unusable:
+        case .givenUp:
             return end(stopsTracker: true)
         case .ended:
             return end(stopsTracker: false)
@@ -183,12 +218,47 @@ extension TrackerState {
             if now < until { return wait(until: until) }
             phase = .ready
             return stepWhenReady(urgency, published: published, now: now)
-        case .delivery(let delivery, let inFlight):
+        case .delivery(let remainder):
             if now < until { return wait(until: until) }
-            phase = .delivering(inFlight)
-            statistics.retried += delivery.count
-            return .deliverAgain(delivery)
+            return isDiagnosisDue(now: now)
+                ? diagnose(remainder, published: published) : deliverAgain(remainder, diagnoses: false)
         }
+    }
+
+    private mutating func deliverAgain(_ remainder: Remainder, diagnoses: Bool) -> WorkerStep {
+        phase = .delivering(remainder.inFlight)
+        statistics.retried += remainder.delivery.count
+        return diagnoses ? .diagnose(remainder.delivery, turn: failures) : .deliverAgain(remainder.delivery)
+    }
+
+    /// Whether deliveries have failed for so long that it is worth asking whether only some events are the reason.
+    private func isDiagnosisDue(now: Duration) -> Bool {
+        guard let parkAfter, let failingSince else { return false }
+        return now >= failingSince + parkAfter
+    }
+
+    /// Tries what is left of a delivery by the events' names, each alone.
+    ///
+    /// Where all have one name, others are needed to tell a broken table from an outage: they are taken from the queue, then
+    /// from the journal, as far as the queue's limits go. Where none come, nobody waits for these either.
+    private mutating func diagnose(_ remainder: Remainder, published: UInt64) -> WorkerStep {
+        var remainder = remainder
+        while !remainder.delivery.hasSeveralNames, queue.mayHold(remainder.delivery) {
+            if queue.isEmpty {
+                guard let from = queue.spilledFrom, from < published else { break }
+                phase = .reading(for: remainder)
+                return .readJournal(from: from, to: published)
+            }
+            let head = queue.head
+            let slices = queue.take()
+            remainder.append(
+                slices,
+                events: queue.head - head,
+                bytes: slices.reduce(0) { $0 + $1.byteCount },
+                nextSequence: slices.nextSequence
+            )
+        }
+        return deliverAgain(remainder, diagnoses: remainder.delivery.hasSeveralNames)
     }
 
     private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {
@@ -196,7 +266,7 @@ extension TrackerState {
         if urgency == .end || urgency == .drain && queue.isEmpty { return end(stopsTracker: true) }
         if queue.isEmpty {
             guard let from = queue.spilledFrom else { return .wait }
-            phase = .reading
+            phase = .reading(for: nil)
             return .readJournal(from: from, to: published)
         }
         if urgency == .normal, let until = queue.lingersUntil, now < until { return wait(until: until) }

@@ -19,6 +19,9 @@ struct TrackerWorker: Sendable {
                 case .deliverAgain(let delivery):
                     pipeline.metrics[queue].retried(delivery.count)
                     await deliver(delivery)
+                case .diagnose(let delivery, let turn):
+                    pipeline.metrics[queue].retried(delivery.count)
+                    await diagnose(delivery, turn: turn)
                 case .readJournal(let from, let to):
                     await readJournal(from: from, to: to)
                 case .setTimer(let time):
@@ -71,9 +74,12 @@ struct TrackerWorker: Sendable {
             return nil
         }
         let answer = try await tracker.checkpoint(ofJournal: journaling.journal.id)
-        let resumption = await journaling.backlogs[queue].resumption(from: answer, end: journaling.end)
+        let end = pipeline.decide { state, _ in state.resumptionEnd(of: queue, opening: journaling.end) }
+        let backlog = journaling.backlogs[queue]
+        await backlog.forgetWhatWasRead()
+        let resumption = await backlog.resumption(from: answer, end: end)
         guard resumption.finding != .agrees else { return resumption }
-        pipeline.log.resumes(tracker.name, resumption, end: journaling.end)
+        pipeline.log.resumes(tracker.name, resumption, end: end)
         await pipeline.loggingCursor(of: queue) { backlog throws(JournalError) in try await backlog.resume(resumption) }
         return resumption
     }
@@ -86,26 +92,43 @@ struct TrackerWorker: Sendable {
     }
 
     private func deliver(_ delivery: Delivery) async {
+        let broken = pipeline.decide { state, _ in state.trackers[queue].broken }
+        guard broken.isEmpty else { return await deliver(delivery, around: broken) }
+        let settlement = await send(delivery)
+        await report(settlement, stored: checkpoint(of: delivery, settlement))
+    }
+
+    /// Hands events to the tracker, and keeps in the quarantine what it refuses.
+    func send(_ delivery: Delivery) async -> Settlement {
         let began = pipeline.clock.now()
         let outcome = await tracker.deliver(delivery)
         var settlement = Settlement(of: delivery, outcome: outcome)
         if let reason = await quarantine(settlement.refusals, of: delivery) {
             settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
         }
-        let now = pipeline.clock.now()
-        pipeline.metrics[queue].settled(settlement, after: now - began)
+        pipeline.metrics[queue].settled(settlement, after: pipeline.clock.now() - began)
         if settlement.invalidPositions > 0 {
             pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
         }
+        return settlement
+    }
+
+    /// The number that the tracker has stored itself, as it has promised, where all of a delivery was delivered.
+    func checkpoint(of delivery: Delivery, _ settlement: Settlement) -> UInt64? {
+        guard settlement.isDelivered, tracker is any CheckpointingTracker else { return nil }
+        return delivery.checkpoint?.nextSequence
+    }
+
+    /// Says what became of a delivery, and moves the cursor where nothing is left of it.
+    func report(_ settlement: Settlement, stored checkpoint: UInt64?) async {
+        let now = pipeline.clock.now()
         let jitter = settlement.retry == nil ? 0 : pipeline.jitter()
         let report = pipeline.decide { state, actions in
             state.settle(settlement, of: queue, now: now, jitter: jitter, actions: &actions)
         }
         logReport(report, settlement)
         guard report.pause == nil else { return }
-        // As it has promised, the tracker stored it then.
-        let isStored = settlement.isDelivered && tracker is any CheckpointingTracker
-        await moveCursor(to: report.settledSequence, checkpoint: isStored ? delivery.checkpoint?.nextSequence : nil)
+        await moveCursor(to: report.settledSequence, checkpoint: checkpoint)
     }
 
     /// Reads what did not fit into the queue, or is left from before, and delivers it.
@@ -123,11 +146,12 @@ struct TrackerWorker: Sendable {
                     "The quarantine does not keep what is no event any more. \(error.message)"
                 )
             }
-            let (delivers, settled) = pipeline.decide { state, actions in
+            let (reading, settled) = pipeline.decide { state, actions in
                 state.journalRead(part, of: queue, actions: &actions)
             }
+            pipeline.metrics[queue].read(reading)
             await moveCursor(to: settled)
-            guard delivers else { return }
+            guard reading.delivers else { return }
             async let readingAhead: Void = backlog.readAhead(from: part.nextSequence, to: end)
             await deliver(self.delivery(of: part.slices, to: part.nextSequence))
             await readingAhead

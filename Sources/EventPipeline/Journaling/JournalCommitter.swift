@@ -1,184 +1,144 @@
-import DequeModule
 import EventModel
 import Journal
-import Synchronization
 
 /// Commits batches to the journal, all that have gathered at a time: one write and one sync for many senders.
 ///
-/// It has a thread of its own, because both block.
+/// It has a thread of its own, because both block. What is committed when is the pipeline's decision.
 actor JournalCommitter {
-    /// What became of batches that were committed together, in the order in which they came.
-    struct Commit: Sendable {
-        let batches: [RoutedBatch]
-        let completions: [@Sendable (Result<Void, SubmissionError>) -> Void]
-        /// The number of the first event, or why none was committed.
-        let outcome: Result<UInt64, JournalError>
-
-        /// Whether there was no room for it, or the disk did not write.
-        var lacksRoom: Bool {
-            guard case .failure(let error) = outcome else { return false }
-            return error.code == .full || error.code == .unwritable
-        }
+    /// What the committer asks the pipeline, and tells it.
+    struct Desk: Sendable {
+        /// Takes the batches of the next commit: none where nothing has gathered, `nil` where nothing more will.
+        let take: @Sendable () -> [RoutedBatch]?
+        /// Suspends until something may have gathered.
+        let wait: @Sendable () async -> Void
+        /// Hears what became of the batches that were taken: the number of the first event, or why none was committed.
+        let ended: @Sendable ([RoutedBatch], Result<UInt64, JournalError>) -> Void
+        /// Tells the number of the oldest event that somebody still needs.
+        let needed: @Sendable () -> UInt64
+        /// Hears which segments were removed.
+        let retired: @Sendable (Result<[Segment], JournalError>) -> Void
+        let watch: DiskWatch
     }
 
-    private typealias Request = (batch: RoutedBatch, completion: @Sendable (Result<Void, SubmissionError>) -> Void)
-
-    /// What the door and the committer share.
-    private struct Mailbox: Sendable {
-        var requests: Deque<Request> = []
-        var parked: CheckedContinuation<Void, Never>?
-        var isClosed = false
-    }
-
-    /// The most bytes of events in one commit, if not a single batch has more.
-    private static let maximumBytes = 4 << 20
     /// How old a segment's first event is at least when the segment is ended for its age: each one is a file.
     private static let minimumSegmentAge = Duration.seconds(60)
 
     private let thread: BlockingThread
     private let journal: Journal
-    private let now: @Sendable () -> Timestamp
+    private let now: @Sendable () -> Int64
     /// How many segments there were when segments were last looked at for removal.
     private var lastSegments = 0
     private var writer: JournalWriter?
-    private let mailbox = Mutex(Mailbox())
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Commits on `thread`; `now` tells the time.
-    init(_ journal: Journal, thread: BlockingThread, now: @escaping @Sendable () -> Timestamp) {
+    /// Commits on `thread`; `now` tells the time by which the journal's segments age.
+    init(_ journal: Journal, thread: BlockingThread, now: @escaping @Sendable () -> Int64) {
         self.thread = thread
         self.now = now
         self.journal = journal
         writer = JournalWriter(journal)
     }
 
-    /// Hands a batch over; after `close` it is turned down.
-    nonisolated func commit(
-        _ batch: RoutedBatch,
-        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void
-    ) -> Bool {
-        let (isOpen, parked) = mailbox.withLock { mailbox in
-            guard !mailbox.isClosed else { return (false, CheckedContinuation<Void, Never>?.none) }
-            mailbox.requests.append((batch, completion))
-            return (true, mailbox.parked.take())
-        }
-        parked?.resume()
-        return isOpen
-    }
-
-    /// Commits until it is closed; `done` is called after each commit, before the next.
-    ///
-    /// `needed` tells the number of the oldest event that somebody still needs; `retired` hears what was removed.
-    func run(
-        needed: @Sendable () -> UInt64,
-        retired: @Sendable (Result<[Segment], JournalError>) -> Void,
-        _ done: @Sendable (Commit) -> Void
-    ) async {
-        while true {
-            while let requests = takeRequests() {
-                let commit = commit(requests)
-                done(commit)
-                writer?.releaseMemory(needed: needed)
-                let hasNewSegment = retire(after: commit, needed, retired)
-                // Lets a sync that is due, and what retention takes, come in between.
-                if hasNewSegment || isTimed { await Task.yield() }
+    /// Commits until nothing more will come, and ends the journal's last segment then.
+    func run(_ desk: Desk) async {
+        while let batches = desk.take() {
+            guard !batches.isEmpty else {
+                await desk.wait()
+                continue
             }
-            guard await waitForRequests() else { break }
+            let outcome = commit(batches)
+            desk.ended(batches, outcome)
+            writer?.releaseMemory(needed: desk.needed)
+            let hasLooked = retire(after: outcome, desk)
+            // Lets a sync that is due, and what retention takes, come in between.
+            if hasLooked || isTimed { await Task.yield() }
         }
-        try? writer.take()?.close(now: now().microseconds)
+        desk.watch { try? writer.take()?.close(now: now()) }
     }
 
     /// Tries whether the journal can be written, after it could not; makes room before, of what nobody needs.
-    func probe(needed: UInt64) throws(JournalError) {
-        // Also where there is no room: what was acknowledged waits for it.
-        try syncIfTimed()
-        _ = try journal.retire(before: needed, now: now().microseconds, makesRoom: true)
-        _ = try writer?.commit([], now: now().microseconds)
+    func probe(needed: UInt64, _ watch: DiskWatch) throws(JournalError) {
+        try watch { () throws(JournalError) in
+            // Also where there is no room: what was acknowledged waits for it.
+            try syncIfTimed()
+            _ = try journal.retire(before: needed, now: now(), makesRoom: true)
+            _ = try writer?.commit([], now: now())
+        }
     }
 
     /// Removes segments that are over and nobody needs; the last one, too, once it is old enough.
-    func retire(needed: UInt64) throws(JournalError) -> [Segment] {
-        let now = now().microseconds
-        let age = max(journal.configuration.retentionAge, Self.minimumSegmentAge)
-        try writer?.renewSegment(after: age, now: now)
-        return try journal.retire(before: needed, now: now)
+    func retire(needed: UInt64, _ watch: DiskWatch) throws(JournalError) -> [Segment] {
+        try watch { () throws(JournalError) in
+            let now = now()
+            let age = max(journal.configuration.retentionAge, Self.minimumSegmentAge)
+            try writer?.renewSegment(after: age, now: now)
+            return try journal.retire(before: needed, now: now)
+        }
+    }
+
+    /// Makes what was committed survive a loss of power, where the durability leaves that to a timer.
+    func syncIfTimed(_ watch: DiskWatch) throws(JournalError) {
+        try watch { () throws(JournalError) in try syncIfTimed() }
+    }
+
+    /// Whether the journal has room for a commit of so many bytes.
+    func hasRoom(forBytes bytes: Int) -> Bool {
+        writer?.hasRoom(forBytes: bytes) ?? false
     }
 
     private var isTimed: Bool {
         if case .interval = journal.configuration.durability { true } else { false }
     }
 
-    /// Makes what was committed survive a loss of power, where the durability leaves that to a timer.
-    func syncIfTimed() throws(JournalError) {
+    private func syncIfTimed() throws(JournalError) {
         if isTimed { try writer?.sync() }
-    }
-
-    /// Ends `run` once everything handed over before is committed.
-    nonisolated func close() {
-        let parked = mailbox.withLock { mailbox in
-            mailbox.isClosed = true
-            return mailbox.parked.take()
-        }
-        parked?.resume()
     }
 
     /// Removes segments that are over, each time another one was begun, and when there is no room; returns whether it
     /// looked.
-    private func retire(
-        after commit: Commit,
-        _ needed: () -> UInt64,
-        _ retired: (Result<[Segment], JournalError>) -> Void
-    ) -> Bool {
+    private func retire(after commit: Result<UInt64, JournalError>, _ desk: Desk) -> Bool {
+        var lacksRoom = false
+        if case .failure(let error) = commit { lacksRoom = error.code == .full || error.code == .unwritable }
         let segments = journal.position.segments.count
-        guard segments != lastSegments || commit.lacksRoom else { return false }
+        guard segments != lastSegments || lacksRoom else { return false }
         var outcome = Result<[Segment], JournalError>.success([])
         do throws(JournalError) {
-            let now = self.now().microseconds
-            outcome = .success(try journal.retire(before: needed(), now: now, makesRoom: commit.lacksRoom))
+            let needed = desk.needed()
+            outcome = .success(
+                try desk.watch { () throws(JournalError) in
+                    try journal.retire(before: needed, now: now(), makesRoom: lacksRoom)
+                }
+            )
         } catch {
             outcome = .failure(error)
         }
         lastSegments = journal.position.segments.count
-        retired(outcome)
+        desk.retired(outcome)
         return true
     }
 
-    private func commit(_ requests: [Request]) -> Commit {
-        var outcome = Result<UInt64, JournalError>.failure(JournalError(.closed, "The journal is closed."))
+    private func commit(_ batches: [RoutedBatch]) -> Result<UInt64, JournalError> {
         do throws(JournalError) {
-            let now = self.now().microseconds
-            if let first = try writer?.commit(requests.map(\.batch.batch), now: now) { outcome = .success(first) }
+            guard let first = try writer?.commit(batches.map(\.batch), now: now()) else {
+                return .failure(JournalError(.closed, "The journal is closed."))
+            }
+            return .success(first)
         } catch {
-            outcome = .failure(error)
-        }
-        return Commit(batches: requests.map(\.batch), completions: requests.map(\.completion), outcome: outcome)
-    }
-
-    /// What is committed next; `nil` where nothing has come.
-    private func takeRequests() -> [Request]? {
-        mailbox.withLock { mailbox in
-            var taken: [Request] = []
-            var bytes = 0
-            while let next = mailbox.requests.first {
-                bytes += next.batch.batch.byteCount
-                guard taken.isEmpty || bytes <= Self.maximumBytes else { break }
-                taken.append(mailbox.requests.removeFirst())
-            }
-            return taken.isEmpty ? nil : taken
+            return .failure(error)
         }
     }
+}
 
-    /// Suspends until there is something; false where it is closed and nothing is left.
-    private func waitForRequests() async -> Bool {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let isDue = mailbox.withLock { mailbox in
-                if !mailbox.requests.isEmpty || mailbox.isClosed { return true }
-                mailbox.parked = continuation
-                return false
-            }
-            if isDue { continuation.resume() }
-        }
-        return mailbox.withLock { !$0.isClosed || !$0.requests.isEmpty }
+/// Tells when the journal's thread begins to wait for the disk, and when the disk has answered.
+struct DiskWatch: Sendable {
+    let began: @Sendable () -> Void
+    let ended: @Sendable () -> Void
+
+    /// Does something on the disk.
+    func callAsFunction<Result, Failure>(_ work: () throws(Failure) -> Result) throws(Failure) -> Result {
+        began()
+        defer { ended() }
+        return try work()
     }
 }

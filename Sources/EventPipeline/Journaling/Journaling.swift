@@ -1,4 +1,3 @@
-import EventModel
 import Journal
 import Synchronization
 
@@ -10,8 +9,10 @@ final class Journaling: Sendable {
     private let committing = Mutex<Task<Void, Never>?>(nil)
     /// Whether it has, without the lock.
     private let isCommitting = Atomic(false)
-    /// Tells the time that commits are marked with, and by which segments age.
-    let now: @Sendable () -> Timestamp
+    /// Tells the time that commits are marked with, and by which segments age, in microseconds since 1970.
+    ///
+    /// It is that of the journal's opening and what a monotonic clock has counted since, whatever the wall clock does.
+    let now: @Sendable () -> Int64
     /// One for each tracker, in the order of the queues.
     let backlogs: [TrackerBacklog]
     /// How far each tracker had got when the journal was opened.
@@ -33,9 +34,11 @@ final class Journaling: Sendable {
         trackerNames: [String],
         delivery: Pipeline.DeliveryLimits,
         start: JournalStart,
-        now: @escaping @Sendable () -> Timestamp
+        clock: PipelineClock
     ) throws(JournalError) {
         self.journal = journal
+        let opened = journal.openedAt
+        let now: @Sendable () -> Int64 = { opened &+ Int64(clock.now() / .microseconds(1)) }
         self.now = now
         end = journal.position.nextSequence
         committer = JournalCommitter(journal, thread: try Self.thread(), now: now)
@@ -49,6 +52,7 @@ final class Journaling: Sendable {
             backlogs.append(
                 TrackerBacklog(
                     journal,
+                    end: end,
                     cursor: cursor,
                     catalog: catalog,
                     tracker: name,
@@ -67,7 +71,6 @@ final class Journaling: Sendable {
     }
 
     /// Begins to commit, unless that has begun.
-    @inline(__always)
     func beginCommitting(of pipeline: Pipeline) {
         if !isCommitting.load(ordering: .relaxed) { _ = committing(of: pipeline) }
     }
@@ -75,7 +78,7 @@ final class Journaling: Sendable {
     /// Ends the committing once everything handed over before is committed; waits for it.
     func endCommitting(of pipeline: Pipeline) async {
         let committing = committing(of: pipeline)
-        committer.close()
+        pipeline.decide { state, actions in state.endCommitting(actions: &actions) }
         await committing.value
     }
 

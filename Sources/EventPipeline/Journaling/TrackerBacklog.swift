@@ -19,19 +19,42 @@ actor TrackerBacklog {
         private(set) var rejectedBytes = 0
         /// What could not be read.
         var damages: [Damage] = []
+        /// How many of its events were in the journal when it was opened, the rejected ones included.
+        private(set) var earlierEvents = 0
+        /// How many events that were in the journal when it was opened are lost to damage, for this tracker or others.
+        var lostEarlierEvents = 0
 
         /// How many events there are for the tracker.
         var count: Int { slices.reduce(0) { $0 + $1.count } }
 
+        /// Adds events for the tracker; `isEarlier` says that they were in the journal when it was opened.
+        mutating func add(_ slice: EventSlice, isEarlier: Bool) {
+            slices.append(slice)
+            if isEarlier { earlierEvents += slice.count }
+        }
+
         /// Adds what does not follow the plan any more.
-        mutating func add(_ rejected: [Rejection]) {
+        mutating func add(_ rejected: [Rejection], isEarlier: Bool) {
             rejections += rejected
+            if isEarlier { earlierEvents += rejected.count }
             rejectedBytes += rejected.reduce(0) { $0 + $1.approximateBytes }
         }
     }
 
+    /// Some of the tracker's events, by whether the pipeline has seen them come.
+    struct Count: Sendable, Equatable {
+        /// Those that were in the journal when it was opened.
+        var earlier = 0
+        /// Those that came since.
+        var later = 0
+
+        var total: Int { earlier + later }
+    }
+
     private let thread: BlockingThread
     private let journal: Journal
+    /// Where the journal ended when it was opened.
+    private let end: UInt64
     private let catalog: EventCatalog
     private let mask: UInt64
     private let delivery: Pipeline.DeliveryLimits
@@ -40,6 +63,8 @@ actor TrackerBacklog {
     private var reader: JournalReader?
     /// Slices that were read, and not handed out.
     private var waiting: Deque<EventSlice> = []
+    /// Where damage began behind which no event was read so far, and how many bytes of it there are.
+    private var damage: (start: UInt64, byteCount: Int)?
     /// A part that was read ahead, and from where.
     private var ahead: (start: UInt64, part: Part)?
     /// From which number on reading failed the last time, and how often in a row.
@@ -53,6 +78,7 @@ actor TrackerBacklog {
 
     init(
         _ journal: Journal,
+        end: UInt64,
         cursor: CursorFile,
         catalog: EventCatalog,
         tracker: String,
@@ -60,6 +86,7 @@ actor TrackerBacklog {
         thread: BlockingThread
     ) {
         self.journal = journal
+        self.end = end
         self.cursor = cursor
         self.catalog = catalog
         self.delivery = delivery
@@ -91,22 +118,27 @@ actor TrackerBacklog {
         }
     }
 
-    private func readPart(from sequence: UInt64, to end: UInt64) throws(JournalError) -> Part {
+    private func readPart(from sequence: UInt64, to limit: UInt64) throws(JournalError) -> Part {
         let start = max(sequence, givenUpBefore)
         if reader == nil || waiting.isEmpty && reader?.nextSequence != start {
             waiting = []
+            damage = nil
             reader = journal.reader(from: start)
         }
         var part = Part(nextSequence: sequence)
         // What is rejected fills a part as well: after a change of the plan that may be all there is.
         while !fill(&part), part.rejectedBytes < delivery.maximumBytes, let position = reader?.nextSequence,
-            position < end
+            position < limit
         {
-            guard try readFrame(from: sequence, to: end, into: &part) else {
+            guard try readFrame(from: sequence, to: limit, into: &part) else {
                 // What is missing before the end is not there any more.
-                part.nextSequence = end
+                noteLoss(before: limit, in: &part)
+                part.nextSequence = limit
                 return part
             }
+        }
+        if waiting.isEmpty, let position = reader?.nextSequence, position >= limit {
+            noteLoss(before: position, in: &part)
         }
         let next = waiting.isEmpty ? reader?.nextSequence : part.slices.last?.sequences.upperBound
         part.nextSequence = max(sequence, next ?? sequence)
@@ -117,30 +149,32 @@ actor TrackerBacklog {
     /// the tracker that are.
     ///
     /// `sequence` is the number from which the tracker reads on.
-    func giveUp(before limit: UInt64, from sequence: UInt64) -> Int {
+    func giveUp(before limit: UInt64, from sequence: UInt64) -> Count {
         // What was read ahead was not handed out: it is given up with the rest, and counted.
         if let ahead, ahead.start < limit { forgetWhatWasRead() }
         let next = max(sequence, givenUpBefore, reader?.nextSequence ?? 0)
-        guard next < limit else { return 0 }
+        guard next < limit else { return Count() }
         givenUpBefore = limit
         if reader != nil { reader = journal.reader(from: limit) }
         return count(from: next, to: limit)
     }
 
     /// How many events for the tracker can be read in a range of numbers.
-    private func count(from start: UInt64, to end: UInt64) -> Int {
+    private func count(from start: UInt64, to limit: UInt64) -> Count {
         var counting = journal.reader(from: start)
-        var count = 0
-        while counting.nextSequence < end, let step = try? counting.next() {
+        var count = Count()
+        while counting.nextSequence < limit, let step = try? counting.next() {
             switch step {
-            case .frame(let header, _) where header.firstSequence >= end: return count
+            case .frame(let header, _) where header.firstSequence >= limit: return count
             case .frame(let header, let lines):
                 let skipped = start > header.firstSequence ? Int(clamping: start - header.firstSequence) : 0
                 guard let checked = try? validator.check(lines.droppingLines(skipped), as: .lines) else {
                     break
                 }
-                count += checked.rejections.count(where: concerns)
-                count += checked.batch.flatMap { EventSlice($0, for: mask) }?.count ?? 0
+                let events =
+                    checked.rejections.count(where: concerns)
+                    + (checked.batch.flatMap { EventSlice($0, for: mask) }?.count ?? 0)
+                if header.firstSequence < end { count.earlier += events } else { count.later += events }
             case .damage: continue
             case .caughtUp: return count
             }
@@ -184,6 +218,7 @@ actor TrackerBacklog {
     func forgetWhatWasRead() {
         reader = nil
         waiting = []
+        damage = nil
         ahead = nil
     }
 
@@ -195,7 +230,7 @@ actor TrackerBacklog {
             guard room > 0, bytes == 0 || bytes + next.byteCount <= delivery.maximumBytes else { return true }
             let slice = next.count > room ? next[0..<room] : next
             if slice.count < next.count { waiting[0] = next[room..<next.count] } else { waiting.removeFirst() }
-            part.slices.append(slice)
+            part.add(slice, isEarlier: slice.sequences.lowerBound < end)
             events += slice.count
             bytes += slice.byteCount
         }
@@ -203,7 +238,12 @@ actor TrackerBacklog {
     }
 
     /// Reads one frame; false where there is none before `end`.
-    private func readFrame(from sequence: UInt64, to end: UInt64, into part: inout Part) throws(JournalError) -> Bool {
+    private func readFrame(
+        from sequence: UInt64,
+        to limit: UInt64,
+        into part: inout Part
+    ) throws(JournalError) -> Bool {
+        let start = reader?.nextSequence ?? sequence
         let step: JournalReader.Step
         do throws(FileError) {
             guard let next = try reader?.next() else { return false }
@@ -216,18 +256,19 @@ actor TrackerBacklog {
                 let damage = reader?.passSegment(.unreadable(error.errorNumber))
             else { throw beginAnew("The journal cannot be read: \(error).") }
             failure.count = 0
-            part.damages.append(damage)
+            note(damage, from: start, in: &part)
             return true
         }
         switch step {
-        case .frame(let header, _) where header.firstSequence >= end:
+        case .frame(let header, _) where header.firstSequence >= limit:
             // It is on its way to the queues; should they not take it, it is read again.
             reader = nil
             return false
         case .frame(let header, let lines):
+            noteLoss(before: header.firstSequence, in: &part)
             let skipped = sequence > header.firstSequence ? Int(clamping: sequence - header.firstSequence) : 0
             let checked = try check(lines.droppingLines(skipped))
-            part.add(checked.rejections.filter(concerns))
+            part.add(checked.rejections.filter(concerns), isEarlier: header.firstSequence < end)
             if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
                 slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
                 slice.committedPlaces = Self.places(of: batch, besides: checked.rejections)
@@ -235,12 +276,32 @@ actor TrackerBacklog {
             }
             return true
         case .damage(let damage):
-            part.damages.append(damage)
+            note(damage, from: start, in: &part)
             return true
         case .caughtUp:
             return false
         }
     }
+
+    /// Notes that something is damaged; how many events stood there shows when one behind it is read.
+    private func note(_ damage: Damage, from start: UInt64, in part: inout Part) {
+        part.damages.append(damage)
+        let before = self.damage
+        self.damage = (before?.start ?? start, (before?.byteCount ?? 0) + damage.byteCount)
+    }
+
+    /// Counts the events that were lost before this number, of those that the pipeline has not seen come.
+    ///
+    /// Numbers may be left out for other reasons, so that no more count than the damage had room for.
+    private func noteLoss(before sequence: UInt64, in part: inout Part) {
+        guard let (start, byteCount) = damage.take() else { return }
+        let missing = min(sequence, end)
+        guard start < missing else { return }
+        part.lostEarlierEvents += min(Int(clamping: missing - start), byteCount / Self.minimumLineBytes)
+    }
+
+    /// No canonical line is shorter: an id, a name and two times alone take more.
+    private static let minimumLineBytes = 100
 
     private func check(_ lines: UnsafeRawBufferPointer) throws(JournalError) -> CheckedBody {
         do {

@@ -4,38 +4,48 @@ public import Logging
 import Metrics
 import Synchronization
 
-/// Where rejected events are kept, with the reason, until the plan or the event is fixed.
+/// The dead-letter queue: where rejected events are kept, with the reason, until the plan or the event is fixed.
 ///
-/// A folder of journals, in the frames of `Journal`: each process that writes has two to itself, so several may share the
-/// folder. An event is one JSON object on one line (`QuarantineLine`). Files are made with mode 0600, since events hold
-/// what customers did. What did not follow the plan is written when the sender is answered, by a thread that may not wait
-/// for a disk, and survives the end of the process; what a tracker refused is synced, by a thread of its own.
+/// A folder of journals, in the frames of `Journal`; each process that writes has two to itself, so several may share the
+/// folder. Files are made with mode 0600, since events hold what customers did.
 ///
-/// There is a limit for each process, of which what did not follow the plan may take three quarters. What goes beyond, and
-/// what the disk refuses, is counted and logged, not kept; a sender never sees an error of the quarantine. A pipeline with a
-/// journal holds its tracker's cursor before events that could not be kept.
+/// - What senders cause is a ring (`verdicts/N`): at its limit the oldest goes, counted and logged. Verdicts are handed to a
+///   thread when the sender is answered, at most 16 MiB of them at a time; what finds no room there, and what the disk
+///   refuses, is counted and logged, not kept. A crash of the process loses what was handed over and not written, a loss of
+///   power also what the system had not written.
+/// - What trackers refuse, and what was parked, is kept apart (`refused/N`), synced before it counts as settled, and never
+///   removed. At its limit a pipeline with a journal holds the tracker's cursor before it.
+///
+/// Each process has a limit, of which a quarter is the ring's. A sender never sees an error of the quarantine.
 public final class Quarantine: Sendable {
-    /// The limit of each process's part unless another is stated: 1 GiB.
+    /// The default limit of each process's parts together: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30
+    /// The most bytes of verdicts that were handed over and are not written yet: 16 MiB.
+    package static let handoverCapacityInBytes = 16 << 20
 
-    private let store: Mutex<Store>
-    /// `nil` where nothing is to be kept.
-    private let refusals: DurableQuarantinePart?
-    /// `nil` where nothing is to be kept.
-    private let room: QuarantineRoom?
+    /// `nil` where nothing is to be kept, like `refusals`.
+    private let ring: VerdictRing?
+    private let refusals: RefusalJournal?
+    private let handover: Mutex<VerdictHandover>
+    private let nextDrain = Atomic<UInt64>(0)
+    private let counts = Mutex(Counts())
     private let now: @Sendable () -> Timestamp
+    /// What the notices in the log go by, whatever the wall clock does.
+    private let clock: PipelineClock
     private let logger: Logger
     private let metrics = QuarantineMetrics()
 
-    /// What the lock guards.
-    fileprivate struct Store: ~Copyable {
-        /// Writes verdicts; `nil` where nothing is to be kept.
-        var writer: JournalWriter?
+    private struct Counts {
         var statistics = QuarantineStatistics()
-        var notice = SparseNotice()
+        var lossNotice = SparseNotice()
+        var ringNotice = SparseNotice()
     }
 
     /// Opens the folder, or makes it; `now` tells when an event was put there.
+    ///
+    /// `capacityInBytes` is the limit of what this process keeps: a quarter is for what senders cause, the rest for what
+    /// trackers do not take. A ring of less than 16 MiB may not take the verdicts of a large request. What older versions
+    /// kept in the folder does not count.
     ///
     /// - Throws: `QuarantineError` where the folder cannot be written, and where the system refuses a thread.
     public convenience init(
@@ -45,13 +55,15 @@ public final class Quarantine: Sendable {
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(QuarantineError) {
         do throws(JournalError) {
-            let (verdicts, verdictsLock) = try QuarantineFolder.claimPart(of: folder)
-            let (refusals, refusalsLock) = try QuarantineFolder.claimPart(of: folder)
+            let parts = QuarantineFolder(path: folder)
+            let (verdicts, verdictsLock) = try parts.claimPart(.verdicts)
+            let (refusals, refusalsLock) = try parts.claimPart(.refused)
+            let ringBytes = capacityInBytes / 4
             try self.init(
                 verdicts: verdicts,
                 refusals: refusals,
                 locks: (verdictsLock, refusalsLock),
-                capacityInBytes: capacityInBytes,
+                capacities: (ringBytes, capacityInBytes - ringBytes),
                 logger: logger,
                 now: now
             )
@@ -65,45 +77,43 @@ public final class Quarantine: Sendable {
         verdicts: any FileSystem,
         refusals: any FileSystem,
         locks: (verdicts: FolderLock, refusals: FolderLock)? = nil,
-        capacityInBytes: Int,
+        capacities: (verdicts: Int, refusals: Int),
+        handoverCapacityInBytes: Int = Quarantine.handoverCapacityInBytes,
         logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp
     ) throws(JournalError) {
-        let durable = try Journal(
+        let time = now().microseconds
+        let kept = try Journal(
             refusals,
             lock: locks?.refusals,
-            configuration: QuarantineFolder.configuration(.fsync, capacityInBytes: capacityInBytes),
-            now: now().microseconds
+            configuration: QuarantineFolder.configuration(.fsync, capacityInBytes: capacities.refusals),
+            now: time
         )
-        let part = try DurableQuarantinePart(durable)
-        let prompt = try Journal(
-            DeferredFolderSync(files: verdicts, part: part),
+        let latest = try Journal(
+            verdicts,
             lock: locks?.verdicts,
-            configuration: QuarantineFolder.configuration(.none, capacityInBytes: capacityInBytes),
-            now: now().microseconds
+            configuration: QuarantineFolder.configuration(.none, capacityInBytes: capacities.verdicts),
+            now: time
         )
-        store = Mutex(Store(writer: JournalWriter(prompt)))
-        self.refusals = part
-        room = QuarantineRoom(verdicts: prompt, refusals: durable, capacityInBytes: capacityInBytes)
+        self.refusals = try RefusalJournal(kept)
+        ring = try VerdictRing(latest, now: time)
+        handover = Mutex(VerdictHandover(capacityInBytes: handoverCapacityInBytes))
         self.now = now
+        self.clock = PipelineClock(clock)
         self.logger = logger
-        for finding in prompt.recovery.sentences + durable.recovery.sentences {
+        for finding in latest.recovery.sentences + kept.recovery.sentences {
             logger.warning("The quarantine was not as it should be: \(finding)")
         }
     }
 
     private init(discardingWith logger: Logger) {
-        store = Mutex(Store(writer: nil))
+        ring = nil
         refusals = nil
-        room = nil
+        handover = Mutex(VerdictHandover(capacityInBytes: 0))
         now = Timestamp.now
+        clock = PipelineClock(ContinuousClock())
         self.logger = logger
-    }
-
-    deinit {
-        let now = now().microseconds
-        // What is not ended well is found whole at the next opening, too.
-        store.withLock { store in try? store.writer.take()?.close(now: now) }
     }
 
     /// A quarantine that keeps nothing: rejected events are counted and logged, and gone.
@@ -113,36 +123,87 @@ public final class Quarantine: Sendable {
         Quarantine(discardingWith: logger)
     }
 
+    /// Whether it keeps nothing.
+    var isDiscarding: Bool { refusals == nil }
+
     /// How many events were kept, and how many were not.
     public var statistics: QuarantineStatistics {
-        store.withLock { $0.statistics }
+        counts.withLock { $0.statistics }
     }
 
-    /// Keeps events that did not follow the plan of a version.
+    // MARK: What senders cause
+
+    /// Keeps events that did not follow the plan of a version; never waits for the disk.
+    ///
+    /// What is kept takes at most the bytes of the events and `VerdictRecords.maximumOverheadBytes`.
     package func keep(_ rejections: [Rejection], source: String, planVersion: String?) {
         guard !rejections.isEmpty else { return }
+        guard let ring else { return countLost(rejections.count, Self.discards) }
         let time = now()
-        var lines = QuarantineLines(at: time)
-        for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
-        count(append(lines), lines.count)
+        let records = VerdictRecords(rejections, source: source, planVersion: planVersion, at: time)
+        switch handover.withLock({ $0.add(VerdictHandover.Entry(records: records, time: time)) }) {
+        case .waits: break
+        // It ends with what was handed over by then, so it needs nobody who waits for it; `drain` does where somebody must.
+        case .startsWriting: Task { await writeHandedOver(to: ring) }
+        case .full: countLost(rejections.count, "More verdicts came at once than the disk takes.")
+        }
     }
 
-    /// Keeps events that a tracker refused, each with its reason, for good.
+    private func writeHandedOver(to ring: VerdictRing) async {
+        while let entries = handover.withLock({ $0.next() }) {
+            let outcome = await ring.write(entries)
+            let events = entries.reduce(0) { $0 + $1.records.count }
+            if let error = outcome.error { countLost(events, error.message) } else { countKept(events) }
+            if outcome.overwritten > 0 { countOverwritten(outcome.overwritten) }
+            let drained = handover.withLock { $0.finish(entries) }
+            for completion in drained { completion() }
+        }
+    }
+
+    /// Waits until the verdicts that were handed over so far are written, or lost and counted.
+    ///
+    /// Returns early when the task is cancelled.
+    package func drain() async {
+        let number = nextDrain.add(1, ordering: .relaxed).newValue
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                endDrains { $0.drain(number: number) { continuation.resume() } }
+                // A cancellation that came before found no drain to end.
+                if Task.isCancelled { endDrains { $0.abandonDrain(number: number) } }
+            }
+        } onCancel: {
+            endDrains { $0.abandonDrain(number: number) }
+        }
+    }
+
+    private func endDrains(_ change: (inout sending VerdictHandover) -> [@Sendable () -> Void]) {
+        for completion in handover.withLock({ change(&$0) }) { completion() }
+    }
+
+    /// How many events were handed over and are not written yet.
+    package var unwrittenEvents: Int { handover.withLock { $0.events } }
+
+    // MARK: What trackers do not take
+
+    /// Keeps events that a tracker refused, or that were parked, each with its reason; they are synced when this returns.
     ///
     /// - Throws: Where they are not kept, and were not to be discarded; nothing is counted then, for who asked has to ask
     ///   again.
     package func keep(
         _ refusals: [(event: TrackedEvent, reason: String)],
-        refusedBy tracker: String
+        refusedBy tracker: String,
+        as verdict: DeliveryVerdict = .refused
     ) async throws(JournalError) {
         var lines = QuarantineLines(at: now())
-        for refusal in refusals { lines.add(refusal.event, refusedBy: tracker, reason: refusal.reason) }
+        for refusal in refusals {
+            lines.add(refusal.event, refusedBy: tracker, as: verdict, reason: refusal.reason)
+        }
         try await keepForGood(lines)
     }
 
     /// Keeps events that do not follow the plan any more, for good.
     ///
-    /// - Throws: As `keep(_:refusedBy:)`.
+    /// - Throws: As `keep(_:refusedBy:as:)`.
     package func keepForGood(
         _ rejections: [Rejection],
         source: String,
@@ -155,53 +216,51 @@ public final class Quarantine: Sendable {
 
     private func keepForGood(_ lines: QuarantineLines) async throws(JournalError) {
         guard lines.count > 0 else { return }
-        guard let refusals else { return count(.discarded, lines.count) }
-        try room?.checkRefusals(lines)
+        guard let refusals else { return countLost(lines.count, Self.discards) }
         try await refusals.commit(lines)
-        count(.kept, lines.count)
+        countKept(lines.count)
     }
 
     /// Counts events that could not be kept and are gone.
     package func lose(_ events: Int, _ error: JournalError) {
-        count(.failed(error), events)
+        countLost(events, error.message)
     }
 
-    /// What became of some lines.
-    private enum Outcome {
-        case kept
-        case discarded
-        case failed(JournalError)
+    /// Counts events of one request beyond what is kept of it.
+    package func lose(_ events: Int) {
+        if events > 0 { countLost(events, "A request had more of them than are kept of one request.") }
     }
 
-    private func append(_ lines: QuarantineLines) -> Outcome {
-        store.withLock { store in
-            guard store.writer != nil else { return .discarded }
-            do throws(JournalError) {
-                try room?.checkVerdicts(lines)
-                _ = try store.writer?.commit(lines: lines.bytes, count: lines.count, now: lines.time.microseconds)
-                return .kept
-            } catch {
-                return .failed(error)
-            }
-        }
+    // MARK: Counting
+
+    private static let discards = "There is no quarantine."
+
+    private func countKept(_ events: Int) {
+        counts.withLock { $0.statistics.kept += events }
+        metrics.kept.increment(by: events)
     }
 
-    private func count(_ outcome: Outcome, _ events: Int) {
-        let reason: String
-        switch outcome {
-        case .kept:
-            store.withLock { $0.statistics.kept += events }
-            return metrics.kept.increment(by: events)
-        case .discarded: reason = "There is no quarantine."
-        case .failed(let error): reason = error.message
-        }
+    private func countLost(_ events: Int, _ reason: String) {
         metrics.lost.increment(by: events)
-        let unreported = store.withLock { store in
-            store.statistics.lost += events
-            return store.notice.add(events, now: Duration.microseconds(now().microseconds))
+        let unreported = counts.withLock { counts in
+            counts.statistics.lost += events
+            return counts.lossNotice.add(events, now: clock.now())
         }
         guard let unreported else { return }
         logger.error("Rejected events were not kept.", metadata: ["events": "\(unreported)", "reason": "\(reason)"])
+    }
+
+    private func countOverwritten(_ events: Int) {
+        metrics.overwritten.increment(by: events)
+        let unreported = counts.withLock { counts in
+            counts.statistics.overwritten += events
+            return counts.ringNotice.add(events, now: clock.now())
+        }
+        guard let unreported else { return }
+        logger.warning(
+            "The quarantine is at its limit for what senders cause; the oldest events were removed for newer ones.",
+            metadata: ["events": "\(unreported)"]
+        )
     }
 }
 
@@ -209,12 +268,15 @@ public final class Quarantine: Sendable {
 public struct QuarantineStatistics: Sendable, Hashable {
     /// Events that were written.
     public var kept = 0
-    /// Events that were not, because of the limit or an error of the disk.
+    /// Events that were not, because of the limit, an error of the disk, or too many at once.
     public var lost = 0
+    /// Events that were written, by this process or one before it, and removed at the limit for newer ones.
+    public var overwritten = 0
 
-    /// States how many; both are zero at first.
-    public init(kept: Int = 0, lost: Int = 0) {
+    /// States how many; all are zero at first.
+    public init(kept: Int = 0, lost: Int = 0, overwritten: Int = 0) {
         self.kept = kept
         self.lost = lost
+        self.overwritten = overwritten
     }
 }

@@ -1,8 +1,40 @@
 package import Journal
 
-/// A quarantine's folder: journals in folders named `0`, `1` and so on, two for each process that writes at a time.
+/// A quarantine's folder: journals in the folders `verdicts/0`, `verdicts/1` and so on, and `refused/0`, `refused/1` and
+/// so on; each process that writes has one of each to itself.
+///
+/// In folders named `0`, `1` and so on stands what older versions kept, both kinds mixed: it is read, and never written
+/// or removed.
 package struct QuarantineFolder: Sendable {
-    /// No more than half as many processes write to one quarantine.
+    /// What a part keeps.
+    package enum Kind: Sendable, Hashable, CaseIterable {
+        /// Both kinds, written by older versions.
+        case mixed
+        /// What trackers did not take, and what in the journal does not follow the plan any more.
+        case refused
+        /// What senders sent that does not follow the plan.
+        case verdicts
+
+        /// The folder with these parts, in the quarantine's.
+        fileprivate var folder: String? {
+            switch self {
+            case .mixed: nil
+            case .refused: "refused"
+            case .verdicts: "verdicts"
+            }
+        }
+    }
+
+    /// One journal of a quarantine.
+    package struct Part: Sendable, Hashable, CustomStringConvertible {
+        package let kind: Kind
+        package let number: Int
+
+        /// Its folder in the quarantine's, as `verdicts/0`.
+        package var description: String { kind.folder.map { "\($0)/\(number)" } ?? "\(number)" }
+    }
+
+    /// The most parts of a kind; no more processes write to one quarantine.
     private static let maximumParts = 128
 
     package let path: String
@@ -24,13 +56,13 @@ package struct QuarantineFolder: Sendable {
         )
     }
 
-    /// Takes the first part that nobody has; it is the caller's until the lock is let go.
+    /// Takes the first part of a kind that nobody has; it is the caller's until the lock is let go.
     ///
     /// - Throws: `locked` where all are taken, `unwritable` where the folder cannot be written.
-    static func claimPart(of path: String) throws(JournalError) -> (any FileSystem, FolderLock) {
+    func claimPart(_ kind: Kind) throws(JournalError) -> (any FileSystem, FolderLock) {
         var locked: JournalError?
-        for number in 0..<maximumParts {
-            let folder = "\(path)/\(number)"
+        for number in 0..<Self.maximumParts {
+            let folder = folder(of: Part(kind: kind, number: number))
             let files: PosixFileSystem
             do throws(FileError) {
                 files = try PosixFileSystem(path: folder)
@@ -47,18 +79,32 @@ package struct QuarantineFolder: Sendable {
         throw locked ?? JournalError(.locked, "All parts of the quarantine '\(path)' are in use.")
     }
 
-    /// The parts that are there, in order.
+    /// The parts that are there, those of older versions first.
     ///
     /// - Throws: `unreadable` where there is no such folder.
-    package func parts() throws(JournalError) -> [Int] {
+    package func parts() throws(JournalError) -> [Part] {
         do throws(FileError) {
-            return try PosixFileSystem(existing: path, isReadOnly: true).names().compactMap { Int($0) }
-                .filter { (0..<Self.maximumParts).contains($0) }.sorted()
+            var parts: [Part] = []
+            for kind in Kind.allCases { parts += try self.parts(kind) }
+            return parts
         } catch {
             throw JournalError(.unreadable, "The quarantine '\(path)' cannot be read: \(error).")
         }
     }
 
+    private func parts(_ kind: Kind) throws(FileError) -> [Part] {
+        let names: [String]
+        do throws(FileError) {
+            let folder = kind.folder.map { "\(path)/\($0)" } ?? path
+            names = try PosixFileSystem(existing: folder, isReadOnly: true).names()
+        } catch {
+            guard kind != .mixed, error.isMissing else { throw error }
+            return []
+        }
+        return names.compactMap { Int($0) }.filter { (0..<Self.maximumParts).contains($0) }.sorted()
+            .map { Part(kind: kind, number: $0) }
+    }
+
     /// Where a part is.
-    package func folder(ofPart part: Int) -> String { "\(path)/\(part)" }
+    package func folder(of part: Part) -> String { "\(path)/\(part)" }
 }

@@ -1,7 +1,7 @@
 import EventModel
 
 /// Lines that go to the quarantine together, at one time.
-struct QuarantineLines {
+struct QuarantineLines: Sendable {
     let time: Timestamp
     private(set) var count = 0
     private(set) var bytes: [UInt8] = []
@@ -12,13 +12,19 @@ struct QuarantineLines {
 
     /// Adds an event that did not follow the plan.
     mutating func add(_ rejection: Rejection, source: String, planVersion: String?) {
-        QuarantineLine.append(rejection, source: source, planVersion: planVersion, at: time, to: &bytes)
+        let head = QuarantineLine.Head(time: time, source: source, stage: "check", planVersion: planVersion)
+        QuarantineLine.append(rejection, head, to: &bytes)
         count += 1
     }
 
-    /// Adds an event that a tracker refused.
-    mutating func add(_ event: TrackedEvent, refusedBy tracker: String, reason: String) {
-        QuarantineLine.append(event, refusedBy: tracker, reason: reason, at: time, to: &bytes)
+    /// Adds an event that a tracker did not take.
+    mutating func add(
+        _ event: TrackedEvent,
+        refusedBy tracker: String,
+        as verdict: DeliveryVerdict,
+        reason: String
+    ) {
+        QuarantineLine.append(event, refusedBy: tracker, as: verdict, reason: reason, at: time, to: &bytes)
         count += 1
     }
 }

@@ -27,16 +27,56 @@ public struct Delivery: Sendable {
         var selected: [EventSlice] = []
         var sliceIndex = 0
         var sliceStart = 0
+        // Neighbours that are not cut out yet, as places in the slice.
+        var run = 0..<0
         for position in positions {
             while sliceIndex < slices.count, position >= sliceStart + slices[sliceIndex].count {
+                if !run.isEmpty { selected.append(slices[sliceIndex][run]) }
+                run = 0..<0
                 sliceStart += slices[sliceIndex].count
                 sliceIndex += 1
             }
             guard sliceIndex < slices.count else { break }
-            let inSlice = position - sliceStart
-            selected.append(slices[sliceIndex][inSlice..<inSlice + 1])
+            let place = position - sliceStart
+            if place == run.upperBound, !run.isEmpty {
+                run = run.lowerBound..<place + 1
+            } else {
+                if !run.isEmpty { selected.append(slices[sliceIndex][run]) }
+                run = place..<place + 1
+            }
         }
+        if !run.isEmpty, sliceIndex < slices.count { selected.append(slices[sliceIndex][run]) }
         return Delivery(selected)
+    }
+
+    /// These events, and behind them those of more slices, which end before a number of the journal.
+    func appending(_ more: [EventSlice], to nextSequence: UInt64) -> Delivery {
+        Delivery(
+            slices + more,
+            checkpoint: checkpoint.map { Checkpoint(journal: $0.journal, nextSequence: nextSequence) }
+        )
+    }
+
+    /// The positions of the events of each name; the names in the order in which they first appear.
+    func positionsByName() -> [(name: String, positions: [Int])] {
+        var groups: [(name: String, positions: [Int])] = []
+        var places: [String: Int] = [:]
+        for (position, event) in enumerated() {
+            let name = event.name
+            if let place = places[name] {
+                groups[place].positions.append(position)
+            } else {
+                places[name] = groups.count
+                groups.append((name, [position]))
+            }
+        }
+        return groups
+    }
+
+    /// Whether its events have more than one name.
+    var hasSeveralNames: Bool {
+        guard let first = first(where: { _ in true })?.name else { return false }
+        return contains { $0.name != first }
     }
 }
 

@@ -1,10 +1,25 @@
 /// A tracker that takes one event at a time: the ten-line way to write one.
 ///
-/// An error that is a `TrackerError` with `isRetryable` is an outage: this event and those after it come again.
-/// Any other error refuses the one event for good.
+/// An error is an outage: this event and those after it are tried again, with a growing pause. An event that the destination
+/// will never take is refused by throwing an `EventRefusal`, and goes to the quarantine.
 public protocol SingleEventTracker: Tracker {
     /// Delivers one event.
+    ///
+    /// - Throws: `EventRefusal` where the destination will never take this event; any other error where it may later.
     func track(_ event: TrackedEvent) async throws
+}
+
+/// Thrown by a `SingleEventTracker` for an event that its destination will never take, however often it is tried.
+public struct EventRefusal: Error, Sendable, Hashable {
+    /// Why, in the destination's words.
+    ///
+    /// It is kept in the quarantine beside the event, and never logged, so it may hold the event's values.
+    public let reason: String
+
+    /// Refuses an event for good.
+    public init(_ reason: String) {
+        self.reason = reason
+    }
 }
 
 extension SingleEventTracker {
@@ -15,24 +30,29 @@ extension SingleEventTracker {
             do {
                 try Task.checkCancellation()
                 try await track(event)
-            } catch let error as TrackerError where error.isRetryable {
-                return rest(of: delivery, from: position, refusals: refusals, reason: error)
-            } catch is CancellationError {
-                let error = TrackerError(code: .cancelled, message: "The delivery was cancelled.", isRetryable: true)
-                return rest(of: delivery, from: position, refusals: refusals, reason: error)
+            } catch let refusal as EventRefusal {
+                refusals.append(.init(position: position, reason: refusal.reason))
             } catch {
-                refusals.append(.init(position: position, reason: String(describing: error)))
+                let rest = Array(position..<delivery.count)
+                return DeliveryOutcome(refusals: refusals, retry: .init(positions: rest, reason: reason(error)))
             }
         }
         return .refused(refusals)
     }
 
-    private func rest(
-        of delivery: Delivery,
-        from position: Int,
-        refusals: [DeliveryOutcome.Refusal],
-        reason: TrackerError
-    ) -> DeliveryOutcome {
-        DeliveryOutcome(refusals: refusals, retry: .init(positions: Array(position..<delivery.count), reason: reason))
+    private func reason(_ error: any Error) -> TrackerError {
+        switch error {
+        case let error as TrackerError: error
+        case is CancellationError:
+            TrackerError(code: .cancelled, message: "The delivery was cancelled.", isRetryable: true)
+        default:
+            // Not the error itself, which may show the event's values.
+            TrackerError(
+                code: .failed,
+                message: "The tracker threw an error of the type \(type(of: error)).",
+                isRetryable: true,
+                underlying: error
+            )
+        }
     }
 }

@@ -12,14 +12,23 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
             self.description = description
         }
 
-        /// The destination is not to be reached, or is starting or stopping.
+        /// The destination cannot be reached, or is starting or stopping.
         public static let unavailable = Code("unavailable")
         /// The destination did not answer in time.
         public static let timeout = Code("timeout")
-        /// The settings are wrong: an address, a password, a topic, a setting's name.
+        /// The settings cannot work, whatever the destination says: a malformed address, an unknown property.
+        ///
+        /// Thrown by `checkSettings`.
+        public static let invalidSettings = Code("invalid-settings")
+        /// The destination does not let the tracker in: a wrong password, a missing privilege, an unknown database.
         public static let misconfigured = Code("misconfigured")
-        /// The destination lacks something that must be made first: a table, a column, a topic.
+        /// The destination lacks something that must be created first: a table, a column, a topic.
         public static let notPrepared = Code("not-prepared")
+        /// Another process stores checkpoints for the same journal and tracker.
+        ///
+        /// A `CheckpointingTracker` answers it to a delivery whose checkpoint it did not store. The pipeline starts the
+        /// tracker again, and asks it where to begin.
+        public static let superseded = Code("superseded")
         /// The delivery was cancelled before it was done.
         public static let cancelled = Code("cancelled")
         /// Anything else.
@@ -30,7 +39,10 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
     public let code: Code
     /// One sentence for the operator, with the way out where there is one.
     public let message: String
-    /// Whether the same call may succeed later without anybody's doing.
+    /// Whether the same call may succeed later although nobody changes anything.
+    ///
+    /// The pipeline tries again in either case, because somebody may mend the destination; where this is false it shows
+    /// the tracker as `blocked`.
     public let isRetryable: Bool
     /// What the library below said.
     public let underlying: (any Error)?

@@ -1,13 +1,15 @@
 public import EventModel
 import EventSchema
 import JSONTape
+import Journal
 
 /// Checks typed events, and encodes them into one batch.
 ///
 /// In steady state it allocates memory for each batch, not for each event. Not safe to share.
 public struct EventBatchBuilder: ~Copyable {
-    /// The most bytes of canonical JSON that one batch holds.
-    public static let maximumBytes = 1 << 30
+    /// The most bytes of canonical JSON that one batch holds, however it is made: what the journal takes in one commit, which is
+    /// 64 MiB with 56 bytes of its own.
+    public static let maximumBytes = FrameReader.maximumPayloadBytes - FrameHeader.byteCount
 
     private let catalog: EventCatalog
     private let now: @Sendable () -> Timestamp

@@ -25,7 +25,8 @@ extension PayloadEncoder {
 
     @inline(never)
     private mutating func checkLength(of text: UnsafeRawBufferPointer, as property: PropertyRules) {
-        guard let (code, expected, found) = property.pointee.lengthProblem(of: text) else { return }
+        guard let problem = property.pointee.lengthProblem(of: text) else { return }
+        let (code, (expected, found)) = (problem.code, problem.description)
         report(code, of: property, expected: expected, found: found)
     }
 }

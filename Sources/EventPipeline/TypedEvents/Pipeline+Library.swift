@@ -38,8 +38,8 @@ extension Pipeline {
     ///     Without a journal and a folder they are counted, logged, and gone.
     ///   - configuration: The limits; with a journal `.journaled` unless told, else the defaults.
     ///   - logger: Where the pipeline's log goes.
-    /// - Throws: `PipelineError` where there are more trackers, or two of one name; `JournalError` and `QuarantineError` where
-    ///   their folders cannot be used.
+    /// - Throws: `PipelineError` where there are more trackers, or two of one name, and where a tracker's settings cannot
+    ///   work; `JournalError` and `QuarantineError` where their folders cannot be used.
     public convenience init(
         catalog: EventCatalog,
         trackers: [any Tracker],
@@ -48,7 +48,7 @@ extension Pipeline {
         configuration: Configuration? = nil,
         logger: Logger = Logger(label: "sluice")
     ) throws {
-        try PipelineError.check(trackers)
+        try PipelineError.check(trackers, catalog: catalog)
         let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
         let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
         if let journal {
@@ -65,7 +65,7 @@ extension Pipeline {
                 logger: logger
             )
         } else {
-            self.init(
+            try self.init(
                 catalog: catalog,
                 trackers: trackers,
                 configuration: configuration ?? Configuration(),

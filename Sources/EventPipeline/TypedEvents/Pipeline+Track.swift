@@ -14,8 +14,12 @@ extension Pipeline {
     ///   - sessionId: The visit.
     ///   - id: What makes a repetition recognisable; a new UUID of version 7 unless told.
     ///   - time: When it happened; now unless told.
+    /// A task that is cancelled while the event waits, for room or for its commit to the journal to begin, withdraws it. Once
+    /// the commit is being written nobody can say how it ends, and a cancelled task does not wait for that.
+    ///
     /// - Throws: `invalid` where the event does not follow the plan; `notTaken` after a cancellation while it waited, while
-    ///   the pipeline shuts down, and where the journal cannot be written.
+    ///   the pipeline shuts down, and where the journal cannot be written, or its disk does not answer; `outcomeUnknown`
+    ///   after a cancellation while it was being written.
     public func track(
         _ event: some AnalyticsEvent,
         userId: String? = nil,
@@ -31,7 +35,7 @@ extension Pipeline {
         } catch {
             throw .invalid(error)
         }
-        do throws(SubmissionError) { try await submit(batch) } catch { throw .notTaken(error) }
+        do throws(SubmissionError) { try await submit(batch) } catch { throw TrackError(error) }
     }
 
     /// Takes one event or says at once why not; never suspends, and never waits for room or for the journal.
@@ -109,7 +113,7 @@ extension Pipeline {
         do throws(SubmissionError) {
             try await submit(batch)
         } catch {
-            throw TrackInterruption(taken: taken, reason: .notTaken(error))
+            throw TrackInterruption(taken: taken, reason: TrackError(error))
         }
         return batch.count
     }

@@ -1,11 +1,19 @@
 import Journal
 
-/// Why an event was not taken; nothing of the call was, unless it says otherwise.
+/// Why an event was not taken; nothing of the call was, unless the error says otherwise.
 public enum TrackError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The event does not follow the plan.
     case invalid(InvalidEvent)
     /// The pipeline did not take it.
     case notTaken(SubmissionError)
+    /// The event's commit to the journal was being written when the wait for it ended: it may be delivered, or not.
+    ///
+    /// Tracking it again is safe only with an `id` of your own, and only PostgreSQL removes the duplicate.
+    case outcomeUnknown
+
+    init(_ error: SubmissionError) {
+        self = error == .outcomeUnknown ? .outcomeUnknown : .notTaken(error)
+    }
 
     /// Whether the same event may be taken later.
     public var isRetryable: Bool {
@@ -13,7 +21,7 @@ public enum TrackError: Error, Sendable, Hashable, CustomStringConvertible {
         case .invalid: false
         case .notTaken(.notStored(let error)): error.isRetryable
         case .notTaken(.withdrawn): true
-        case .notTaken(.closed): false
+        case .notTaken(.closed), .notTaken(.outcomeUnknown), .outcomeUnknown: false
         }
     }
 
@@ -21,9 +29,11 @@ public enum TrackError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .invalid(let event): event.description
-        case .notTaken(.withdrawn): "The task was cancelled while the event waited for room."
+        case .notTaken(.withdrawn): "The task was cancelled while the event waited to be taken."
         case .notTaken(.closed): "The pipeline is shutting down."
         case .notTaken(.notStored(let error)): error.message
+        case .outcomeUnknown, .notTaken(.outcomeUnknown):
+            "The wait ended while the event was being written to the journal: it may be delivered, or not."
         }
     }
 }

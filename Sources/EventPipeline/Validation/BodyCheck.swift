@@ -2,7 +2,9 @@ import EventModel
 import EventSchema
 import JSONTape
 
-/// Takes a body apart into events, and checks each.
+/// Takes bodies apart into events, and checks each event.
+///
+/// What belongs to one body is in a `BodyProgress`; the parsers and their memory are used for one body after the other.
 struct BodyCheck: ~Copyable {
     /// Above this an array is not parsed as one document: the parser's memory grows tenfold with its text.
     private static let maximumDocumentBytes = 256 << 10
@@ -15,26 +17,34 @@ struct BodyCheck: ~Copyable {
     private let now: () -> Timestamp
     private let digest: LineDigest?
     private let maximumRejections: Int
+    private let maximumExplained: Int
     private let maximumEventBytes: Int
+    private let maximumBatchBytes: Int
     private var parser = JSONParser()
     private var lineParser = JSONLineParser()
     private var input = PaddedInput()
     private var ids = EventIDGenerator()
     private var check: EventCheck
-    /// How many lines were read before the current body.
+    /// How many lines were read, in all bodies.
     private var linesRead = 0
+    /// The current turn ends when so many events of its body are rejected.
+    private var lastRejection = Int.max
 
     init(
         catalog: EventCatalog,
         identity: EventIdentity,
         acceptsReceivedAt: Bool,
         maximumRejections: Int,
+        maximumExplained: Int,
         maximumEventBytes: Int,
+        maximumBatchBytes: Int,
         now: @escaping () -> Timestamp
     ) {
         self.catalog = catalog
         self.maximumRejections = maximumRejections
+        self.maximumExplained = maximumExplained
         self.maximumEventBytes = maximumEventBytes
+        self.maximumBatchBytes = maximumBatchBytes
         self.now = now
         digest =
             switch identity {
@@ -49,22 +59,58 @@ struct BodyCheck: ~Copyable {
         linesRead = line - 1
     }
 
+    /// Begins with a body of so many bytes.
+    func begin(bodyOf byteCount: Int, as format: BodyFormat) -> BodyProgress {
+        BodyProgress(
+            place: format == .lines ? .lines(0) : .document,
+            collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
+            arrival: now()
+        )
+    }
+
+    /// Continues with a body; returns whether it is checked to its end.
     mutating func check(
         _ body: UnsafeRawBufferPointer,
-        as format: BodyFormat
-    ) throws -> CheckedBody {
-        check.arrival = now()
+        from progress: inout BodyProgress,
+        within budget: inout CheckBudget
+    ) throws -> Bool {
+        guard !budget.isSpent else { return false }
+        check.arrival = progress.arrival
+        check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
-        var collector = BatchCollector(bytesRead: text.count)
-        switch format {
-        case .lines: try checkLines(of: text, into: &collector)
-        case .document: try checkDocument(input.fill(text), into: &collector)
+        let rejections = progress.collector.rejectionCount
+        // One more than are allowed is enough to know that they are too many.
+        let allowed = maximumRejections - rejections
+        lastRejection = rejections + min(allowed == .max ? .max : allowed + 1, .max - rejections, budget.rejections)
+        defer { budget.rejections -= progress.collector.rejectionCount - rejections }
+        switch progress.place {
+        case .end: break
+        case .lines(let position): try checkLines(of: text, from: position, &progress, &budget.bytes)
+        case .document: try checkDocument(text, &progress, &budget.bytes)
+        case .elements: break
         }
-        guard hasRoom(collector) else {
-            let expected = "at most \(maximumRejections) events that do not follow the plan"
-            throw MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+        if case .elements(var scanner, let error) = progress.place {
+            progress.place = try checkElementsAlone(text, &scanner, error, &progress.collector, &budget.bytes)
         }
-        return collector.finish(catalog: catalog)
+        if progress.collector.output.count > maximumBatchBytes { throw tooManyBytes }
+        if progress.collector.rejectionCount > maximumRejections { throw tooManyRejections }
+        if case .end = progress.place { return true }
+        return false
+    }
+
+    /// The result of a body that is checked to its end.
+    func finish(_ progress: consuming BodyProgress) -> CheckedBody {
+        progress.collector.finish(catalog: catalog)
+    }
+
+    private var tooManyBytes: MalformedBody {
+        let expected = "a body whose events take at most \(maximumBatchBytes) bytes in canonical form"
+        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+    }
+
+    private var tooManyRejections: MalformedBody {
+        let expected = "at most \(maximumRejections) events that do not follow the plan"
+        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
     }
 
     private static func skippingByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -74,15 +120,23 @@ struct BodyCheck: ~Copyable {
     // MARK: Bodies
 
     /// Checks lines piece by piece, so that the parser's memory stays small.
-    private mutating func checkLines(of text: UnsafeRawBufferPointer, into collector: inout BatchCollector) throws {
-        var rest = text
-        while !rest.isEmpty, hasRoom(collector) {
+    private mutating func checkLines(
+        of text: UnsafeRawBufferPointer,
+        from start: Int,
+        _ progress: inout BodyProgress,
+        _ bytes: inout Int
+    ) throws {
+        var position = start
+        while position < text.count, bytes > 0, hasRoom(progress.collector) {
+            let rest = UnsafeRawBufferPointer(rebasing: text[position...])
             let lines = UnsafeRawBufferPointer(rebasing: rest[..<Self.endOfLines(rest)])
             // The lines that follow are readable, as the parser wants it; only near the end there are too few.
             let isPadded = rest.count - lines.count >= JSONParser.padding
-            try checkPiece(isPadded ? lines : input.fill(lines), into: &collector)
-            rest = UnsafeRawBufferPointer(rebasing: rest[lines.count...])
+            let read = try checkPiece(isPadded ? lines : input.fill(lines), into: &progress.collector)
+            position += read
+            bytes -= read
         }
+        progress.place = position < text.count ? .lines(position) : .end
     }
 
     /// Where the last of the lines ends that make a piece, its newline counted in.
@@ -94,7 +148,11 @@ struct BodyCheck: ~Copyable {
         return rest.firstIndex(ofByte: newline).map { maximumPieceBytes + $0 + 1 } ?? text.count
     }
 
-    private mutating func checkPiece(_ text: UnsafeRawBufferPointer, into collector: inout BatchCollector) throws {
+    /// Checks lines that were cut off at the end of one; returns how many bytes of them were read.
+    private mutating func checkPiece(
+        _ text: UnsafeRawBufferPointer,
+        into collector: inout BatchCollector
+    ) throws -> Int {
         // One line may be longer than a piece, and than an event.
         var isIndexed = text.count <= Self.maximumPieceBytes && lineParser.index(text)
         var failures = 0
@@ -115,74 +173,103 @@ struct BodyCheck: ~Copyable {
             }
             position = end + 1
         }
+        return min(position, text.count)
     }
 
     private mutating func checkDocument(
         _ text: UnsafeRawBufferPointer,
-        into collector: inout BatchCollector
+        _ progress: inout BodyProgress,
+        _ bytes: inout Int
     ) throws {
         let isArray = text.first { !JSONElements.isSpace($0) } == UInt8(ascii: "[")
         guard !isArray || text.count <= Self.maximumDocumentBytes else {
-            return try checkElementsAlone(text, error: .syntax, into: &collector)
+            return progress.place = .elements(JSONElementScanner(), .syntax)
         }
+        bytes -= text.count
+        progress.place = .end
         guard text.count <= maximumEventBytes else {
-            return collector.reject(EventValidator.tooLarge(text), line: nil, id: nil, original: text)
+            return reject(EventValidator.tooLarge(text), line: nil, text, into: &progress.collector)
         }
+        let text = input.fill(text)
         do throws(JSONError) {
             let tape = try parser.parse(text)
+            check.begin(tape)
             if isArray {
-                checkElements(of: tape, text: text, into: &collector)
+                progress.place = checkElements(of: tape, text: text, into: &progress.collector)
             } else {
-                check.begin(tape)
-                checkEvent(at: tape.root, text: text, line: nil, into: &collector)
+                checkEvent(at: tape.root, text: text, line: nil, into: &progress.collector)
             }
         } catch {
-            if isArray { return try checkElementsAlone(text, error: error, into: &collector) }
+            if isArray { return progress.place = .elements(JSONElementScanner(), error) }
             let violation = try EventValidator.violation(of: text, error: error)
             // What breaks no grammar is one event that does not follow the plan.
             guard violation.code != .malformedJSON else { throw MalformedBody(violation: violation) }
-            collector.reject(violation, line: nil, id: nil, original: text)
+            reject(violation, line: nil, text, into: &progress.collector)
         }
     }
 
-    /// Checks the elements of an array that was parsed as one document.
+    /// Checks the elements of an array that was parsed as one document; returns where to continue.
     private mutating func checkElements(
         of tape: JSONTape,
         text: UnsafeRawBufferPointer,
         into collector: inout BatchCollector
-    ) {
-        check.begin(tape)
+    ) -> BodyProgress.Place {
         let contents = tape.contents(of: tape.root)
         var element = contents.lowerBound
         var position = 0
-        // Only a rejection asks where its bytes stand, so they are looked for when the first one comes.
-        lazy var ranges = JSONElements.ranges(in: text) ?? []
-        while element < contents.upperBound, hasRoom(collector) {
+        // Only a rejection asks where its bytes stand, so they are looked for when one comes.
+        var scanner = JSONElementScanner()
+        var scanned = 0
+        while element < contents.upperBound {
+            guard hasRoom(collector) else {
+                while scanned < position, case .element = scanner.next(in: text) { scanned += 1 }
+                return .elements(scanner, .syntax)
+            }
             checkEvent(at: element, text: nil, line: nil, into: &collector) {
-                position < ranges.count ? UnsafeRawBufferPointer(rebasing: text[ranges[position]]) : text
+                var found = text
+                while scanned <= position, case .element(let range) = scanner.next(in: text) {
+                    found = UnsafeRawBufferPointer(rebasing: text[range])
+                    scanned += 1
+                }
+                return found
             }
             element = tape.end(of: element)
             position += 1
         }
+        return .end
     }
 
     /// Checks each element of an array as a document of its own: what is wrong with one leaves the others alone.
+    ///
+    /// - Returns: Where to continue.
     private mutating func checkElementsAlone(
         _ text: UnsafeRawBufferPointer,
-        error: JSONError,
-        into collector: inout BatchCollector
-    ) throws {
-        guard let ranges = JSONElements.ranges(in: text) else {
-            throw MalformedBody(violation: try EventValidator.violation(of: text, error: error))
+        _ scanner: inout JSONElementScanner,
+        _ error: JSONError,
+        _ collector: inout BatchCollector,
+        _ bytes: inout Int
+    ) throws -> BodyProgress.Place {
+        while bytes > 0, hasRoom(collector) {
+            let start = scanner.position
+            let step = scanner.next(in: text, limit: bytes < text.count - start ? start + bytes : text.count)
+            bytes -= scanner.position - start
+            switch step {
+            case .element(let range):
+                let element = UnsafeRawBufferPointer(rebasing: text[range])
+                let isPadded = text.count - range.upperBound >= JSONParser.padding
+                let isTooLarge = element.count > maximumEventBytes
+                try checkAlone(isPadded || isTooLarge ? element : input.fill(element), line: nil, into: &collector)
+            case .unfinished: break
+            case .end: return .end
+            case .broken: throw MalformedBody(violation: try EventValidator.violation(of: text, error: error))
+            }
         }
-        for range in ranges where hasRoom(collector) {
-            try checkAlone(UnsafeRawBufferPointer(rebasing: text[range]), line: nil, into: &collector)
-        }
+        return .elements(scanner, error)
     }
 
-    /// Whether the body may have another rejection.
+    /// Whether the body may have another event, and another rejection in this turn.
     private func hasRoom(_ collector: borrowing BatchCollector) -> Bool {
-        collector.rejectionCount <= maximumRejections
+        collector.rejectionCount < lastRejection && collector.output.count <= maximumBatchBytes
     }
 
     /// Checks one event that is a document of its own.
@@ -192,14 +279,14 @@ struct BodyCheck: ~Copyable {
         into collector: inout BatchCollector
     ) throws {
         guard text.count <= maximumEventBytes else {
-            return collector.reject(EventValidator.tooLarge(text), line: line, id: nil, original: text)
+            return reject(EventValidator.tooLarge(text), line: line, text, into: &collector)
         }
         do throws(JSONError) {
             let tape = try parser.parse(text)
             check.begin(tape)
             checkEvent(at: tape.root, text: text, line: line, into: &collector)
         } catch {
-            collector.reject(try EventValidator.violation(of: text, error: error), line: line, id: nil, original: text)
+            reject(try EventValidator.violation(of: text, error: error), line: line, text, into: &collector)
         }
     }
 
@@ -220,16 +307,31 @@ struct BodyCheck: ~Copyable {
                 ids.next(at: arrival)
             }
         }
-        if check.violations.isEmpty, let id = result.id {
-            collector.accept(id: id, time: result.time ?? arrival, definitionIndex: result.definitionIndex)
-        } else {
-            collector.reject(
-                check.violations,
-                line: line,
-                id: check.statedID,
-                name: result.definitionIndex < 0 ? nil : catalog.definitions[result.definitionIndex].name,
-                original: original() ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0)
-            )
+        guard let code = check.firstCode else {
+            // What broke no rule has an id.
+            guard let id = result.id else { return }
+            return collector.accept(id: id, time: result.time ?? arrival, definitionIndex: result.definitionIndex)
         }
+        let isDescribed = check.maximumViolations > 0
+        collector.reject(
+            for: code,
+            check.violations,
+            line: line,
+            id: isDescribed ? check.statedID : nil,
+            name: !isDescribed || result.definitionIndex < 0 ? nil : catalog.definitions[result.definitionIndex].name,
+            original: (isDescribed ? original() : nil) ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        )
+        check.maximumViolations = collector.wantedViolations
+    }
+
+    /// Rejects a text that never reached the plan.
+    private mutating func reject(
+        _ violation: Violation,
+        line: Int?,
+        _ text: UnsafeRawBufferPointer,
+        into collector: inout BatchCollector
+    ) {
+        collector.reject(violation, line: line, original: text)
+        check.maximumViolations = collector.wantedViolations
     }
 }

@@ -62,6 +62,8 @@ public struct Violation: Sendable, Hashable {
 }
 
 /// An event that was not taken, and every reason why, up to `maximumViolations`.
+///
+/// A validator with a limit on explained rejections states the first reason only of those beyond it.
 public struct Rejection: Sendable {
     /// How many violations of one event are listed.
     public static let maximumViolations = 10
@@ -80,8 +82,16 @@ public struct Rejection: Sendable {
     public let original: [UInt8]
 
     /// About how many bytes of memory it takes.
-    package var approximateBytes: Int {
+    var approximateBytes: Int {
         violations.reduce(128 + original.count) { $0 + 256 + $1.path.utf8.count + $1.expected.utf8.count }
+    }
+
+    /// About how many bytes the quarantine takes for an event, besides the event itself; in memory it is twice that.
+    static func storedBytes(of violations: [Violation]) -> Int {
+        violations.reduce(160) { sum, violation in
+            let texts = [violation.path, violation.expected, violation.found, violation.location?.file ?? ""]
+            return texts.reduce(sum + 80) { $0 + $1.utf8.count }
+        }
     }
 
     /// States that an event was not taken.

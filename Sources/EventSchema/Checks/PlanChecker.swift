@@ -7,7 +7,12 @@ enum PlanChecker {
         let drafts = files.flatMap(\.events)
         let (groups, groupDiagnostics) = PropertyGroups.gather(files)
         let expansions = drafts.map { groups.expand($0) }
-        let events = expansions.map(\.event)
+        let postgresTrackers = Set(files.flatMap(\.postgresTrackers).map { $0.text.lowercased() })
+        let events = expansions.map(\.event).map { event in
+            var event = event
+            event.definition.name(postgresTrackers)
+            return event
+        }
         let diagnostics =
             versions(files.compactMap(\.version))
             + groupDiagnostics

@@ -9,7 +9,8 @@ enum TrackerCheck {
         guard !lists.isEmpty else { return [] }
         let names = lists.flatMap { $0 }.map(\.text)
         let declared = Set(names.map { $0.lowercased() })
-        return files.flatMap(\.events).flatMap(\.trackers).filter { !declared.contains($0.text.lowercased()) }.map {
+        let named = files.flatMap(\.postgresTrackers) + files.flatMap(\.events).flatMap(\.trackers)
+        return named.filter { !declared.contains($0.text.lowercased()) }.map {
             tracker in
             let hint =
                 names.isEmpty

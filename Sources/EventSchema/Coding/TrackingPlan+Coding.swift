@@ -22,7 +22,7 @@ extension SourceLocation: Codable {
 
 extension EventDefinition: Codable {
     private enum CodingKeys: String, CodingKey {
-        case key, name, swiftName, description, owner, deprecated, location
+        case key, name, swiftName, description, owner, deprecated, location, postgresTrackers
         case trackers = "registeredTrackers"
         case properties = "payload"
         case allowsAdditionalProperties = "additionalProperties"
@@ -44,6 +44,7 @@ extension EventDefinition: Codable {
                 ?? false,
             location: try values.decode(SourceLocation.self, forKey: .location)
         )
+        postgresTrackers = try values.decodeIfPresent([String].self, forKey: .postgresTrackers) ?? []
     }
 
     /// Writes what is not as it is unless told.
@@ -56,6 +57,7 @@ extension EventDefinition: Codable {
         try values.encodeIfPresent(owner, forKey: .owner)
         try values.encodeIfPresent(deprecated, forKey: .deprecated)
         try values.encode(trackers, forKey: .trackers)
+        if !postgresTrackers.isEmpty { try values.encode(postgresTrackers, forKey: .postgresTrackers) }
         if !properties.isEmpty { try values.encode(properties, forKey: .properties) }
         if allowsAdditionalProperties { try values.encode(true, forKey: .allowsAdditionalProperties) }
         try values.encode(location, forKey: .location)

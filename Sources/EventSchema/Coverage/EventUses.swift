@@ -2,7 +2,7 @@
 ///
 /// In Swift that is a call of the generated type, `OrderPlaced(`, `OrderPlaced.init` or `: OrderPlaced = .init`, or of the
 /// class it has in JustTrack's style, `EventOrderPlaced(`, but not in comments and strings. In every other text it is the
-/// event's name on the wire between quotation marks. A name that is put together at run time is not seen, and neither is
+/// event's name on the wire between quotation marks, which may be escaped. A name that is put together at run time is not seen, and neither is
 /// `.init(` where only the compiler knows the type.
 public struct EventUses: Sendable {
     private let types: [String: Int]
@@ -67,10 +67,14 @@ public struct EventUses: Sendable {
         var found: Set<Int> = []
         var position = 0
         while let start = text[position...].firstIndex(where: Self.isQuotationMark) {
+            // In JSON that is itself a string, both marks stand behind as many backslashes.
+            let escapes = text[position..<start].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
             position = start + 1
-            let limit = min(text.count, position + longestName + 1)
+            let limit = min(text.count, position + longestName + escapes + 1)
             guard let end = text[position..<limit].firstIndex(of: text[start]) else { continue }
-            if let event = names[Array(text[position..<end])] { found.insert(event) }
+            let name = text[position..<end]
+            guard name.suffix(escapes).count(where: { $0 == UInt8(ascii: "\\") }) == escapes else { continue }
+            if let event = names[Array(name.dropLast(escapes))] { found.insert(event) }
         }
         return found
     }

@@ -1,5 +1,5 @@
 extension FileInterpreter {
-    private static let rootKeys = ["events", "version", "trackers", "propertyGroups"]
+    private static let rootKeys = ["events", "version", "trackers", "postgresTrackers", "propertyGroups"]
     private static let eventKeys = [
         "name", "swiftName", "description", "owner", "deprecated", "registeredTrackers", "include", "payload",
         "payloadKeys",
@@ -12,6 +12,7 @@ extension FileInterpreter {
         guard let fields else { return file }
         file.version = text(fields["version"])
         file.trackers = names(fields["trackers"], ignoringCase: true)
+        file.postgresTrackers = names(fields["postgresTrackers"], ignoringCase: true) ?? []
         file.groups = groups(fields["propertyGroups"])
         file.events = events(fields["events"])
         if Self.rootKeys.allSatisfy({ $0 == "version" || fields[$0] == nil }) {

@@ -5,6 +5,8 @@ struct PlanFile: Sendable {
     var version: PlacedText?
     /// The trackers that the file declares; `nil` when it declares none.
     var trackers: [PlacedText]?
+    /// The trackers that it says fill PostgreSQL's tables.
+    var postgresTrackers: [PlacedText] = []
     var groups: [PropertyGroup] = []
     var events: [EventDraft] = []
 }

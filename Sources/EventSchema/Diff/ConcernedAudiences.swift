@@ -12,10 +12,11 @@ struct ConcernedAudiences {
     var hasLines: Bool { Self.hasLines(old) && Self.hasLines(new) }
 
     static func hasRows(_ event: EventDefinition) -> Bool { event.hasTable }
-    static func hasLines(_ event: EventDefinition) -> Bool { event.trackers.contains { isLines($0) } }
+    static func hasLines(_ event: EventDefinition) -> Bool { event.trackers.contains { isLines($0, of: event) } }
 
-    static func isTables(_ tracker: String) -> Bool { tracker.lowercased() == SQLName.tracker }
-    static func isLines(_ tracker: String) -> Bool { !isTables(tracker) && tracker.lowercased() != console }
+    static func isLines(_ tracker: String, of event: EventDefinition) -> Bool {
+        !event.fillsTable(tracker) && tracker.lowercased() != console
+    }
 
     /// What it means for SQL, where there are rows at all.
     func sql(_ impact: Impact) -> Impact {

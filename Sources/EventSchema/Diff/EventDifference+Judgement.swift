@@ -87,7 +87,7 @@ extension EventDifference {
     // MARK: Trackers
 
     private var addedTracker: Impacts {
-        let isTables = tracker.map(ConcernedAudiences.isTables) ?? false
+        let isTables = tracker.map(context.new.fillsTable) ?? false
         return Impacts(
             swift: Self.noProducer,
             http: Self.noProducer,
@@ -98,8 +98,8 @@ extension EventDifference {
     }
 
     private var removedTracker: Impacts {
-        let isTables = tracker.map(ConcernedAudiences.isTables) ?? false
-        let isLines = tracker.map(ConcernedAudiences.isLines) ?? false
+        let isTables = tracker.map(context.old.fillsTable) ?? false
+        let isLines = tracker.map { ConcernedAudiences.isLines($0, of: context.old) } ?? false
         return Impacts(
             swift: Self.noProducer,
             http: Self.noProducer,

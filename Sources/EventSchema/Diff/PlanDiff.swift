@@ -9,7 +9,12 @@ public struct PlanDiff: Sendable, Hashable {
 
     /// Compares two plans.
     public init(from old: TrackingPlan, to new: TrackingPlan) {
-        let (pairs, gone) = EventPair.pairs(from: old, to: new)
+        // What kind of tracker a name stands for is no change of the plan: the one plan may say only what was so before.
+        let postgresTrackers = Set((old.events + new.events).flatMap(\.postgresTrackers))
+        let (pairs, gone) = EventPair.pairs(
+            from: old.naming(postgresTrackers),
+            to: new.naming(postgresTrackers)
+        )
         let added = pairs.filter { $0.old == nil }.map(\.new)
         let removed = gone.map { Self.removal(of: $0, among: added).judged }
         changes = Self.version(from: old, to: new) + pairs.flatMap { Self.changes(of: $0) } + removed

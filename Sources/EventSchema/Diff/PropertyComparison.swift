@@ -86,7 +86,7 @@ enum PropertyComparison {
         }
         differences += presence(from: old, to: new).map { difference($0, $1) }
         differences += words(from: old, to: new).map { difference($0, $1) }
-        if let comparable = TypeChange(from: old.type, to: new.type).carryOver(old) {
+        if let comparable = TypeChange(from: old.type, to: new.type).carryOver(old, to: new) {
             differences += LimitComparison.differences(from: comparable, to: new).map { difference($0, $1) }
         }
         guard old.type == new.type else { return differences }

@@ -9,7 +9,7 @@ extension PropertyDifference {
         case .enumRemoved: Impacts(swift: Self.otherArgument, http: Self.more, consumers: Self.others)
         case .enumValueAdded:
             Impacts(
-                swift: .risky("a `switch` over the cases without `default` does not compile"),
+                swift: .breaking("a `switch` over the cases without `default` does not compile"),
                 http: Self.more,
                 consumers: .risky("a value may come that never came")
             )

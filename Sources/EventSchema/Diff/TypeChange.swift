@@ -48,17 +48,37 @@ struct TypeChange {
 
     private static let inJSONColumn: Set<PropertyType> = [.array, .object, .any]
 
-    /// The old property as one of the new type, so that its limits can be compared; `nil` where they say nothing about
-    /// values of that type.
-    func carryOver(_ property: PropertyDefinition) -> PropertyDefinition? {
+    /// The old property as one of the new type, so that its limits can be compared with those of the new one; `nil` where
+    /// they say nothing about values of that type.
+    func carryOver(_ property: PropertyDefinition, to newProperty: PropertyDefinition) -> PropertyDefinition? {
         if old == new { return property }
         guard takesMostOldValues else { return nil }
         var carried = property
         carried.type = new
         carried.minimum = property.minimum.flatMap(carryOver)
         carried.maximum = property.maximum.flatMap(carryOver)
-        carried.enumeration = new == .any ? nil : property.enumeration?.compactMap(carryOver)
+        carried.enumeration =
+            allowsAllSpellings(of: property.enumeration, newProperty.enumeration)
+            ? property.enumeration?.compactMap(carryOver) : nil
         return carried
+    }
+
+    /// Whether a list of texts allows all that senders could write for a list of values, so that the lists can be compared.
+    ///
+    /// A string is one text; a UUID is one for each case of each of its letters, and a time has any number of them, by the
+    /// digits of its seconds and its offset.
+    private func allowsAllSpellings(of values: [PlanValue]?, _ texts: [PlanValue]?) -> Bool {
+        switch (old, new) {
+        case (_, .any): return false
+        case (.timestamp, .string): return false
+        case (.uuid, .string):
+            let spellings = Dictionary(grouping: Set((texts ?? []).map(\.text))) { $0.lowercased() }
+            return (values ?? []).allSatisfy { value in
+                let letters = value.text.count(where: \.isLetter)
+                return spellings[value.text.lowercased()]?.count == 1 << letters
+            }
+        default: return true
+        }
     }
 
     private func carryOver(_ value: PlanValue) -> PlanValue? {

@@ -2,7 +2,7 @@
 ///
 /// The linter and the PostgreSQL tracker both ask here, so what lints is what loads.
 public enum SQLName {
-    /// The tracker that keeps a table for each of its events; compare it without regard to case.
+    /// The tracker that keeps a table for each of its events, whatever a plan says; compare it without regard to case.
     static let tracker = "postgres"
 
     /// The longest identifier PostgreSQL keeps; it cuts longer ones in silence.
@@ -41,5 +41,24 @@ public enum SQLName {
 
 extension EventDefinition {
     /// Whether its events become rows, and its properties columns.
-    var hasTable: Bool { trackers.contains { $0.lowercased() == SQLName.tracker } }
+    var hasTable: Bool { trackers.contains(where: fillsTable) }
+
+    /// Whether a tracker keeps a table for its events.
+    func fillsTable(_ tracker: String) -> Bool {
+        tracker.lowercased() == SQLName.tracker || postgresTrackers.contains(tracker.lowercased())
+    }
+
+    /// Notes which of its trackers keep a table; `postgresTrackers` are names in lower case.
+    mutating func name(_ postgresTrackers: Set<String>) {
+        self.postgresTrackers = trackers.map { $0.lowercased() }.filter(postgresTrackers.contains)
+    }
+}
+
+extension TrackingPlan {
+    /// The same plan, in which these trackers keep tables.
+    func naming(_ postgresTrackers: Set<String>) -> TrackingPlan {
+        var plan = self
+        for index in plan.events.indices { plan.events[index].name(postgresTrackers) }
+        return plan
+    }
 }

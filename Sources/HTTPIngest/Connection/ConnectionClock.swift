@@ -15,6 +15,8 @@ struct ConnectionClock {
         case head
         /// Receiving a body.
         case body
+        /// Having a body inflated and checked, in turns.
+        case check
         /// Waiting for the pipeline.
         case wait
         /// Getting rid of an answer.
@@ -42,6 +44,11 @@ struct ConnectionClock {
         self.request = request
         deadline = .now() + Self.timeout(of: activity, in: timeouts)
         setTimer(for: handler)
+    }
+
+    /// Lets the next `begin` set the deadline anew, whatever it is for.
+    mutating func restart() {
+        activity = .none
     }
 
     /// Looks at the deadline when the timer has fired.
@@ -76,6 +83,7 @@ struct ConnectionClock {
         case .none, .idle: timeouts.idle
         case .head: timeouts.head
         case .body: timeouts.body
+        case .check: timeouts.check
         case .wait: timeouts.wait
         case .answer: timeouts.answer
         case .linger: timeouts.linger

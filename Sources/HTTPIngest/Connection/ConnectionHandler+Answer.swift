@@ -32,7 +32,7 @@ extension ConnectionHandler {
         if case .implied = persistence {
             finishExchange(with: loop.acceptedOne, isLast: false)
         } else {
-            answer("200 OK", body: AnswerEncoder.verdicts(accepted: 1, rejections: []))
+            answer("200 OK", body: Array(AnswerEncoder.acceptedOne.utf8))
         }
     }
 
@@ -62,22 +62,20 @@ extension ConnectionHandler {
         answerEarly(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure), isLast: true)
     }
 
-    /// Writes an answer, to be flushed with others.
-    ///
-    /// A long one takes of the memory for bodies until it has left: a sender that does not read could otherwise leave
-    /// any number of them.
-    func write(_ bytes: ByteBuffer) {
+    /// Writes an answer, to be flushed with others; `reservedBytes` of memory are given back when it has left.
+    func write(_ bytes: ByteBuffer, reservedBytes: Int = 0) {
         needsFlush = true
-        let size = bytes.readableBytes
-        guard let context, size > BodyBudget.freeBytesPerBody else {
-            context?.write(wrapOutboundOut(bytes), promise: nil)
-            return
-        }
-        shared.budget.add(size)
+        guard let context else { return shared.budget.release(reservedBytes) }
+        guard reservedBytes > 0 else { return context.write(wrapOutboundOut(bytes), promise: nil) }
+        context.write(wrapOutboundOut(bytes), promise: releasing(reservedBytes, of: context))
+    }
+
+    /// A promise that gives memory back when what it is for has left, or cannot.
+    private func releasing(_ bytes: Int, of context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let budget = shared.budget
         let promise = context.eventLoop.makePromise(of: Void.self)
-        promise.futureResult.whenComplete { _ in budget.release(size) }
-        context.write(wrapOutboundOut(bytes), promise: promise)
+        promise.futureResult.whenComplete { _ in budget.release(bytes) }
+        return promise
     }
 
     /// Ends an exchange that was answered before its request had come to its end.
@@ -91,13 +89,18 @@ extension ConnectionHandler {
     }
 
     private func finishExchange(with bytes: ByteBuffer, isLast: Bool) {
+        // A long answer keeps the memory that was reserved for it until it has left: a sender need not read it.
+        let held = bytes.readableBytes > MemoryBudget.freeAnswerBytes ? exchange.reservedBytes : 0
+        exchange.reservedBytes -= held
+        let unused = max(0, held - bytes.readableBytes)
+        shared.budget.release(unused)
         releaseBudget()
         exchange = Exchange()
         if isLast {
-            close(after: bytes)
+            close(after: bytes, reservedBytes: held - unused)
         } else {
             phase = .idle
-            write(bytes)
+            write(bytes, reservedBytes: held - unused)
         }
     }
 
@@ -105,14 +108,15 @@ extension ConnectionHandler {
     ///
     /// Closing both ways at once would make the kernel answer bytes still under way with a reset, and the reset would
     /// take the answer with it.
-    func close(after bytes: ByteBuffer) {
-        guard let context, phase != .closing else { return }
+    func close(after bytes: ByteBuffer, reservedBytes: Int = 0) {
+        guard let context, phase != .closing else { return shared.budget.release(reservedBytes) }
         phase = .closing
         releaseBudget()
         exchange = Exchange()
-        pending.removeAll()
+        work = nil
+        clearPending()
         needsFlush = false
-        let written = context.eventLoop.makePromise(of: Void.self)
+        let written = releasing(reservedBytes, of: context)
         written.futureResult.assumeIsolated().whenComplete { [self] _ in closeOutput() }
         context.writeAndFlush(wrapOutboundOut(bytes), promise: written)
         updateDeadline()
@@ -142,6 +146,7 @@ extension ConnectionHandler {
         let activity: ConnectionClock.Activity =
             switch phase {
             case .closing: clock.activity == .linger ? .linger : .answer
+            case .checking: .check
             case .waiting: .wait
             case _ where !isWritable: .answer
             case .receiving, .discarding: .body

@@ -15,10 +15,13 @@ extension ConnectionHandler {
             receiveBody(of: head)
         case .live:
             answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
-        case .ready where shared.pipeline.isReady && !isDraining:
-            answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
         case .ready:
-            refuse(.notReady, head)
+            let reasons = isDraining ? [.shuttingDown] : shared.pipeline.unreadyReasons
+            if reasons.isEmpty {
+                answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
+            } else {
+                refuse(.notReady(reasons), head)
+            }
         case .refuse(let failure):
             refuse(failure, head)
         }
@@ -40,32 +43,6 @@ extension ConnectionHandler {
         if exchange.bodyBytes > shared.maximumBodyBytes { close(after: ByteBuffer()) }
     }
 
-    /// Checks a body that has come to its end, and hands what is good in it over.
-    func finishBody() {
-        var body = exchange.body ?? ByteBuffer()
-        exchange.body = nil
-        if exchange.isGzip {
-            do {
-                body = try loop.inflate(body)
-            } catch let error as GzipError where error.code == .outputTooLarge {
-                return refuse(.tooLarge(limit: shared.maximumBodyBytes))
-            } catch {
-                return refuse(.invalidGzip)
-            }
-        }
-        do {
-            submit(try loop.check(body, as: exchange.format))
-        } catch let malformed as MalformedBody {
-            let isTooLarge = malformed.violation.code == .tooLarge
-            answer(
-                isTooLarge ? "413 Content Too Large" : "400 Bad Request",
-                body: AnswerEncoder.body(of: malformed)
-            )
-        } catch {
-            refuse(.noMemory)
-        }
-    }
-
     private func receiveBody(of head: RequestHead) {
         guard reserve(head.contentLength ?? 0) else { return refuse(.overloaded, head) }
         phase = .receiving
@@ -83,18 +60,23 @@ extension ConnectionHandler {
     }
 
     /// Refuses a request that has been received to its end.
-    private func refuse(_ failure: Failure) {
+    func refuse(_ failure: Failure) {
         if failure.endsConnection { exchange.keepsAlive = false }
         answer(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure))
     }
 
     /// Makes sure of the memory for a body of so many bytes.
     private func reserve(_ bytes: Int) -> Bool {
-        guard bytes > max(BodyBudget.freeBytesPerBody, exchange.reservedBytes) else { return true }
+        guard bytes > max(MemoryBudget.freeBodyBytes, exchange.reservedBytes) else { return true }
         // Chunked bodies do not tell their length, so they get some more than they have.
-        let wanted = exchange.contentLength ?? bytes + BodyBudget.freeBytesPerBody
-        guard shared.budget.reserve(wanted - exchange.reservedBytes) else { return false }
-        exchange.reservedBytes = wanted
+        return reserve(exactly: exchange.contentLength ?? bytes + MemoryBudget.freeBodyBytes)
+    }
+
+    /// Makes sure of so much memory for the exchange and all that belongs to it; what it has beyond that, it keeps.
+    func reserve(exactly bytes: Int, free: Int = MemoryBudget.freeBodyBytes) -> Bool {
+        guard bytes > max(free, exchange.reservedBytes) else { return true }
+        guard shared.budget.reserve(bytes - exchange.reservedBytes) else { return false }
+        exchange.reservedBytes = bytes
         return true
     }
 }
@@ -102,26 +84,26 @@ extension ConnectionHandler {
 // MARK: - The pipeline's word
 
 extension ConnectionHandler {
-    private func submit(_ body: CheckedBody) {
+    /// Hands the accepted events of a body over; the answer is prepared before, because from then on it has to be given.
+    func submit(_ body: CheckedBody) {
+        let verdict = body.batch?.count == 1 && body.rejected.count == 0 ? nil : Verdict(of: body)
+        // From here on the batch, the answer and the rejections take memory in place of the body.
+        let bytes = (body.batch?.byteCount ?? 0) + (verdict?.byteCount ?? 0)
+        let isLong = verdict?.isLong ?? false
+        guard reserve(exactly: bytes, free: isLong ? 0 : MemoryBudget.freeBodyBytes) else { return refuse(.overloaded) }
+        shared.budget.release(max(0, exchange.reservedBytes - bytes))
+        exchange.reservedBytes = min(exchange.reservedBytes, bytes)
         guard let batch = body.batch else {
-            keep(body.rejections)
-            let verdicts = AnswerEncoder.verdicts(accepted: 0, rejections: body.rejections)
-            return answer("422 Unprocessable Content", body: verdicts)
+            verdict?.keepRejections(in: shared.pipeline)
+            return answer("422 Unprocessable Content", body: verdict?.answer ?? [])
         }
-        checked = (batch.count, body.rejections)
         let (outcome, ticket) = submission.submit(batch, to: shared.pipeline, for: self)
+        self.verdict = verdict
         if let outcome {
             answer(outcome)
         } else {
             self.ticket = ticket
             phase = .waiting
-            // From here on the batch takes memory in place of the body, and so do the rejections until they are told.
-            let memory = body.rejections.reduce(batch.byteCount) { $0 + $1.approximateBytes }
-            let uncounted = memory - max(BodyBudget.freeBytesPerBody, exchange.reservedBytes)
-            if uncounted > 0 {
-                shared.budget.add(uncounted)
-                exchange.reservedBytes += uncounted
-            }
         }
     }
 
@@ -130,35 +112,58 @@ extension ConnectionHandler {
         ticket = nil
         guard context != nil, phase == .waiting else {
             // The sender is gone. What was taken is taken, and what was rejected with it is kept.
-            if case .success = outcome { keep(checked.rejections) }
+            if case .success = outcome { verdict?.keepRejections(in: shared.pipeline) }
             return
         }
         answer(outcome)
+        continueAfterAnswer()
+    }
+
+    /// Turns to what was read behind a request that has its answer now.
+    func continueAfterAnswer() {
         processPending()
         updateDeadline()
     }
 
     private func answer(_ outcome: Submission.Outcome) {
-        let (accepted, rejections) = checked
-        checked = (0, [])
+        let verdict = verdict.take()
         switch outcome {
-        case .success where accepted == 1 && rejections.isEmpty:
-            answerAcceptedOne()
         case .success:
-            keep(rejections)
-            answer("200 OK", body: AnswerEncoder.verdicts(accepted: accepted, rejections: rejections))
+            guard let verdict else { return answerAcceptedOne() }
+            verdict.keepRejections(in: shared.pipeline)
+            answer("200 OK", body: verdict.answer)
         // Nothing was taken, so the sender will send it all again, and the rejected events are not kept twice.
         case .failure(.withdrawn):
-            refuse(shared.queueFull)
+            refuse(missedCommit ? .notStored(retryAfter: shared.maxWait) : shared.queueFull)
         case .failure(.closed):
             refuse(.shuttingDown)
         case .failure(.notStored(let error)):
             refuse(.notStored(retryAfter: shared.pipeline.retryAfter(error)))
+        case .failure(.outcomeUnknown):
+            refuse(.outcomeUnknown)
         }
     }
 
-    private func keep(_ rejections: [Rejection]) {
-        if !rejections.isEmpty { shared.pipeline.quarantine(rejections, source: "http") }
+    /// Takes the batch back where that can be done; then the pipeline's word is on its way, and this returns false.
+    ///
+    /// Otherwise its commit is being written, for as long as the disk likes: the batch is left to itself, with the memory that it
+    /// takes and what is to be kept if it is committed after all.
+    func leavesCommit() -> Bool {
+        guard let ticket else { return false }
+        let withdrawal = shared.pipeline.withdraw(ticket)
+        missedCommit = withdrawal == .uncommitted
+        guard withdrawal == .committing else { return false }
+        let remainder = Submission.Remainder(
+            verdict: verdict,
+            reservedBytes: exchange.reservedBytes,
+            shared: shared
+        )
+        guard submission.leave(remainder) else { return false }
+        submission = Submission(eventLoop: submission.eventLoop)
+        exchange.reservedBytes = 0
+        verdict = nil
+        self.ticket = nil
+        return true
     }
 }
 
@@ -174,8 +179,12 @@ extension ConnectionHandler {
         case .body where phase == .receiving:
             fail(.timeout)
         case .wait:
-            // The pipeline answers with `withdrawn`, or has taken the batch just now; either way it calls back.
-            if let ticket { shared.pipeline.withdraw(ticket) }
+            guard leavesCommit() else { break }
+            refuse(.outcomeUnknown)
+            processPending()
+            updateDeadline()
+        case .check:
+            abandonCheck()
         case .none, .idle, .body, .answer, .linger:
             context.close(promise: nil)
         }

@@ -16,9 +16,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     enum Phase {
         /// Between requests. Can transition to: receiving or discarding, with a header.
         case idle
-        /// The body is being received. Can transition to: waiting, idle or closing, with its end; discarding or closing,
-        /// when it is refused.
+        /// The body is being received. Can transition to: checking, with its end; discarding or closing, when it is
+        /// refused.
         case receiving
+        /// The body is inflated and checked, in turns. Can transition to: waiting, idle or closing, with the result.
+        case checking
         /// The request is answered, and the rest of it thrown away. Can transition to: idle or closing, with its end.
         case discarding
         /// The pipeline has the batch. Can transition to: idle or closing, with its word.
@@ -42,14 +44,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let shared: IngestContext
     let loop: LoopResources
     let admission: LiveConnections.Admission
-    let submission: Submission
+    var submission: Submission
 
     var context: ChannelHandlerContext?
     var phase = Phase.idle
     var exchange = Exchange()
+    /// The body that is being inflated and checked, between its turns.
+    var work: BodyWork?
     var ticket: Pipeline.Ticket?
-    /// What will be answered when the pipeline has taken the batch.
-    var checked = (accepted: 0, rejections: [Rejection]())
+    /// What will be answered when the pipeline has taken the batch; `nil` where that is that one event was accepted.
+    var verdict: Verdict?
+    /// Whether the batch was withdrawn because its commit to the journal did not begin in time.
+    var missedCommit = false
     /// Counts requests, so that a deadline knows whose it is.
     var requestNumber: UInt64 = 0
     var clock = ConnectionClock()
@@ -65,6 +71,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var hasReadPart = false
     var pending = CircularBuffer<Item>(initialCapacity: 0)
     private var pendingBytes = 0
+    /// How much of the memory of the server `pending` holds.
+    private var pendingReservedBytes = 0
 
     init(
         shared: IngestContext,
@@ -161,10 +169,11 @@ extension ConnectionHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         clock.stop()
-        releaseBudget()
-        pending.removeAll()
-        if let ticket { shared.pipeline.withdraw(ticket) }
+        _ = leavesCommit()
         ticket = nil
+        releaseBudget()
+        clearPending()
+        work = nil
         self.context = nil
     }
 
@@ -189,15 +198,32 @@ extension ConnectionHandler {
 extension ConnectionHandler {
     /// Whether the next request has to wait.
     private var isBlocked: Bool {
-        phase == .waiting || (!isWritable && phase != .closing)
+        phase == .waiting || phase == .checking || (!isWritable && phase != .closing)
     }
 
     private func enqueue(_ item: Item) {
         if case .part(.body(let piece)) = item { pendingBytes += piece.readableBytes }
         pendingBytes += 256
         // Later requests get no answer then, which tells the sender that they were not taken.
-        if pendingBytes > Self.maximumPendingBytes { hasOverflowed = true }
+        if pendingBytes > Self.maximumPendingBytes || !reservePending() { hasOverflowed = true }
         if !hasOverflowed { pending.append(item) }
+    }
+
+    /// Makes sure of the memory for `pending`, beyond the one read that every connection is counted for.
+    private func reservePending() -> Bool {
+        let step = MemoryBudget.freeBodyBytes
+        guard pendingBytes > step + pendingReservedBytes else { return true }
+        guard shared.budget.reserve(step) else { return false }
+        pendingReservedBytes += step
+        return true
+    }
+
+    /// Forgets what was read, and gives its memory back.
+    func clearPending() {
+        pending.removeAll()
+        pendingBytes = 0
+        shared.budget.release(pendingReservedBytes)
+        pendingReservedBytes = 0
     }
 
     private func process(_ part: HTTPServerRequestPart) {
@@ -224,7 +250,7 @@ extension ConnectionHandler {
         switch phase {
         case .idle, .receiving: fail(failure)
         case .discarding: close(after: ByteBuffer())
-        case .waiting, .closing: break
+        case .checking, .waiting, .closing: break
         }
         flushIfNeeded()
     }
@@ -243,7 +269,7 @@ extension ConnectionHandler {
         flushIfNeeded()
         isProcessing = false
         guard !isBlocked, pending.isEmpty else { return }
-        pendingBytes = 0
+        clearPending()
         if hasOverflowed { close(after: ByteBuffer()) }
         if isInputClosed { endInput() }
         releaseRead()
@@ -262,7 +288,7 @@ extension ConnectionHandler {
         case .idle, .discarding: close(after: ByteBuffer())
         // Every answer has left when the output is closed, so nothing is lost.
         case .closing where clock.activity == .linger: context?.close(promise: nil)
-        case .receiving, .waiting, .closing: break
+        case .receiving, .checking, .waiting, .closing: break
         }
     }
 

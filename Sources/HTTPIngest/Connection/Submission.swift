@@ -4,7 +4,7 @@ import Synchronization
 
 /// Carries the pipeline's word on a batch back to its connection, at once or later, from whatever thread.
 ///
-/// A connection has one batch at a time with the pipeline, so it has one of these and uses it again and again.
+/// A connection waits for one batch at a time, so it has one of these and uses it again and again, until it leaves one behind.
 final class Submission: Sendable {
     typealias Outcome = Result<Void, SubmissionError>
 
@@ -16,11 +16,28 @@ final class Submission: Sendable {
         case submitting
         /// The pipeline has called back, and the connection has not looked yet. Can transition to: idle, when it looks.
         case decided(Outcome)
-        /// The connection waits. Can transition to: idle, when the pipeline calls back.
+        /// The connection waits. Can transition to: idle, when the pipeline calls back; left, when the connection does not
+        /// wait any more.
         case waiting(NIOLoopBound<ConnectionHandler>)
+        /// The connection is gone, or has answered otherwise. Can transition to: idle, when the pipeline calls back.
+        case left(Remainder)
     }
 
-    private let eventLoop: any EventLoop
+    /// What is to be done about a batch when it is decided about after its connection has stopped waiting.
+    struct Remainder: Sendable {
+        /// What was rejected of the same body, to be kept where the rest is taken.
+        let verdict: Verdict?
+        /// What the batch and these hold of the memory for bodies.
+        let reservedBytes: Int
+        let shared: IngestContext
+
+        fileprivate func settle(_ outcome: Outcome) {
+            shared.budget.release(reservedBytes)
+            if case .success = outcome { verdict?.keepRejections(in: shared.pipeline) }
+        }
+    }
+
+    let eventLoop: any EventLoop
     private let state = Mutex(State.idle)
 
     init(eventLoop: any EventLoop) {
@@ -49,21 +66,28 @@ final class Submission: Sendable {
         return (outcome, ticket)
     }
 
-    private func complete(_ outcome: Outcome) {
-        let waiting = state.withLock { state -> NIOLoopBound<ConnectionHandler>? in
-            switch state {
-            case .submitting:
-                state = .decided(outcome)
-                return nil
-            case .waiting(let handler):
-                state = .idle
-                return handler
-            case .idle, .decided:
-                // A second word on the same batch has nobody to go to.
-                return nil
-            }
+    /// Stops waiting: what is to be done later is left to `remainder`, which this submission is for from now on.
+    ///
+    /// - Returns: False where the pipeline has called back, and `handler.resume` is about to be called.
+    func leave(_ remainder: Remainder) -> Bool {
+        state.withLock { state in
+            guard case .waiting = state else { return false }
+            state = .left(remainder)
+            return true
         }
-        guard let waiting else { return }
-        eventLoop.execute { waiting.value.resume(with: outcome) }
+    }
+
+    private func complete(_ outcome: Outcome) {
+        let before = state.withLock { state -> State in
+            let before = state
+            if case .submitting = before { state = .decided(outcome) } else { state = .idle }
+            return before
+        }
+        switch before {
+        case .waiting(let handler): eventLoop.execute { handler.value.resume(with: outcome) }
+        case .left(let remainder): remainder.settle(outcome)
+        // A second word on the same batch has nobody to go to.
+        case .submitting, .idle, .decided: break
+        }
     }
 }

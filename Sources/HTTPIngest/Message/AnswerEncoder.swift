@@ -44,24 +44,63 @@ enum AnswerEncoder {
         return buffer
     }
 
-    /// The body that tells what became of each event: `{"accepted":N,"rejected":[…]}`.
-    static func verdicts(accepted: Int, rejections: [Rejection]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(64 + rejections.count * 256)
-        bytes.append(contentsOf: #"{"accepted":"#.utf8)
-        bytes.append(contentsOf: String(accepted).utf8)
-        bytes.append(contentsOf: #","rejected":["#.utf8)
-        for (position, rejection) in rejections.enumerated() {
+    /// An answer takes at most so many bytes, its header included.
+    static let maximumBytes = 256 << 10
+    /// An answer's header takes at most so many of them.
+    static let maximumHeaderBytes = 1 << 10
+
+    /// The body of the answer to one event that was accepted.
+    static let acceptedOne = #"{"accepted":1,"rejected":[]}"#
+
+    /// The body that tells what became of the events of a body.
+    ///
+    /// `{"accepted":N,"rejected":[…]}`, and where events were rejected also how many (`rejectedCount`), which
+    /// (`rejectedIndexes`, pairs of the first and the last index of a range) and why (`rejectedCodes`, the number of events
+    /// for each code, an event counting for its first). `rejected` explains the first of them, as far as they were
+    /// explained and fit into `maximumBytes`.
+    static func verdicts(of body: CheckedBody) -> [UInt8] {
+        var bytes = Array(#"{"accepted":\#(body.batch?.count ?? 0),"rejected":["#.utf8)
+        guard body.rejected.count > 0 else { return bytes + Array("]}".utf8) }
+        let summary = summary(of: body.rejected)
+        let room = maximumBytes - maximumHeaderBytes - summary.count
+        bytes.reserveCapacity(64 + body.explainedCount * 256 + summary.count)
+        for (position, rejection) in body.rejections.prefix(body.explainedCount).enumerated() {
+            let end = bytes.count
             if position > 0 { bytes.append(UInt8(ascii: ",")) }
             append(rejection, to: &bytes)
+            guard bytes.count <= room else {
+                bytes.removeLast(bytes.count - end)
+                break
+            }
         }
-        bytes.append(contentsOf: "]}".utf8)
+        return bytes + summary
+    }
+
+    /// What is said of all rejected events together: the rest of the body, from the end of `rejected`.
+    ///
+    /// With `HTTPIngestConfiguration.greatestMaximumRejections` events it takes at most 240 KiB.
+    private static func summary(of rejected: RejectionTally) -> [UInt8] {
+        var bytes = Array(#"],"rejectedCount":\#(rejected.count),"rejectedIndexes":["#.utf8)
+        bytes.reserveCapacity(bytes.count + rejected.indexes.count * 16 + rejected.codes.count * 32)
+        for (position, range) in rejected.indexes.enumerated() {
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: "[\(range.lowerBound),\(range.upperBound)]".utf8)
+        }
+        bytes.append(contentsOf: #"],"rejectedCodes":{"#.utf8)
+        var isFirst = true
+        for code in VerdictCode.allCases {
+            guard let count = rejected.codes[code] else { continue }
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+            bytes.append(contentsOf: #""\#(code.rawValue)":\#(count)"#.utf8)
+        }
+        bytes.append(contentsOf: "}}".utf8)
         return bytes
     }
 
-    /// The body of a failure: `{"error":{"code":…,"message":…}}`.
+    /// The body of a failure: `{"error":{"code":…,"message":…}}`, with `reasons` where it has some.
     static func body(of failure: Failure) -> [UInt8] {
-        error(code: failure.code, message: failure.message)
+        error(code: failure.code, message: failure.message, reasons: failure.reasons)
     }
 
     /// The body for a body that is refused as a whole; it has the shape of any failure.
@@ -87,11 +126,19 @@ enum AnswerEncoder {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private static func error(code: String, message: String) -> [UInt8] {
+    private static func error(code: String, message: String, reasons: [String] = []) -> [UInt8] {
         var bytes = Array(#"{"error":{"code":"#.utf8)
         ViolationEncoding.appendString(code, to: &bytes)
         bytes.append(contentsOf: #","message":"#.utf8)
         ViolationEncoding.appendString(message, to: &bytes)
+        if !reasons.isEmpty {
+            bytes.append(contentsOf: #","reasons":["#.utf8)
+            for (position, reason) in reasons.enumerated() {
+                if position > 0 { bytes.append(UInt8(ascii: ",")) }
+                ViolationEncoding.appendString(reason, to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        }
         bytes.append(contentsOf: "}}".utf8)
         return bytes
     }

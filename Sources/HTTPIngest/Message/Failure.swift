@@ -1,6 +1,9 @@
+import EventPipeline
+
 /// An answer that says why a request got nothing done.
 ///
-/// Every one is `{"error":{"code":…,"message":…}}`. The codes are stable; no message holds anything a sender sent.
+/// Every one is `{"error":{"code":…,"message":…}}`. The codes are stable; no message holds anything a sender sent, or that
+/// only the operator should know.
 struct Failure: Sendable {
     /// The status line's code and phrase.
     let status: StaticString
@@ -8,6 +11,8 @@ struct Failure: Sendable {
     let code: String
     /// One sentence for the person who reads it.
     let message: String
+    /// More codes that say why, as a member `reasons`; there is none where this is empty.
+    var reasons: [String] = []
     /// Header fields of its own, each ending in CRLF.
     var fields = ""
     /// Whether the rest of the connection's input means nothing any more.
@@ -72,12 +77,6 @@ extension Failure {
         message: "Transfer-Encoding must be chunked or absent.",
         endsConnection: true
     )
-    static let notReady = Failure(
-        status: "503 Service Unavailable",
-        code: "not-ready",
-        message: "Not every tracker has started, or the service is shutting down.",
-        fields: "retry-after: 1\r\n"
-    )
     static let shuttingDown = Failure(
         status: "503 Service Unavailable",
         code: "shutting-down",
@@ -104,6 +103,24 @@ extension Failure {
         message: "Too many connections at one time. Nothing was taken.",
         fields: "retry-after: 1\r\n",
         endsConnection: true
+    )
+
+    static func notReady(_ reasons: [UnreadyReason]) -> Failure {
+        Failure(
+            status: "503 Service Unavailable",
+            code: "not-ready",
+            message: "The service does not take events at this time.",
+            reasons: reasons.map(\.description),
+            fields: "retry-after: 1\r\n"
+        )
+    }
+
+    /// Without `Retry-After`: whether repeating does harm is for the sender to know.
+    static let outcomeUnknown = Failure(
+        status: "504 Gateway Timeout",
+        code: "outcome-unknown",
+        message:
+            "The disk did not answer in time, so the events may have been taken or not. Repeat them only with their own ids."
     )
 
     static func methodNotAllowed(allow: String) -> Failure {

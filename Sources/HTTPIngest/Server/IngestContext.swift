@@ -8,6 +8,7 @@ struct IngestContext: Sendable {
     struct Timeouts: Sendable {
         let head: TimeAmount
         let body: TimeAmount
+        let check: TimeAmount
         let idle: TimeAmount
         let answer: TimeAmount
         let wait: TimeAmount
@@ -17,24 +18,27 @@ struct IngestContext: Sendable {
 
     let pipeline: Pipeline
     let timeouts: Timeouts
+    let maxWait: Duration
     let maximumBodyBytes: Int
-    let budget: BodyBudget
+    let budget: MemoryBudget
     let connections: LiveConnections
     /// The answer when a queue stayed full for as long as a request may wait.
     let queueFull: Failure
 
-    init(configuration: HTTPIngestConfiguration, pipeline: Pipeline) {
+    init(configuration: HTTPIngestConfiguration, connectionLimit: Int, pipeline: Pipeline) {
         self.pipeline = pipeline
         timeouts = Timeouts(
             head: TimeAmount(configuration.timeouts.head),
             body: TimeAmount(configuration.timeouts.body),
+            check: TimeAmount(configuration.timeouts.check),
             idle: TimeAmount(configuration.timeouts.idle),
             answer: TimeAmount(configuration.timeouts.answer),
             wait: TimeAmount(configuration.maxWait)
         )
+        maxWait = configuration.maxWait
         maximumBodyBytes = configuration.maximumBodyBytes
-        budget = BodyBudget(limit: configuration.maximumBufferedBytes)
-        connections = LiveConnections(limit: configuration.maximumConnections)
+        budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
+        connections = LiveConnections(limit: connectionLimit, budget: budget)
         queueFull = .queueFull(retryAfter: configuration.maxWait)
     }
 }

@@ -14,7 +14,7 @@ final class LiveConnections: Sendable {
     }
 
     /// How many connections may be in the course of being refused.
-    private static let maximumRefusals = 128
+    static let maximumRefusals = 128
 
     private struct State {
         var served: [ObjectIdentifier: any Channel] = [:]
@@ -26,17 +26,19 @@ final class LiveConnections: Sendable {
     }
 
     private let limit: Int
+    private let budget: MemoryBudget
     private let state = Mutex(State())
 
-    init(limit: Int) {
+    init(limit: Int, budget: MemoryBudget) {
         self.limit = limit
+        self.budget = budget
     }
 
     /// Decides about a new connection, which is counted until it closes unless it is dropped.
     func admit(_ channel: any Channel) -> Admission {
         let admission = state.withLock { state -> Admission in
             guard state.emptied == nil else { return .drop }
-            if state.served.count < limit {
+            if state.served.count < limit, budget.reserve(MemoryBudget.bytesPerConnection) {
                 state.served[ObjectIdentifier(channel)] = channel
                 return .serve
             }
@@ -77,7 +79,7 @@ final class LiveConnections: Sendable {
 
     private func remove(_ id: ObjectIdentifier) {
         let emptied = state.withLock { state in
-            state.served[id] = nil
+            if state.served.removeValue(forKey: id) != nil { budget.release(MemoryBudget.bytesPerConnection) }
             state.refused[id] = nil
             return state.served.isEmpty && state.refused.isEmpty ? state.emptied : nil
         }

@@ -2,11 +2,16 @@
 ///
 /// Behind a protocol so that a test can lose what was not synced, reorder it, and let any call fail.
 package protocol FileSystem: Sendable {
-    /// The names of the files in the folder, in no order.
+    /// The names of all files in the folder, in no order.
     func names() throws(FileError) -> [String]
 
     /// Opens a file for reading and writing; makes it, with mode 0600, where `creates` says so and it is not there.
     func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile
+
+    /// Makes a file for reading and writing, with mode 0600.
+    ///
+    /// - Throws: Where there is a file of this name, whatever it holds.
+    func create(_ name: String) throws(FileError) -> any JournalFile
 
     /// Removes a file.
     func remove(_ name: String) throws(FileError)
@@ -68,6 +73,9 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Whether there is no such file.
     package var isMissing: Bool { errorNumber == PosixErrors.noEntry }
+
+    /// Whether there is such a file already.
+    package var isExisting: Bool { errorNumber == PosixErrors.exists }
 
     /// Whether the disk has lost what was asked for, and not the process the means to ask.
     package var isOfMedium: Bool { PosixErrors.ofMedium.contains(errorNumber) }

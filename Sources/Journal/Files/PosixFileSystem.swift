@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-import Glibc
+package import Glibc
 #elseif canImport(Musl)
-import Musl
+package import Musl
 #elseif canImport(Darwin)
-import Darwin
+package import Darwin
 #endif
 
 /// A folder of the operating system.
@@ -61,19 +61,33 @@ package struct PosixFileSystem: FileSystem {
     package func names() throws(FileError) -> [String] {
         guard let folder = opendir(path) else { throw FileError("list", ".", errno) }
         defer { closedir(folder) }
+        return try Self.names { readdir(folder) }
+    }
+
+    /// All names that `next` gives, as `readdir` does: `nil` is the end, or with an error number a failure.
+    package static func names(reading next: () -> UnsafeMutablePointer<dirent>?) throws(FileError) -> [String] {
         var names: [String] = []
-        while let entry = readdir(folder) {
+        while true {
+            errno = 0
+            guard let entry = next() else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
             if name != ".", name != ".." { names.append(name) }
         }
+        // A folder that is read only in part must not be taken for one that holds less.
+        let error = errno
+        guard error == 0 else { throw FileError("list", ".", error) }
         return names
     }
 
     package func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
         let flags = isReadOnly ? O_RDONLY : creates ? O_RDWR | O_CREAT : O_RDWR
         return try PosixFile(path: path + "/" + name, name: name, flags: flags)
+    }
+
+    package func create(_ name: String) throws(FileError) -> any JournalFile {
+        try PosixFile(path: path + "/" + name, name: name, flags: O_RDWR | O_CREAT | O_EXCL)
     }
 
     package func remove(_ name: String) throws(FileError) {
@@ -210,6 +224,7 @@ package final class PosixFile: JournalFile {
 /// The system's error numbers that a journal tells apart, and its words for all of them.
 enum PosixErrors {
     static let noEntry = ENOENT
+    static let exists = EEXIST
     static let notFolder = ENOTDIR
     static let input = EIO
     static let ofMedium: Set<Int32> = [EIO, EBADMSG, ENXIO]

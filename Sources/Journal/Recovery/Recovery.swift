@@ -10,6 +10,9 @@ package struct Recovery {
     /// The number that the next event gets.
     package private(set) var nextSequence: UInt64 = 0
 
+    /// When the last commit that it found was made, in microseconds since 1970; `nil` where it found none.
+    private(set) var lastCommit: Int64?
+
     /// Where frames begin, at the journal's end, that only a newer program can read.
     private(set) var newerFormat: Damage?
 
@@ -46,8 +49,14 @@ package struct Recovery {
     }
 
     private mutating func add(_ segment: Segment) {
+        noteCommits(of: segment)
         segments.append(segment)
         nextSequence = max(nextSequence, segment.nextSequence)
+    }
+
+    private mutating func noteCommits(of segment: Segment) {
+        guard segment.committedAt > .min else { return }
+        lastCommit = max(lastCommit ?? .min, segment.committedAt)
     }
 
     private mutating func noteGap(before name: SegmentName, isFirst: Bool) {
@@ -93,9 +102,14 @@ package struct Recovery {
         report.damages += damages
         if !isSynced { segment.nextSequence &+= Self.jump }
         isSynced = true
+        noteCommits(of: segment)
+        let hasCommits = segment.committedAt > .min
         segment.reserveName()
         segment.append(try SegmentWriter.writeEnd(of: segment, to: file, isSynced: true, now: now))
+        let lastCommit = lastCommit
         add(segment)
+        // The end of a segment without events has the time of this opening.
+        if !hasCommits { self.lastCommit = lastCommit }
     }
 
     private func keep(_ damage: Damage, of file: any JournalFile) throws(FileError) -> String {
@@ -106,7 +120,7 @@ package struct Recovery {
             number += 1
             name = "\(damage.segment).\(damage.offset).\(number).cut"
         }
-        let copy = try files.open(name, creates: true)
+        let copy = try files.create(name)
         try file.copy(damage.range, to: copy, at: 0)
         try copy.sync()
         try files.syncFolder()

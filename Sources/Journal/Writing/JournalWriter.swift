@@ -4,6 +4,8 @@
 package struct JournalWriter: ~Copyable {
     private let journal: Journal
     private var current: SegmentWriter?
+    /// The segment whose file this writer has made, perhaps without getting as far as to use it.
+    private var made: SegmentName?
     /// Whether commits are written that are not synced.
     private var isDirty = false
 
@@ -56,13 +58,11 @@ package struct JournalWriter: ~Copyable {
     /// - Throws: `unwritable`; then the next commit goes on as it can.
     package mutating func renewSegment(after age: Duration, now: Int64) throws(JournalError) {
         guard let last = journal.position.segments.last, !last.isEmpty else { return }
-        let begun = current?.begunAt ?? last.committedAt
-        guard Duration.microseconds(now.subtractingReportingOverflow(begun).partialValue) >= age else { return }
+        let lastAge = current?.begunAt.map { .from($0, to: now) } ?? journal.ages.age(of: last, now: now)
+        guard lastAge >= age else { return }
         do throws(FileError) {
             try endSegment(now: now)
-            if current == nil {
-                current = try SegmentWriter(journal.files, firstSequence: journal.position.nextSequence)
-            }
+            if current == nil { try beginSegment() }
             if let segment = current?.segment { journal.committed(segment) }
         } catch {
             throw JournalError(.unwritable, error)
@@ -83,6 +83,11 @@ package struct JournalWriter: ~Copyable {
         } catch {
             throw JournalError(.unwritable, error)
         }
+    }
+
+    /// Whether there is room for a commit of so many bytes of lines.
+    package borrowing func hasRoom(forBytes bytes: Int) -> Bool {
+        (try? checkRoom(for: FrameHeader.byteCount + bytes)) != nil
     }
 
     private func checkRoom(for bytes: Int) throws(JournalError) {
@@ -121,9 +126,14 @@ package struct JournalWriter: ~Copyable {
             if fits, !current.isEnding { return segment.nextSequence }
             try endSegment(now: now)
         }
-        let first = journal.position.nextSequence
-        current = try SegmentWriter(journal.files, firstSequence: first)
-        return first
+        try beginSegment()
+        return journal.position.nextSequence
+    }
+
+    /// Makes the file of the next segment.
+    private mutating func beginSegment() throws(FileError) {
+        let name = SegmentName(firstSequence: journal.position.nextSequence)
+        current = try SegmentWriter(journal.files, name, made: &made)
     }
 
     /// Ends the segment at hand, if it has frames.

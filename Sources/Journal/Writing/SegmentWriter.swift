@@ -20,13 +20,21 @@ struct SegmentWriter {
     /// When its first frame was committed, in microseconds since 1970; `nil` where it has none.
     private(set) var begunAt: Int64?
 
-    /// Makes the segment's file.
+    /// Makes the segment's file, and notes in `made` that it has.
     ///
-    /// It survives a crash whatever the durability, empty at worst: recovery must know that there were events.
-    init(_ files: any FileSystem, firstSequence: UInt64) throws(FileError) {
-        let name = SegmentName(firstSequence: firstSequence)
-        file = try files.open(name.text, creates: true)
+    /// It survives a crash whatever the durability, empty at worst: recovery must know that there were events. A file that is there
+    /// is an error, because it may hold events that were acknowledged; only an empty one that this writer made before, when the
+    /// folder could not be synced, is none.
+    init(_ files: any FileSystem, _ name: SegmentName, made: inout SegmentName?) throws(FileError) {
         segment = Segment(name)
+        do throws(FileError) {
+            file = try files.create(name.text)
+        } catch {
+            guard error.isExisting, made == name else { throw error }
+            file = try files.open(name.text, creates: false)
+            guard try file.size() == 0 else { throw error }
+        }
+        made = name
         try files.syncFolder()
     }
 

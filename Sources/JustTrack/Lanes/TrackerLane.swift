@@ -144,8 +144,10 @@ extension TrackerLane {
         configuration.queue.capacityInEvents = 20_000
         configuration.queue.capacityInBytes = 8 << 20
         configuration.delivery.linger = linger
+        // What waits for a disk that stands still is bounded by the pace, and taken when the disk goes on.
+        configuration.commitOverdueAfter = .seconds(365 * 86_400)
         let quarantine = Quarantine.discarding(logger: logger)
-        do throws(JournalError) {
+        do {
             let spool = try spools.begin()
             let pipeline = try Pipeline(
                 catalog: catalog,
@@ -159,14 +161,24 @@ extension TrackerLane {
         } catch {
             logger.error("Events for '\(name)' are kept in memory only: \(error)")
             configuration.queue.fullPolicy = .dropOldest
-            let pipeline = Pipeline(
+            return (makePipelineInMemory(configuration, quarantine), nil)
+        }
+    }
+
+    private func makePipelineInMemory(
+        _ configuration: Pipeline.Configuration,
+        _ quarantine: Quarantine
+    ) -> Pipeline {
+        do throws(PipelineError) {
+            return try Pipeline(
                 catalog: catalog,
                 trackers: [appTracker(answers: nil)],
                 configuration: configuration,
                 quarantine: quarantine,
                 logger: logger
             )
-            return (pipeline, nil)
+        } catch {
+            preconditionFailure("a pipeline of one tracker without settings is valid: \(error)")
         }
     }
 

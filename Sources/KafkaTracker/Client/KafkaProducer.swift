@@ -20,22 +20,23 @@ final class KafkaProducer {
 
     /// Makes a producer; it connects when it needs to.
     ///
-    /// - Throws: `misconfigured` in librdkafka's words.
+    /// - Throws: `invalidSettings` in librdkafka's words; `unavailable`, retryable, where the system refuses it threads or memory.
     init(_ settings: ProducerSettings, source: String, logger: Logger) throws(TrackerError) {
         let configuration = try settings.makeConfiguration()
         log = KafkaLog(logger: logger)
         log.listen(to: configuration)
         rd_kafka_conf_set_events(configuration, RD_KAFKA_EVENT_DR)
-        var reason = [CChar](repeating: 0, count: 512)
-        guard let handle = rd_kafka_new(RD_KAFKA_PRODUCER, configuration, &reason, reason.count) else {
-            rd_kafka_conf_destroy(configuration)
+        let handle: OpaquePointer
+        do throws(TrackerError) {
+            handle = try ProducerSettings.makeClient(RD_KAFKA_PRODUCER, configuration)
+        } catch {
             log.letGo()
-            throw .misconfigured("librdkafka refuses the settings: \(String(reason)).")
+            throw error
         }
         guard let reports = rd_kafka_queue_get_main(handle) else {
             rd_kafka_destroy(handle)
             log.letGo()
-            throw .misconfigured("librdkafka has no memory.")
+            throw .withoutMemory
         }
         self.handle = handle
         self.reports = reports
@@ -85,16 +86,9 @@ final class KafkaProducer {
     /// Asks the brokers for a topic, or without one whether they answer; blocks.
     ///
     /// To ask for a topic makes it, where brokers make topics by themselves.
-    func check(_ topic: ProducerTopic?, within milliseconds: Int32) throws(KafkaFailure) {
-        var metadata: UnsafePointer<rd_kafka_metadata>?
-        let code = rd_kafka_metadata(handle, 0, topic?.handle, &metadata, milliseconds)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata else { throw KafkaFailure(code) }
-        defer { rd_kafka_metadata_destroy(metadata) }
-        guard topic != nil else { return }
-        guard metadata.pointee.topic_cnt > 0, let found = metadata.pointee.topics else {
-            throw KafkaFailure(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
-        }
-        guard found.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFailure(found.pointee.err) }
+    func check(_ name: String?, within milliseconds: Int32) throws(KafkaFailure) {
+        guard let name else { return try handle.askForTopic(nil, within: milliseconds) }
+        try handle.askForTopic(try topic(named: name).handle, within: milliseconds)
     }
 
     /// Gives librdkafka a message, whose value it does not copy: the memory must stay until the report is in.

@@ -8,13 +8,14 @@ struct ProducerSettings {
 
     /// Puts the tracker's own properties and the operator's together.
     ///
-    /// - Throws: `misconfigured` for a property that is the tracker's own.
+    /// - Throws: `invalidSettings` for a property that is the tracker's own, and for brokers that are no addresses.
     init(_ configuration: KafkaConfiguration) throws(TrackerError) {
         for (name, value) in configuration.properties {
             if let reason = Self.reasonAgainst(name, value) {
-                throw .misconfigured("The property '\(name)' cannot be set here: \(reason).")
+                throw .invalidSettings("The property '\(name)' cannot be set here: \(reason).")
             }
         }
+        try Self.check(brokers: configuration.brokers)
         let merged = KafkaConfiguration.defaultProperties.filter { Self.isFree($0.key, in: configuration.properties) }
             .merging(configuration.properties) { $1 }
         properties =
@@ -22,20 +23,90 @@ struct ProducerSettings {
             + merged.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// Refuses what is no list of `host:port`.
+    private static func check(brokers: String) throws(TrackerError) {
+        let addresses = brokers.split(separator: ",").map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .filter { !$0.isEmpty }
+        guard !addresses.isEmpty else { throw .invalidSettings("There is no broker: give host:port,host:port.") }
+        for address in addresses {
+            // `[::1]:9092`, `host:9092`, `host`; what has more colons and no brackets is an IPv6 address without a port.
+            let host = address.firstIndex(of: "]").map { address[$0...].dropFirst() } ?? address
+            let parts = host.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2 else { continue }
+            guard let port = Int(parts[1]), (1...65_535).contains(port) else {
+                throw .invalidSettings("The broker '\(address)' has no port from 1 to 65535.")
+            }
+        }
+    }
+
     /// Makes librdkafka's own object of them, which the caller gives to a client or destroys.
     ///
-    /// - Throws: `misconfigured` with librdkafka's words for a wrong name or value.
+    /// - Throws: `invalidSettings` with librdkafka's words for a wrong name or value.
     func makeConfiguration() throws(TrackerError) -> OpaquePointer {
-        guard let configuration = rd_kafka_conf_new() else { throw .misconfigured("librdkafka has no memory.") }
+        try Self.makeConfiguration(of: properties)
+    }
+
+    /// Makes librdkafka's own object of properties.
+    private static func makeConfiguration(of properties: [(name: String, value: String)]) throws(TrackerError)
+        -> OpaquePointer
+    {
+        guard let configuration = rd_kafka_conf_new() else { throw .withoutMemory }
         for (name, value) in properties {
             var reason = [CChar](repeating: 0, count: 512)
             let result = rd_kafka_conf_set(configuration, name, value, &reason, reason.count)
             guard result == RD_KAFKA_CONF_OK else {
                 rd_kafka_conf_destroy(configuration)
-                throw .misconfigured("librdkafka does not take the property '\(name)': \(String(reason)).")
+                throw .invalidSettings("librdkafka does not take the property '\(name)': \(String(reason)).")
             }
         }
         return configuration
+    }
+
+    /// Lets librdkafka look at all of it, by making a client that has no brokers to connect to.
+    ///
+    /// - Throws: `invalidSettings` in librdkafka's words.
+    func check() throws(TrackerError) {
+        let configuration = try Self.makeConfiguration(of: properties.filter { $0.name != "bootstrap.servers" })
+        rd_kafka_conf_set_log_cb(configuration) { _, _, _, _ in }
+        do throws(TrackerError) {
+            rd_kafka_destroy(try Self.makeClient(RD_KAFKA_PRODUCER, configuration))
+        } catch  where error.isRetryable {
+            // Without threads or memory nothing is known of the settings; `start` tries again.
+        }
+    }
+
+    /// Makes a client, which takes the configuration; an error destroys it.
+    static func makeClient(
+        _ type: rd_kafka_type_t,
+        _ configuration: OpaquePointer
+    ) throws(TrackerError) -> OpaquePointer {
+        var reason = [CChar](repeating: 0, count: 512)
+        if let handle = rd_kafka_new(type, configuration, &reason, reason.count) { return handle }
+        let code = rd_kafka_last_error()
+        rd_kafka_conf_destroy(configuration)
+        // librdkafka starts threads of its own.
+        if code == RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE {
+            throw TrackerError(
+                code: .unavailable,
+                message: "The system refuses librdkafka what it needs: \(String(reason)).",
+                isRetryable: true
+            )
+        }
+        throw .invalidSettings("librdkafka refuses the settings: \(String(reason)).")
+    }
+
+    /// The configuration of a client that only asks which topics there are: it makes none by asking.
+    func makeObserverConfiguration(_ configuration: KafkaConfiguration) throws(TrackerError) -> OpaquePointer {
+        let stated = configuration.properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        let fixed = [
+            ("bootstrap.servers", configuration.brokers), ("allow.auto.create.topics", "false"),
+            ("client.id", "sluice"),
+        ]
+        let names = Set(configuration.properties.keys)
+        return try Self.makeConfiguration(
+            of: fixed.filter { $0.0 == "allow.auto.create.topics" || !names.contains($0.0) }
+                + stated.filter { $0.0 != "allow.auto.create.topics" }
+        )
     }
 
     /// Two names of one property: a default must not win over its other name only because of the alphabet.
@@ -69,9 +140,14 @@ struct ProducerSettings {
 }
 
 extension TrackerError {
-    /// A setting that only the operator can put right.
-    static func misconfigured(_ message: String) -> TrackerError {
-        TrackerError(code: .misconfigured, message: message, isRetryable: false)
+    /// A setting that cannot work, whatever the brokers say.
+    static func invalidSettings(_ message: String) -> TrackerError {
+        TrackerError(code: .invalidSettings, message: message, isRetryable: false)
+    }
+
+    /// librdkafka got no memory.
+    static var withoutMemory: TrackerError {
+        TrackerError(code: .unavailable, message: "librdkafka gets no memory.", isRetryable: true)
     }
 }
 

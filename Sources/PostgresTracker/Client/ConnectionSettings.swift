@@ -30,8 +30,10 @@ struct ConnectionSettings: Sendable {
         var stated = Self.environmentTimeout
         var option = options
         while let keyword = option.pointee.keyword {
-            if String(cString: keyword) == "connect_timeout", let value = option.pointee.val {
-                stated = String(cString: value)
+            if let value = option.pointee.val {
+                let (keyword, value) = (String(cString: keyword), String(cString: value))
+                try Self.check(keyword, value)
+                if keyword == "connect_timeout" { stated = value }
             }
             option += 1
         }
@@ -40,6 +42,31 @@ struct ConnectionSettings: Sendable {
             stated.flatMap { Int64($0) }.map { $0 <= 0 ? .seconds(86_400) : .seconds(min(max(2, $0), 86_400)) }
             ?? Self.defaultConnectTimeout
         parameters = Self.fallbacks + [("dbname", text)] + Self.fixed
+    }
+
+    /// Refuses values that libpq would refuse only when it connects, and whose keyword is no secret.
+    private static func check(_ keyword: String, _ value: String) throws(PostgresFailure) {
+        let expected: String
+        switch keyword {
+        case "port":
+            // One for each host; an empty one means the default.
+            let ports = value.split(separator: ",", omittingEmptySubsequences: false)
+            if ports.allSatisfy({ $0.isEmpty || Int($0).map((1...65_535).contains) == true }) { return }
+            expected = "a number from 1 to 65535"
+        case "connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout":
+            if Int32(value) != nil { return }
+            expected = "a whole number"
+        case "sslmode":
+            let modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+            if modes.contains(value) { return }
+            expected = "one of \(modes.joined(separator: ", "))"
+        default:
+            return
+        }
+        throw PostgresFailure(
+            source: .settings,
+            message: "The connection string's '\(keyword)' is not \(expected)."
+        )
     }
 
     /// What `PGCONNECT_TIMEOUT` says, which is libpq's own default for the keyword.
@@ -67,4 +94,13 @@ struct ConnectionSettings: Sendable {
 
     /// What must hold for the rows to be read as they are written.
     private static let fixed = [("client_encoding", "UTF8")]
+
+    /// The same for the server's end of the connection, as statements of the session.
+    ///
+    /// A backend that reads rows from a network that has gone silent is ended by nothing else: no timeout of a statement
+    /// or a transaction counts while it waits for `COPY` data. On a Unix socket they have no effect.
+    static let serverKeepalives = """
+        SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
+        SET tcp_user_timeout = 60000
+        """
 }

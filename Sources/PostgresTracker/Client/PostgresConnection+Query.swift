@@ -35,6 +35,15 @@ extension PostgresConnection {
         return rows
     }
 
+    /// Runs statements in one round trip, and returns the rows of the last of them that has any, as text.
+    func lastRows(of sql: String, _ limit: WaitLimit) throws(PostgresFailure) -> [[String?]] {
+        guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
+        try flush(limit)
+        var last: [[String?]] = []
+        try forEachResult(limit) { if $0.status == PGRES_TUPLES_OK { last = $0.rows() } }
+        return last
+    }
+
     /// Waits until all that was sent has left libpq's buffer.
     func flush(_ limit: WaitLimit) throws(PostgresFailure) {
         while true {

@@ -19,14 +19,20 @@ final class PostgresConnection {
     let handle: OpaquePointer
     /// The staging tables this connection has: they go when it goes.
     var stagingTables: Set<String> = []
+    /// Whether a pooler is between us and the server; set by `findPooler`.
+    var isPooled = false
 
     /// Connects.
-    init(_ settings: ConnectionSettings, interrupt: Interrupt) throws(PostgresFailure) {
+    convenience init(_ settings: ConnectionSettings, interrupt: Interrupt) throws(PostgresFailure) {
+        try self.init(settings, limit: WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout))
+    }
+
+    /// Connects within a limit.
+    init(_ settings: ConnectionSettings, limit: WaitLimit) throws(PostgresFailure) {
         guard let handle = Self.begin(settings) else {
             throw PostgresFailure(source: .connection, message: "There is no memory for a connection.")
         }
         self.handle = handle
-        let limit = WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout)
         // With it the code of a refusal can be read from its text: see `ConnectionMessage`.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         // libpq would print notices to standard error.
@@ -40,6 +46,9 @@ final class PostgresConnection {
         PQfinish(handle)
     }
 
+    /// The role that was let in.
+    var role: String { PQuser(handle).map { String(cString: $0) } ?? "" }
+
     /// Whether the connection stands and no transaction is open.
     var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
@@ -51,16 +60,12 @@ final class PostgresConnection {
     /// The request takes a connection of its own, which can block; so it runs on a thread that ends with it.
     func requestCancel() {
         guard let cancel = PQgetCancel(handle) else { return }
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         #if canImport(Darwin)
         var thread: pthread_t?
-        let status = pthread_create(&thread, &attributes, { sendCancel($0) }, UnsafeMutableRawPointer(cancel))
+        let status = pthread_create(&thread, nil, { sendCancel($0) }, UnsafeMutableRawPointer(cancel))
         #else
         var thread = pthread_t()
-        let status = pthread_create(&thread, &attributes, { sendCancel($0) }, UnsafeMutableRawPointer(cancel))
+        let status = pthread_create(&thread, nil, { sendCancel($0) }, UnsafeMutableRawPointer(cancel))
         #endif
         if status != 0 { PQfreeCancel(cancel) }
     }
@@ -127,6 +132,8 @@ final class PostgresConnection {
 
 /// Sends a cancel request and frees it.
 private func sendCancel(_ cancel: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // Nobody waits for this thread.
+    pthread_detach(pthread_self())
     guard let cancel = OpaquePointer(cancel as UnsafeMutableRawPointer?) else { return nil }
     var message = [CChar](repeating: 0, count: 256)
     _ = PQcancel(cancel, &message, Int32(message.count))

@@ -8,6 +8,10 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         case connection
         /// The connection's settings cannot be read.
         case settings
+        /// The connection goes through a pooler that gives each transaction another session.
+        case pooler
+        /// The stored checkpoint is not the one that this session knows of.
+        case superseded
         /// We did not want to wait any longer.
         case waiting
         /// The task was cancelled.

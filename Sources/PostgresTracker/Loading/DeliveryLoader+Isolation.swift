@@ -1,44 +1,67 @@
-extension DeliveryLoader {
-    /// What became of the rows of a delivery in which the server refuses some.
-    struct Isolation {
-        /// The refused rows by position, with the server's words.
-        var refused: [Int: String] = [:]
-        /// The rows that there was no time for, ascending.
-        var unsettled: [Int] = []
-        var duplicates = 0
-    }
+import EventPipeline
 
-    /// Finds the rows that the server refuses, by halves, and loads all the others, in one transaction.
+extension DeliveryLoader {
+    /// Finds the tables that take no rows, and by halves the rows that the server refuses, and loads all the others, in one
+    /// transaction.
     ///
-    /// What is loaded when `deadline` passes is kept, so that every try gets further than the one before.
-    func loadIsolating(until deadline: ContinuousClock.Instant) throws(PostgresFailure) -> Isolation {
-        try createStagingTables()
+    /// What is loaded when `deadline` passes is kept, so that every try gets further than the one before. Each table gets
+    /// one try of its own, however late it is: none waits for another one for ever. A lock is waited for no longer than
+    /// `lockTimeout`.
+    func loadIsolating(
+        until deadline: ContinuousClock.Instant,
+        lockTimeout: Duration
+    ) throws(PostgresFailure) -> LoadReport {
+        var report = LoadReport()
+        let present = try connection.presentSchema(named: schema, limit)
+        for group in rows.groups {
+            // A table that somebody changed refuses every row; that is no fault of the events.
+            if let reason = SchemaInspection.reason(against: group.target.table, in: present) {
+                report.leave(group.positions, of: group, because: reason)
+            } else {
+                try createStagingTable(of: group, &report)
+            }
+        }
         try begin()
         // Otherwise a deferred constraint would fail the commit, and with it every row.
-        try connection.execute("SET CONSTRAINTS ALL IMMEDIATE", limit)
-        var isolation = Isolation()
-        for group in rows.groups {
-            try isolate(in: group, until: deadline, &isolation)
+        try connection.execute(
+            "SET LOCAL lock_timeout = \(lockTimeout.milliseconds); SET CONSTRAINTS ALL IMMEDIATE",
+            limit
+        )
+        for group in rows.groups where !report.isBroken(group) {
+            try isolate(in: group, until: deadline, &report)
         }
-        try commit(leavesOut: !isolation.refused.isEmpty || !isolation.unsettled.isEmpty)
-        isolation.unsettled.sort()
-        return isolation
+        try commit(report)
+        for group in rows.groups where report.isBroken(group) { try dropStagingTable(of: group) }
+        return report
+    }
+
+    private func createStagingTable(of group: DeliveryRows.Group, _ report: inout LoadReport) throws(PostgresFailure) {
+        do throws(PostgresFailure) {
+            try createStagingTable(of: group)
+        } catch {
+            guard PostgresErrorClass.isOfTable(error) else { throw error }
+            report.leave(group.positions, of: group, because: TrackerError(error, table: group.target.table.sqlName))
+        }
     }
 
     private func isolate(
         in group: DeliveryRows.Group,
         until deadline: ContinuousClock.Instant,
-        _ isolation: inout Isolation
+        _ report: inout LoadReport
     ) throws(PostgresFailure) {
         var pending = [group.positions[...]]
         while let part = pending.popLast() {
-            if ContinuousClock.now >= deadline {
-                isolation.unsettled += part
+            if part.count < group.positions.count, ContinuousClock.now >= deadline {
+                report.unsettled += part
                 continue
             }
-            guard let refusal = try attempt(part, of: group, &isolation) else { continue }
+            guard let failure = try attempt(part, of: group, &report) else { continue }
+            if PostgresErrorClass.isOfTable(failure) {
+                let reason = TrackerError(failure, table: group.target.table.sqlName)
+                return report.leave(([part] + pending).joined(), of: group, because: reason)
+            }
             if part.count <= 1 {
-                for position in part { isolation.refused[position] = refusal.refusalReason }
+                for position in part { report.refused[position] = failure.refusalReason }
                 continue
             }
             let middle = part.startIndex + part.count / 2
@@ -47,14 +70,14 @@ extension DeliveryLoader {
         }
     }
 
-    /// Loads rows behind a savepoint; returns what the server has against them, if it refuses any.
+    /// Loads rows behind a savepoint; returns what the server has against them or their table, if it does not take them.
     private func attempt(
         _ part: ArraySlice<Int>,
         of group: DeliveryRows.Group,
-        _ isolation: inout Isolation
+        _ report: inout LoadReport
     ) throws(PostgresFailure) -> PostgresFailure? {
         do {
-            isolation.duplicates += try stage(
+            report.duplicates += try stage(
                 part,
                 of: group,
                 before: "SAVEPOINT part; ",
@@ -65,6 +88,7 @@ extension DeliveryLoader {
             switch PostgresErrorClass(error) {
             // A duplicate of the id never comes here; this one is of somebody's own unique index.
             case .refused, .duplicate: break
+            case _ where PostgresErrorClass.isOfTable(error): break
             default: throw error
             }
             try connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", limit)

@@ -1,16 +1,24 @@
 /// Loads one delivery over one connection: all of its tables in one transaction.
 struct DeliveryLoader {
+    /// How a checkpoint is stored.
+    struct Storing {
+        let statements: CheckpointTable.Statements
+        /// What must be stored before; `nil` for nothing.
+        let replaces: UInt64?
+    }
+
     let connection: PostgresConnection
+    let schema: String
     let rows: DeliveryRows
     /// How the delivery's checkpoint is stored; `nil` where it has none.
-    let checkpoint: CheckpointTable.Statements?
+    let checkpoint: Storing?
     let sender: RowSender
     let limit: WaitLimit
 
     /// Straight into the tables: the normal way.
     ///
     /// A duplicate fails it.
-    func loadDirectly() throws(PostgresFailure) {
+    func loadDirectly() throws(PostgresFailure) -> LoadReport {
         try begin()
         for group in rows.groups {
             _ = try sender.send(
@@ -22,25 +30,34 @@ struct DeliveryLoader {
                 limit
             )
         }
-        try commit()
+        let report = LoadReport()
+        try commit(report)
+        return report
     }
 
-    /// Through staging tables, where duplicates are left behind; returns how many there were.
-    func loadThroughStaging() throws(PostgresFailure) -> Int {
-        try createStagingTables()
+    /// Through staging tables, where duplicates are left behind.
+    func loadThroughStaging() throws(PostgresFailure) -> LoadReport {
+        for group in rows.groups { try createStagingTable(of: group) }
         try begin()
-        var duplicates = 0
+        var report = LoadReport()
         for group in rows.groups {
-            duplicates += try stage(group.positions[...], of: group)
+            report.duplicates += try stage(group.positions[...], of: group)
         }
-        try commit()
-        return duplicates
+        try commit(report)
+        return report
     }
 
-    func createStagingTables() throws(PostgresFailure) {
-        for group in rows.groups where connection.stagingTables.insert(group.target.staging).inserted {
-            try connection.execute(group.target.createStaging, limit)
-        }
+    func createStagingTable(of group: DeliveryRows.Group) throws(PostgresFailure) {
+        guard !connection.stagingTables.contains(group.target.staging) else { return }
+        try connection.execute(group.target.createStaging, limit)
+        connection.stagingTables.insert(group.target.staging)
+    }
+
+    /// Removes what may have other columns than the table by the time that is well again.
+    func dropStagingTable(of group: DeliveryRows.Group) throws(PostgresFailure) {
+        guard connection.stagingTables.contains(group.target.staging) else { return }
+        try connection.execute(group.target.dropStaging, limit)
+        connection.stagingTables.remove(group.target.staging)
     }
 
     /// Takes rows through the group's staging table; returns how many of them were there already.
@@ -64,15 +81,23 @@ struct DeliveryLoader {
         return staged - (try connection.execute(target.insertFromStaging + after, limit))
     }
 
+    /// Begins the transaction; with a checkpoint it waits for the lock, and looks whether what is stored is what this one
+    /// replaces.
     func begin() throws(PostgresFailure) {
-        let lock = checkpoint.map { "; " + $0.lock } ?? ""
-        try connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" + lock, limit)
+        let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+        guard let checkpoint else {
+            try connection.execute(begin, limit)
+            return
+        }
+        let row = try connection.lastRows(of: "\(begin); \(checkpoint.statements.lockAndRead)", limit).first
+        let stored = row?.first.flatMap { $0.flatMap { UInt64($0) } }
+        guard stored == checkpoint.replaces else { throw .superseded(by: stored) }
     }
 
     /// Commits, and with it the checkpoint, unless a row of the delivery is left out.
-    func commit(leavesOut: Bool = false) throws(PostgresFailure) {
-        let isWhole = !leavesOut && sender.defects.isEmpty
-        let store = isWhole ? checkpoint.map { $0.store + "; " } ?? "" : ""
+    func commit(_ report: LoadReport) throws(PostgresFailure) {
+        let isWhole = report.isWhole && sender.defects.isEmpty
+        let store = isWhole ? checkpoint.map { $0.statements.store + "; " } ?? "" : ""
         try connection.execute(store + "COMMIT", limit)
     }
 }

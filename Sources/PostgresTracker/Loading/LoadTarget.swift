@@ -46,6 +46,8 @@ struct LoadTarget: Sendable {
     }
 
     var clearStaging: String { "DELETE FROM pg_temp.\(staging)" }
+
+    var dropStaging: String { "DROP TABLE IF EXISTS pg_temp.\(staging)" }
 }
 
 /// The targets of the catalogs that batches were checked against: made once a catalog, not once a delivery.

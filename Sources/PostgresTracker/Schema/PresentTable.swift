@@ -11,6 +11,8 @@ package struct PresentTable: Sendable, Hashable {
         /// Whether no two rows can have the same value in it.
         package var isUnique: Bool
         package var comment: String?
+        /// What the role may do with the column, as the server names it: SELECT, INSERT, UPDATE.
+        package var privileges: Set<String>
 
         package init(
             name: String,
@@ -18,7 +20,8 @@ package struct PresentTable: Sendable, Hashable {
             isNullable: Bool,
             hasDefault: Bool = false,
             isUnique: Bool = false,
-            comment: String? = nil
+            comment: String? = nil,
+            privileges: Set<String> = ["SELECT", "INSERT", "UPDATE"]
         ) {
             self.name = name
             self.type = type
@@ -26,6 +29,7 @@ package struct PresentTable: Sendable, Hashable {
             self.hasDefault = hasDefault
             self.isUnique = isUnique
             self.comment = comment
+            self.privileges = privileges
         }
     }
 
@@ -46,6 +50,12 @@ package struct PresentSchema: Sendable, Hashable {
     package var exists: Bool
     /// Tables and partitioned tables, by name.
     package var tables: [String: PresentTable]
+    /// The role that looked; `nil` where there is no such schema.
+    package var role: String?
+    /// Whether the role may use what is in the schema.
+    package var isUsable = true
+    /// The database, where the role may make no temporary tables in it.
+    package var databaseWithoutTemporaryTables: String?
 
     package init(name: String, exists: Bool, tables: [String: PresentTable] = [:]) {
         self.name = name
@@ -58,7 +68,11 @@ package struct PresentSchema: Sendable, Hashable {
         SELECT c.relname, obj_description(c.oid, 'pg_class'), a.attname, format_type(a.atttypid, a.atttypmod),
             a.attnotnull, a.atthasdef OR a.attidentity <> '', col_description(c.oid, a.attnum),
             EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid
-                AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum)
+                AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),
+            (SELECT string_agg(p, ' ') FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p
+                WHERE has_column_privilege(c.oid, a.attnum, p)),
+            current_user, has_schema_privilege(n.oid, 'USAGE'),
+            CASE WHEN NOT has_database_privilege(current_database(), 'TEMPORARY') THEN current_database() END
         FROM pg_catalog.pg_namespace n
         LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relkind IN ('r', 'p')
         LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -69,7 +83,10 @@ package struct PresentSchema: Sendable, Hashable {
     /// Takes the answer to `query`.
     init(name: String, rows: [[String?]]) {
         self.init(name: name, exists: !rows.isEmpty)
-        for row in rows where row.count == 8 {
+        for row in rows where row.count == 12 {
+            role = row[9]
+            isUsable = row[10] == "t"
+            databaseWithoutTemporaryTables = row[11]
             guard let table = row[0] else { continue }
             var present = tables[table] ?? PresentTable(name: table, columns: [], comment: row[1])
             if let column = row[2], let type = row[3] {
@@ -80,7 +97,8 @@ package struct PresentSchema: Sendable, Hashable {
                         isNullable: row[4] != "t",
                         hasDefault: row[5] == "t",
                         isUnique: row[7] == "t",
-                        comment: row[6]
+                        comment: row[6],
+                        privileges: Set((row[8] ?? "").split(separator: " ").map(String.init))
                     )
                 )
             }

@@ -63,7 +63,7 @@ struct CoverageCommand: AsyncParsableCommand {
             try Terminal.print(try JSONText.of(report))
         } else {
             try Terminal.print(lines: report.lines)
-            for line in report.notes { Terminal.printError(line) }
+            for line in report.notes { Terminal.printError("\(line)") }
         }
         if !report.unreadable.isEmpty { throw ExitCode(2) }
         if report.hasFindings(strictTrackers: settings.strictTrackers) { throw ExitCode(1) }

@@ -47,9 +47,9 @@ struct DiffCommand: AsyncParsableCommand {
         switch format {
         case .text:
             try Terminal.print(lines: diff.textLines)
-            Terminal.printError(diff.summary)
+            Terminal.printError("\(diff.summary)")
         case .markdown:
-            try Terminal.print(DiffMarkdown(diff).text)
+            try Terminal.print(TerminalText(escapingLinesOf: DiffMarkdown(diff).text))
         case .json:
             try Terminal.print(try JSONText.of(DiffReport(diff)))
         }

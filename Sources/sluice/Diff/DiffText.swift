@@ -2,7 +2,7 @@ import EventSchema
 
 extension PlanDiff {
     /// For terminals: a line for each change, as compilers write it, and below it what it means for whom.
-    var textLines: [String] {
+    var textLines: [TerminalText] {
         Compatibility.worstFirst.flatMap(changes).flatMap { [$0.textLine] + $0.impactLines }
     }
 
@@ -21,17 +21,18 @@ extension Compatibility {
 }
 
 extension PlanChange {
-    fileprivate var textLine: String {
+    fileprivate var textLine: TerminalText {
         let start = [location.map(\.description), compatibility.rawValue, subject].compactMap { $0 }
-        return (start + ["\(sentence) [\(kind.rawValue)]"]).joined(separator: ": ")
+        return TerminalText(escaping: (start + ["\(sentence) [\(kind.rawValue)]"]).joined(separator: ": "))
     }
 
-    fileprivate var impactLines: [String] {
+    fileprivate var impactLines: [TerminalText] {
         var table = TextTable(header: [], numbers: [])
         for audience in Audience.allCases {
             let impact = impacts[audience]
-            table.add(["   ", audience.title, impact.compatibility.rawValue, impact.reason])
+            table.add(["   ", "\(audience.title)", "\(impact.compatibility.rawValue)", "\(impact.reason)"])
         }
-        return table.text.split(separator: "\n").map(String.init)
+        // Without the header, which has no words here.
+        return Array(table.lines.dropFirst())
     }
 }

@@ -8,7 +8,8 @@ struct CatCommand: AsyncParsableCommand {
         abstract: "Print a journal's events, a line each, and nothing else.",
         discussion: """
             Changes nothing, and works while a server writes the journal; it ends with what was there when it began. Damage \
-            and gaps on the way go to standard error.
+            and gaps on the way go to standard error. To a file or a pipe it writes the bytes as they stand; on a terminal \
+            what that would obey is escaped.
 
             Exits with 0 when all events in the range were printed, 1 when some are damaged or missing.
             """
@@ -90,7 +91,7 @@ private struct Printing {
     }
 
     private mutating func tell() {
-        for finding in findings { Terminal.printError(finding) }
+        for finding in findings { Terminal.printError("\(finding)") }
         isWhole = isWhole && findings.isEmpty
         findings = []
     }

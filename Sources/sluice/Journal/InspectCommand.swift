@@ -23,46 +23,52 @@ struct InspectCommand: AsyncParsableCommand {
         let inspection = try JournalCommand.attempt {
             try Inspection(ExistingJournal(reading: folder).files)
         }
-        try Terminal.print(json ? try JSONText.of(InspectionReport(inspection)) : Self.tables(of: inspection))
+        if json { return try Terminal.print(try JSONText.of(InspectionReport(inspection))) }
+        try Terminal.print(lines: Self.lines(of: inspection))
     }
 
-    private static func tables(of inspection: Inspection) -> String {
-        var tables = [segments(of: inspection), summary(of: inspection)]
+    private static func lines(of inspection: Inspection) -> [TerminalText] {
+        var lines = segments(of: inspection).lines + summary(of: inspection)
         if !inspection.cursors.isEmpty {
             var table = TextTable(header: ["tracker", "cursor", "lag"], numbers: [1, 2])
             for cursor in inspection.cursors {
-                table.add([cursor.tracker, cursor.sequence.map(String.init) ?? "-", String(inspection.lag(of: cursor))])
+                table.add([
+                    "\(cursor.tracker)", "\(cursor.sequence.map(String.init) ?? "-")", "\(inspection.lag(of: cursor))",
+                ])
             }
-            tables += ["", table.text]
+            lines += [""] + table.lines
         }
         if !inspection.cuts.isEmpty {
             var table = TextTable(header: ["cut out", "bytes"], numbers: [1])
-            for cut in inspection.cuts { table.add([cut.name, String(cut.byteCount)]) }
-            tables += ["", table.text]
+            for cut in inspection.cuts { table.add(["\(cut.name)", "\(cut.byteCount)"]) }
+            lines += [""] + table.lines
         }
-        return tables.joined(separator: "\n")
+        return lines
     }
 
-    private static func segments(of inspection: Inspection) -> String {
-        let header = ["segment", "first", "next", "bytes", "earliest", "latest", "state"]
-        var table = TextTable(header: header, numbers: [1, 2, 3])
+    private static func segments(of inspection: Inspection) -> TextTable {
+        var table = TextTable(
+            header: ["segment", "first", "next", "bytes", "earliest", "latest", "state"],
+            numbers: [1, 2, 3]
+        )
         for found in inspection.segments {
             let segment = found.segment
             let stray = found.strayBytes == 0 ? "" : ", \(found.strayBytes) bytes are no frames"
             table.add([
-                segment.name.text, String(segment.name.firstSequence), String(segment.nextSequence),
-                String(segment.byteCount), segment.times.map { "\($0.lowerBound)" } ?? "-",
-                segment.times.map { "\($0.upperBound)" } ?? "-", (found.isEnded ? "ended" : "open") + stray,
+                "\(segment.name.text)", "\(segment.name.firstSequence)", "\(segment.nextSequence)",
+                "\(segment.byteCount)", segment.times.map { "\($0.lowerBound)" } ?? "-",
+                segment.times.map { "\($0.upperBound)" } ?? "-", "\(found.isEnded ? "ended" : "open")\(stray)",
             ])
         }
-        return table.text
+        return table
     }
 
-    private static func summary(of inspection: Inspection) -> String {
+    private static func summary(of inspection: Inspection) -> [TerminalText] {
         let count = inspection.segments.count
-        let identity = inspection.id.map { "journal \($0)\n" } ?? ""
-        return identity + "\(count) segment\(count == 1 ? "" : "s"), \(inspection.byteCount) bytes, "
-            + "first event \(inspection.firstSequence), next event \(inspection.nextSequence)"
+        let identity: [TerminalText] = inspection.id.map { ["journal \($0)"] } ?? []
+        let segments: TerminalText = "\(count) segment\(count == 1 ? "" : "s"), \(inspection.byteCount) bytes"
+        return identity
+            + [segments + ", first event \(inspection.firstSequence), next event \(inspection.nextSequence)"]
     }
 }
 

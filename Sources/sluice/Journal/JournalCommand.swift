@@ -57,7 +57,7 @@ struct ChangeOptions: ParsableArguments {
     var yes = false
 
     /// Returns where `--yes` was given or a person agrees; ends the command with 1 where nobody does.
-    func confirm(_ question: String) throws {
+    func confirm(_ question: TerminalText) throws {
         if yes { return }
         guard isatty(STDIN_FILENO) == 1 else {
             Terminal.printError("error: There is no terminal to ask on. With --yes nobody is asked.")

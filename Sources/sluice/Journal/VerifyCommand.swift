@@ -29,7 +29,7 @@ struct VerifyCommand: AsyncParsableCommand {
             try Terminal.print(try JSONText.of(VerificationReport(verification)))
         } else {
             try Terminal.print(lines: verification.findings + verification.notes.map { "note: \($0)" })
-            Terminal.printError(verification.summary)
+            Terminal.printError("\(verification.summary)")
         }
         if !verification.isIntact { throw ExitCode(1) }
     }

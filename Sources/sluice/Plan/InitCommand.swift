@@ -36,7 +36,7 @@ struct InitCommand: ParsableCommand {
         )
         try Terminal.print("Made \(events)/orders.plist, a plan to be changed, and \(settings). Next:\n")
         if folder != "." { try Terminal.print("    cd \(Self.quoted(folder))") }
-        try Terminal.print(StarterPlan.nextSteps)
+        try Terminal.print(TerminalText(escapingLinesOf: StarterPlan.nextSteps))
     }
 
     /// Whether a path is in use, be it by a link that leads nowhere.

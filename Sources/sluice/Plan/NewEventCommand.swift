@@ -49,7 +49,7 @@ struct NewEventCommand: AsyncParsableCommand {
             let index = try PlanFileChoice(sources, plan, folder: folder).index(named: file, owner: owner)
             try add(to: index, of: sources, before)
         } catch let error as PlanFileChoice.Undecided {
-            throw Terminal.failure(error.sentence)
+            throw Terminal.failure("\(error.sentence)")
         }
     }
 

@@ -64,7 +64,7 @@ struct QuarantineSelection: ParsableArguments {
 enum VerdictCodes {
     /// Refuses a code that no record has: a filter that can never match is a slip.
     static func checked(_ codes: [String]) throws -> Set<String> {
-        let known = VerdictCode.allCases.map(\.rawValue) + ["refused"]
+        let known = VerdictCode.allCases.map(\.rawValue) + DeliveryVerdict.allCases.map(\.rawValue)
         guard let unknown = codes.first(where: { !known.contains($0) }) else { return Set(codes) }
         throw ValidationError("There is no code '\(unknown)'; there are: \(known.joined(separator: ", ")).")
     }

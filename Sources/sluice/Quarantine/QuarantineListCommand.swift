@@ -1,6 +1,5 @@
 import ArgumentParser
 import EventModel
-import Foundation
 import Journal
 
 /// `sluice quarantine list`: a line for each rejected event.
@@ -35,7 +34,7 @@ struct QuarantineListCommand: AsyncParsableCommand {
                 latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
             }
         }
-        try Terminal.print(lines: json ? try latest.jsonLines() : [latest.table()])
+        try Terminal.print(lines: json ? try latest.jsonLines() : latest.table())
         if !json, latest.omitted > 0 {
             Terminal.printError("\(latest.omitted) earlier ones are not listed; see --limit.")
         }
@@ -90,21 +89,21 @@ private struct LatestRows {
     var omitted: Int { max(0, count - limit) }
 
     /// An object for each row.
-    mutating func jsonLines() throws -> [String] {
+    mutating func jsonLines() throws -> [TerminalText] {
         trim()
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try rows.map { String(decoding: try encoder.encode($0.row), as: UTF8.self) }
+        return try rows.map { try JSONText.line(of: $0.row) }
     }
 
     /// The same for people.
-    mutating func table() -> String {
+    mutating func table() -> [TerminalText] {
         trim()
         var table = TextTable(header: ["id", "at", "event", "codes", "source", "state"], numbers: [])
         for (_, row) in rows {
-            let codes = row.codes.joined(separator: ",")
-            table.add([row.id, row.at, row.event ?? "-", codes, row.source, row.isSent ? "sent" : "kept"])
+            table.add([
+                "\(row.id)", "\(row.at)", "\(row.event ?? "-")", "\(row.codes.joined(separator: ","))",
+                "\(row.source)", row.isSent ? "sent" : "kept",
+            ])
         }
-        return table.text
+        return table.lines
     }
 }

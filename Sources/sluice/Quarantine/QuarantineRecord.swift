@@ -6,11 +6,12 @@ import Foundation
 struct QuarantineRecord {
     /// What stands before the event on its line.
     struct Verdict: Codable {
+        /// Nothing but the code where the verdicts of its request would have taken too much room.
         struct Reason: Codable {
             var code: String
-            var path: String
-            var expected: String
-            var found: String
+            var path: String?
+            var expected: String?
+            var found: String?
             var plan: String?
         }
 
@@ -26,7 +27,7 @@ struct QuarantineRecord {
     /// A quote inside a string is escaped, so these bytes stand only where the verdict ends.
     private static let end = Data(#"]},"event"#.utf8)
 
-    /// The part of the quarantine and the number there, as `0-17`.
+    /// The part of the quarantine and the number there, as `verdicts/0-17`.
     let id: String
     /// The identity of that part, which no other ever has, and the number.
     let partID: String
@@ -36,7 +37,7 @@ struct QuarantineRecord {
     let line: ArraySlice<UInt8>
 
     /// Reads a line; `nil` where it is none of a quarantine.
-    init?(part: Int, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
+    init?(part: QuarantineFolder.Part, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
         guard line.starts(with: Self.start), let end = Data(line).range(of: Self.end) else { return nil }
         let bytes = Data(line)[Self.start.count..<end.lowerBound + 2]
         guard let verdict = try? JSONDecoder().decode(Verdict.self, from: bytes), let at = Timestamp(verdict.at) else {
@@ -64,7 +65,7 @@ struct QuarantineRecord {
         return verdict.name ?? (try? JSONDecoder().decode(Named.self, from: Data(original)))?.name
     }
 
-    /// The tracker that refused the event; `nil` where it did not follow the plan.
+    /// The tracker that did not take the event; `nil` where it did not follow the plan.
     var tracker: String? {
         let prefix = "tracker:"
         guard verdict.stage == "delivery", verdict.source.hasPrefix(prefix) else { return nil }

@@ -7,7 +7,7 @@ struct QuarantineScan: ~Copyable {
     private let filter: QuarantineFilter
     private var reader: QuarantineReader
     private var lines: ArraySlice<UInt8> = []
-    private var part = 0
+    private var part: QuarantineFolder.Part?
     private var partID = ""
     private var sequence: UInt64 = 0
     /// How many bytes were read.
@@ -25,7 +25,7 @@ struct QuarantineScan: ~Copyable {
     /// The next record; `nil` after the last.
     mutating func next() throws(JournalError) -> QuarantineRecord? {
         while true {
-            while let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
+            while let part, let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
                 let record = QuarantineRecord(part: part, partID: partID, sequence: sequence, line: lines[..<end])
                 lines = lines[(end + 1)...]
                 sequence += 1

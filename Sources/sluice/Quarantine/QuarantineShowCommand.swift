@@ -27,7 +27,7 @@ struct QuarantineShowCommand: AsyncParsableCommand {
         }
         var output = found.original
         if !original {
-            output = Array("\(try JSONText.of(found.verdict))\n\n".utf8) + output + Array("\n".utf8)
+            output = Array("\(try JSONText.of(found.verdict))\n\n".utf8) + output + [UInt8(ascii: "\n")]
         }
         try Terminal.write(output)
     }

@@ -6,7 +6,7 @@ import Journal
 
 /// Checks the records of a quarantine again, one at a time, as a replay sends them on.
 ///
-/// One that a tracker refused is meant for that tracker alone. An event without an id gets one that follows from its
+/// One that a tracker refused, or that was parked, is meant for that tracker alone. An event without an id gets one that follows from its
 /// place in the quarantine, the same each time.
 final class QuarantineSource {
     /// What names the configured quarantine among the paths of a replay.

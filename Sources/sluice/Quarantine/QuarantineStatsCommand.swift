@@ -26,7 +26,7 @@ struct QuarantineStatsCommand: AsyncParsableCommand {
                 counts.add(record, isSent: sent.contains(record.key))
             }
         }
-        try Terminal.print(json ? try JSONText.of(counts) : counts.table)
+        if json { try Terminal.print(JSONText.of(counts)) } else { try Terminal.print(lines: counts.table) }
         try reading.get()
     }
 }
@@ -55,15 +55,16 @@ private struct QuarantineCounts: Encodable {
     }
 
     /// The same for people.
-    var table: String {
+    var table: [TerminalText] {
         var table = TextTable(header: ["", "events"], numbers: [1])
-        table.add(["all", String(events)])
-        table.add(["sent on", String(sent)])
+        table.add(["all", "\(events)"])
+        table.add(["sent on", "\(sent)"])
         for (title, counts) in [("code", byCode), ("event", byEvent), ("source", bySource)] {
             for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-                table.add(["\(title) \(name)", String(count)])
+                table.add(["\(title) \(name)", "\(count)"])
             }
         }
-        return table.text + (times.map { "\nfrom \($0.lowerBound) to \($0.upperBound)" } ?? "")
+        let span: [TerminalText] = times.map { ["from \($0.lowerBound) to \($0.upperBound)"] } ?? []
+        return table.lines + span
     }
 }

@@ -29,6 +29,9 @@ struct ReplayCommand: AsyncParsableCommand {
             """
     )
 
+    /// How often the start of a tracker that cannot be reached is tried; the pauses between come to 6 to 13 s.
+    private static let maximumStartAttempts = 8
+
     @Argument(
         help: ArgumentHelp(
             "Files; - is standard input, journal://DIR a journal, quarantine the quarantine.",
@@ -86,7 +89,8 @@ struct ReplayCommand: AsyncParsableCommand {
         // Like any other command, a replay ends when nobody reads what it prints.
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
-        let settings = try await Settings.load(options.values, file: options.plan.config)
+        var settings = try await Settings.load(options.values, file: options.plan.config)
+        settings.pipeline.maximumStartAttempts = settings.strictTrackers ? 1 : Self.maximumStartAttempts
         let wiring = try Wiring(settings)
         if !readsOnlyQuarantine { try filter.check(against: wiring.catalog) }
         let trackers = dryRun ? [] : try wiring.trackers(only: to)
@@ -107,7 +111,7 @@ struct ReplayCommand: AsyncParsableCommand {
             logger: wiring.logger
         )
         let report = try await replay.run(showsProgress: Terminal.isInteractive && !json)
-        let text = json ? report.json : report.table
+        let text = json ? try JSONText.line(of: report.summary) : report.table
         if trackers.contains(where: { $0 is ConsoleTracker }) {
             Terminal.printError(text)
         } else {

@@ -69,7 +69,11 @@ actor ReplayFeed: Service {
         for rejection in rejections {
             for code in Set(rejection.violations.map(\.code)) { report.rejectedByCode[code.rawValue, default: 0] += 1 }
         }
-        if !part.isQuarantined { replay.pipeline.quarantine(rejections, source: part.path) }
+        if !part.isQuarantined {
+            replay.pipeline.quarantine(rejections, source: part.path)
+            // Unlike an event loop, this may wait for the disk, and then nothing is lost for want of room.
+            await replay.rejects.drain()
+        }
         guard let selected else { return }
         do {
             try await replay.pipeline.submit(selected)

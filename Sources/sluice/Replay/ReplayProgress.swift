@@ -17,7 +17,7 @@ final class ReplayProgress {
         guard now - lastShown >= .milliseconds(100) else { return }
         lastShown = now
         let elapsed = Double((now - start).components.seconds) + Double((now - start).components.attoseconds) / 1e18
-        Terminal.replaceLine(Self.line(events: events, bytes: bytes, totalBytes: totalBytes, elapsed: elapsed))
+        Terminal.replaceLine("\(Self.line(events: events, bytes: bytes, totalBytes: totalBytes, elapsed: elapsed))")
     }
 
     func clear() { Terminal.replaceLine("") }

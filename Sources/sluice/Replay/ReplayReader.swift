@@ -18,7 +18,7 @@ actor ReplayReader {
     struct Record: Sendable {
         /// What tells it from every other.
         let key: String
-        /// The tracker that refused it; `nil` where it did not follow the plan.
+        /// The tracker that did not take it; `nil` where it did not follow the plan.
         let tracker: String?
     }
 

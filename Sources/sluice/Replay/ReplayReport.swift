@@ -25,21 +25,22 @@ struct ReplayReport {
         Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     }
 
-    /// One JSON object on one line.
-    var json: String {
-        struct Report: Encodable {
-            var read: Int
-            var accepted: Int
-            var rejected: Int
-            var skipped: Int
-            var rejectedByCode: [String: Int]
-            var delivered: [String: Int]
-            var refused: [String: Int]
-            var undelivered: [String: Int]
-            var failures: [String]
-            var seconds: Double
-        }
-        let report = Report(
+    /// What `--json` prints.
+    struct Summary: Encodable {
+        var read: Int
+        var accepted: Int
+        var rejected: Int
+        var skipped: Int
+        var rejectedByCode: [String: Int]
+        var delivered: [String: Int]
+        var refused: [String: Int]
+        var undelivered: [String: Int]
+        var failures: [String]
+        var seconds: Double
+    }
+
+    var summary: Summary {
+        Summary(
             read: read,
             accepted: accepted,
             rejected: rejected,
@@ -53,33 +54,23 @@ struct ReplayReport {
             failures: failures,
             seconds: (seconds * 1000).rounded() / 1000
         )
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Whole numbers, texts and one finite number always encode.
-        return (try? encoder.encode(report)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
     }
 
     /// The same for people.
-    var table: String {
-        var rows: [(String, String)] = [("read", String(read)), ("accepted", String(accepted))]
-        if skipped > 0 { rows.append(("left out by filters", String(skipped))) }
-        rows.append(("rejected", String(rejected)))
-        for (code, count) in rejectedByCode.sorted(by: { $0.key < $1.key }) {
-            rows.append(("  " + code, String(count)))
-        }
+    var table: TerminalText {
+        var table = TextTable(header: ["read", "\(read)"], numbers: [1])
+        table.add(["accepted", "\(accepted)"])
+        if skipped > 0 { table.add(["left out by filters", "\(skipped)"]) }
+        table.add(["rejected", "\(rejected)"])
+        for (code, count) in rejectedByCode.sorted(by: { $0.key < $1.key }) { table.add(["  \(code)", "\(count)"]) }
         for tracker in trackers {
-            rows.append(("delivered to \(tracker.name)", String(tracker.delivered)))
-            if tracker.refused > 0 { rows.append(("  refused", String(tracker.refused))) }
+            table.add(["delivered to \(tracker.name)", "\(tracker.delivered)"])
+            if tracker.refused > 0 { table.add(["  refused", "\(tracker.refused)"]) }
             let missing = tracker.enqueued - tracker.delivered - tracker.refused
-            if missing > 0 { rows.append(("  NOT delivered", String(missing))) }
+            if missing > 0 { table.add(["  NOT delivered", "\(missing)"]) }
         }
-        rows.append(("seconds", String(format: "%.2f", seconds)))
-        let width = rows.map { $0.0.count }.max() ?? 0
-        let digits = rows.map { $0.1.count }.max() ?? 0
-        let lines = rows.map { name, value in
-            name.padding(toLength: width + 2, withPad: " ", startingAt: 0)
-                + String(repeating: " ", count: digits - value.count) + value
-        }
-        return (lines + failures.map { "error: \($0)" }).joined(separator: "\n")
+        table.add(["seconds", "\(String(format: "%.2f", seconds))"])
+        let errors: [TerminalText] = failures.map { "error: \($0)" }
+        return (table.lines + errors).joined(separator: "\n")
     }
 }

@@ -3,6 +3,9 @@ enum SettingKey: String, CaseIterable {
     case eventsDirectory = "events.directory"
     case httpListen = "http.listen"
     case httpMaxWaitSeconds = "http.maxWaitSeconds"
+    case httpConnections = "http.maximumConnections"
+    case httpMemoryBytes = "http.maximumBufferedBytes"
+    case httpExplainedRejections = "http.maximumExplainedRejections"
     case consoleEnabled = "console.enabled"
     case consoleFormat = "console.format"
     case postgresURL = "postgres.url"
@@ -18,6 +21,7 @@ enum SettingKey: String, CaseIterable {
     case journalFolder = "journal.folder"
     case journalDurability = "journal.durability"
     case journalIntervalMilliseconds = "journal.intervalMilliseconds"
+    case journalOverdueSeconds = "journal.commitOverdueSeconds"
     case journalBytes = "journal.maximumBytes"
     case journalRetentionAge = "journal.retention.ageHours"
     case journalRetentionBytes = "journal.retention.bytes"
@@ -27,6 +31,7 @@ enum SettingKey: String, CaseIterable {
     case shutdownSeconds = "shutdown.timeoutSeconds"
     case quarantineFolder = "quarantine.folder"
     case quarantineBytes = "quarantine.capacityInBytes"
+    case parkAfterSeconds = "delivery.parkAfterSeconds"
     case strictTrackers = "trackers.strict"
     case logLevel = "log.level"
 
@@ -59,10 +64,11 @@ enum SettingKey: String, CaseIterable {
         case .logLevel: "--log-level"
         case .journalEnabled: "--no-journal"
         case .journalFolder: "--journal"
-        case .journalDurability, .journalIntervalMilliseconds, .journalBytes, .journalRetentionAge,
+        case .journalDurability, .journalIntervalMilliseconds, .journalOverdueSeconds, .journalBytes,
+            .journalRetentionAge,
             .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents, .queueBytes,
-            .queuePolicy, .deliveryEvents, .deliveryLinger, .shutdownSeconds,
-            .quarantineBytes:
+            .queuePolicy, .deliveryEvents, .deliveryLinger, .parkAfterSeconds, .shutdownSeconds,
+            .quarantineBytes, .httpConnections, .httpMemoryBytes, .httpExplainedRejections:
             nil
         }
     }
@@ -73,6 +79,9 @@ enum SettingKey: String, CaseIterable {
         case .eventsDirectory: "events"
         case .httpListen: "127.0.0.1:8080"
         case .httpMaxWaitSeconds: "5"
+        case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
+        case .httpMemoryBytes: "201326592"
+        case .httpExplainedRejections: "100"
         case .consoleEnabled: "true"
         case .consoleFormat: "pretty"
         case .postgresURL, .kafkaBrokers: "none: no such tracker"
@@ -87,12 +96,14 @@ enum SettingKey: String, CaseIterable {
         case .journalFolder: "journal"
         case .journalDurability: "fsync"
         case .journalIntervalMilliseconds: "1000"
+        case .journalOverdueSeconds: "5"
         case .journalBytes: "10737418240"
         case .journalRetentionAge: "168"
         case .journalRetentionBytes: "2147483648"
         case .journalDropUndelivered: "false"
         case .deliveryEvents: "10000"
         case .deliveryLinger: "100"
+        case .parkAfterSeconds: "300"
         case .shutdownSeconds: "30"
         case .quarantineFolder: "quarantine"
         case .quarantineBytes: "1073741824"
@@ -106,7 +117,13 @@ enum SettingKey: String, CaseIterable {
         switch self {
         case .eventsDirectory: "The folder of the tracking plan."
         case .httpListen: "Where events are taken over HTTP, as host:port."
-        case .httpMaxWaitSeconds: "How long a request waits for room in a full queue before the answer is 503."
+        case .httpMaxWaitSeconds:
+            "How long a request waits for room in a full queue, or for the journal's disk, before the answer is 503 or 504."
+        case .httpConnections: "The most connections that are served at one time; more get 503."
+        case .httpMemoryBytes:
+            "The most bytes of memory for all connections, with their bodies and the answers that nobody reads."
+        case .httpExplainedRejections:
+            "The most rejected events of one request that the answer explains; it never takes more than 256 KiB."
         case .consoleEnabled: "Whether events that name `console` are printed."
         case .consoleFormat: "How they are printed: pretty or json."
         case .postgresURL: "PostgreSQL, as a libpq URI or keywords."
@@ -124,6 +141,8 @@ enum SettingKey: String, CaseIterable {
         case .journalFolder: "Where accepted events are kept until every tracker has them."
         case .journalDurability: "When events are acknowledged: fsync (on disk), interval or none."
         case .journalIntervalMilliseconds: "How often the journal is synced where the durability is interval."
+        case .journalOverdueSeconds:
+            "How long the journal's disk may take over one commit; beyond that new requests are answered 503 at once."
         case .journalBytes: "The most bytes of the journal; beyond that nothing is taken."
         case .journalRetentionAge: "How many hours segments are kept for replays that every tracker has got through."
         case .journalRetentionBytes: "The most bytes of the journal before such segments are removed earlier."
@@ -131,10 +150,14 @@ enum SettingKey: String, CaseIterable {
             "Whether segments beyond these limits are removed though a tracker still needs them: it loses the events."
         case .deliveryEvents: "The most events in one delivery."
         case .deliveryLinger: "How long events wait for company, in milliseconds."
+        case .parkAfterSeconds:
+            "How long a tracker fails to deliver some events while it could deliver others, before it parks them in the quarantine."
         case .shutdownSeconds: "How long queues are drained at the end."
         case .quarantineFolder: "Where rejected events are kept."
-        case .quarantineBytes: "The most bytes that a process keeps there."
-        case .strictTrackers: "Whether an event that names a tracker nobody configured keeps Sluice from starting."
+        case .quarantineBytes:
+            "The most bytes that a process keeps there: a quarter for what senders cause, of which the oldest goes, the rest for what trackers do not take."
+        case .strictTrackers:
+            "Whether an event that names a tracker that is not configured, and a tracker's first failed start, end Sluice with 1."
         case .logLevel: "How much is logged: trace, debug, info, notice, warning, error or critical."
         }
     }

@@ -83,7 +83,6 @@ struct Settings {
 
     private init(reading reader: SettingsReader, keepsJournal: Bool) {
         eventsDirectory = reader.string(.eventsDirectory) ?? Self.defaultEventsFolder
-        http = Self.http(reader)
         consoleFormat = reader.bool(.consoleEnabled) ?? true ? reader.choice(.consoleFormat) ?? .pretty : nil
         postgres = reader.string(.postgresURL).map {
             Postgres(connection: $0, schema: reader.string(.postgresSchema) ?? PostgresConfiguration.defaultSchema)
@@ -91,6 +90,7 @@ struct Settings {
         kafka = reader.string(.kafkaBrokers).map { Self.kafka(reader, brokers: $0) }
         let journal = Self.journal(reader)
         self.journal = keepsJournal ? journal : nil
+        http = Self.http(reader, hasJournal: self.journal != nil)
         pipeline = Self.pipeline(reader, hasJournal: journal != nil)
         // A file of settings may be there for a server, too.
         if !keepsJournal, pipeline.queue.fullPolicy == .spill { pipeline.queue.fullPolicy = .wait }
@@ -100,7 +100,7 @@ struct Settings {
         logLevel = reader.choice(.logLevel) ?? .info
     }
 
-    private static func http(_ reader: SettingsReader) -> HTTPIngestConfiguration {
+    private static func http(_ reader: SettingsReader, hasJournal: Bool) -> HTTPIngestConfiguration {
         var http = HTTPIngestConfiguration()
         if let listen = reader.string(.httpListen) {
             if let (host, port) = address(listen) {
@@ -110,7 +110,17 @@ struct Settings {
                 reader.note("http.listen: expected host:port with a port from 0 to 65535, found '\(listen)'")
             }
         }
-        if let wait = reader.duration(.httpMaxWaitSeconds, in: { .seconds($0) }) { http.maxWait = wait }
+        if let wait = reader.duration(.httpMaxWaitSeconds, in: { .seconds($0) }) {
+            http.maxWait = wait
+            if hasJournal, wait == .zero {
+                reader.note(
+                    "http.maxWaitSeconds: expected at least 1 with a journal, since requests wait for its disk, found 0"
+                )
+            }
+        }
+        if let connections = reader.count(.httpConnections) { http.maximumConnections = connections }
+        if let bytes = reader.count(.httpMemoryBytes) { http.maximumBufferedBytes = bytes }
+        if let rejections = reader.count(.httpExplainedRejections) { http.maximumExplainedRejections = rejections }
         return http
     }
 
@@ -172,6 +182,10 @@ struct Settings {
         if let events = reader.count(.deliveryEvents) { pipeline.delivery.maximumEvents = events }
         if let linger = reader.duration(.deliveryLinger, in: { .milliseconds($0) }) {
             pipeline.delivery.linger = linger
+        }
+        if let time = reader.duration(.parkAfterSeconds, in: { .seconds($0) }) { pipeline.parkAfter = time }
+        if let overdue = reader.duration(.journalOverdueSeconds, in: { .seconds($0) }) {
+            pipeline.commitOverdueAfter = overdue
         }
         if let timeout = reader.duration(.shutdownSeconds, in: { .seconds($0) }) { pipeline.shutdownTimeout = timeout }
         return pipeline

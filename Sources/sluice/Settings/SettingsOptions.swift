@@ -31,7 +31,7 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where rejected events are kept.", valueName: "dir"), completion: .directory)
     var quarantine: String?
 
-    @Flag(help: "Do not start when an event names a tracker that nobody configured.")
+    @Flag(help: "End with 1 when an event names a tracker that is not configured, and at the first start that fails.")
     var strictTrackers = false
 
     @Option(help: ArgumentHelp("How much is logged.", valueName: "level"))

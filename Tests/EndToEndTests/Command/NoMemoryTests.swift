@@ -32,6 +32,31 @@ struct NoMemoryTests {
         #expect(sluice.process.output?.lines.count == 3)
     }
 
+    @Test(
+        "serve answers 503 to a body that it cannot inflate for want of memory, and takes it when there is some again"
+    )
+    func gzip() async throws {
+        let folder = try TestFolder()
+        let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        let lines = String(repeating: String(repeating: " ", count: 1023) + "\n", count: 4095) + small
+        _ = try folder.write(lines, to: "lines.ndjson")
+        _ = try await Command.run("gzip", [folder.url.appending(path: "lines.ndjson").path])
+        let file = folder.url.appending(path: "lines.ndjson.gz").path
+        let sluice = try await ServingSluice.start(in: folder, plan: plan)
+        #expect(try await sluice.post(small).status == 200)
+        // Not enough for what 4 KiB of gzip inflate to.
+        try await sluice.process.limitMemory(toFurtherKibibytes: 3 << 10)
+        let answer = try await sluice.post(file: file, "-i", "-H", "Content-Encoding: gzip")
+        #expect(answer.status == 503)
+        #expect(answer.body.contains(#"{"error":{"code":"no-memory","#))
+        #expect(try await sluice.post(small).status == 200)
+        try await sluice.process.limitMemory(toFurtherKibibytes: nil)
+        #expect(try await sluice.post(file: file, "-H", "Content-Encoding: gzip").status == 200)
+        sluice.process.send(SIGTERM)
+        #expect(try await sluice.process.waitForEnd() == .exit(0))
+        #expect(sluice.process.output?.lines.count == 3)
+    }
+
     @Test("replay says that it could not check its input, and exits with 1")
     func replay() async throws {
         let folder = try TestFolder()

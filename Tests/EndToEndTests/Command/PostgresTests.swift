@@ -63,7 +63,7 @@ struct PostgresTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let printed = try await migrate(database, in: folder, "--plan-only")
         #expect(printed.ending == .exit(0))
-        #expect(printed.errors == ["2 migrations to apply and 2 tables to make or extend; nothing was run"])
+        #expect(printed.errors == ["3 migrations to apply and 2 tables to make or extend; nothing was run"])
         #expect(try await database.run("SELECT 1 FROM pg_namespace WHERE nspname = 'analytics'") == [])
         _ = try await database.run(printed.output.joined(separator: "\n"))
         let nothing = try await migrate(database, in: folder, "--plan-only")
@@ -80,23 +80,54 @@ struct PostgresTests {
         #expect(refused.errors.joined().contains(sentence))
     }
 
-    @Test(
-        "without its tables neither replay nor serve starts, and both name sluice migrate",
-        arguments: ["replay", "serve"]
-    )
-    func unprepared(command: String) async throws {
+    @Test("a replay whose destination cannot start ends with 1 and says why", arguments: [true, false])
+    func unpreparedReplay(isReachable: Bool) async throws {
         let folder = try TestFolder()
-        let database = try await PrivatePostgres.shared().makeDatabase()
+        let url = isReachable ? try await PrivatePostgres.shared().makeDatabase().url : "postgres://127.0.0.1:1/none"
         let input = Pipe()
-        let place = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
         let process = try SluiceProcess(
-            [command, "--events", Self.plan, "--postgres", database.url] + place,
+            ["replay", "--events", Self.plan, "--postgres", url],
             in: folder,
             // A replay that waits for its input ends too.
             input: .pipe(input)
         )
         #expect(try await process.waitForEnd() == .exit(1))
-        #expect(process.errors.lines.last?.contains("sluice migrate") == true)
+        let said = isReachable ? "sluice migrate" : "127.0.0.1"
+        #expect(process.errors.lines.last?.contains(said) == true, "\(process.errors.lines)")
+    }
+
+    @Test("with --strict-trackers the first start that fails ends serve with 1", arguments: [true, false])
+    func strictTrackers(isReachable: Bool) async throws {
+        let folder = try TestFolder()
+        let url = isReachable ? try await PrivatePostgres.shared().makeDatabase().url : "postgres://127.0.0.1:1/none"
+        // A plan that names no other tracker, which --strict-trackers would miss.
+        let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")
+        try folder.write(plan, to: "plan/shop.plist")
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--events", "plan", "--postgres", url]
+        let strict = try await Sluice.run(arguments + ["--strict-trackers"], in: folder)
+        #expect(strict.ending == .exit(1))
+        let said = isReachable ? "sluice migrate" : "127.0.0.1"
+        #expect(strict.errors.last?.contains(said) == true, "\(strict.errors)")
+    }
+
+    @Test("a destination that is not prepared keeps nobody from sending, and gets everything once it is")
+    func unprepared() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let server = try await ServingSluice.start(
+            ["--no-console", "--postgres", database.url],
+            in: folder,
+            plan: Self.plan
+        )
+        _ = try await server.process.errors.line(containing: "The tracker is blocked")
+        try await server.waitUntilReady()
+        let lines = try await RetailMonth.dayLines(20).joined(separator: "\n")
+        #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        let count = "select count(*) from analytics.item_purchased"
+        while try await database.run(count).first != "20" { try Task.checkCancellation() }
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
     @Test("a server that crashes in the middle of a replay and comes back loses nothing and has nothing twice")

@@ -1,4 +1,9 @@
+import EventModel
+import EventPipeline
+import EventSchema
 import Foundation
+import Journal
+import Logging
 import Testing
 
 /// The tools for what was rejected.
@@ -32,15 +37,15 @@ struct QuarantineTests {
         #expect(
             list.map { [$0[0]] + $0[2...] } == [
                 ["id", "event", "codes", "source", "state"],
-                ["0-0", "Sold", "out-of-range", "sales.ndjson", "kept"],
-                ["0-1", "Lost", "unknown-event", "sales.ndjson", "kept"],
-                ["0-2", "Sold", "wrong-type", "sales.ndjson", "kept"],
-                ["0-3", "-", "malformed-json", "sales.ndjson", "kept"],
+                ["verdicts/0-0", "Sold", "out-of-range", "sales.ndjson", "kept"],
+                ["verdicts/0-1", "Lost", "unknown-event", "sales.ndjson", "kept"],
+                ["verdicts/0-2", "Sold", "wrong-type", "sales.ndjson", "kept"],
+                ["verdicts/0-3", "-", "malformed-json", "sales.ndjson", "kept"],
             ]
         )
         let last = try await Sluice.run("quarantine", "list", "--limit", "1", "--json", in: folder)
         #expect(last.output.count == 1)
-        #expect(last.output[0].contains(#""codes":["malformed-json"],"id":"0-3","isSent":false"#))
+        #expect(last.output[0].contains(#""codes":["malformed-json"],"id":"verdicts/0-3","isSent":false"#))
     }
 
     @Test(
@@ -64,14 +69,14 @@ struct QuarantineTests {
     @Test("show has the verdict with its place in the plan, and the event byte for byte")
     func show() async throws {
         let folder = try await folder()
-        let shown = try await Sluice.run("quarantine", "show", "0-1", in: folder)
+        let shown = try await Sluice.run("quarantine", "show", "verdicts/0-1", in: folder)
         #expect(shown.output.last == Self.lines[1])
         #expect(shown.output.contains { $0.contains(#""code" : "unknown-event""#) })
-        let original = try await Sluice.run("quarantine", "show", "0-3", "--original", in: folder)
+        let original = try await Sluice.run("quarantine", "show", "verdicts/0-3", "--original", in: folder)
         #expect(original.output == ["{broken"])
-        let missing = try await Sluice.run("quarantine", "show", "0-9", in: folder)
+        let missing = try await Sluice.run("quarantine", "show", "verdicts/0-9", in: folder)
         #expect(missing.ending == .exit(1))
-        #expect(missing.errors == ["error: There is no '0-9' in the quarantine."])
+        #expect(missing.errors == ["error: There is no 'verdicts/0-9' in the quarantine."])
     }
 
     @Test("stats count by code, event and source, and what was sent on")
@@ -88,7 +93,92 @@ struct QuarantineTests {
             ]
         )
         let sent = rows(try await Sluice.run("quarantine", "list", in: folder)).filter { $0.last == "sent" }
-        #expect(sent.map(\.first) == ["0-0"])
+        #expect(sent.map(\.first) == ["verdicts/0-0"])
+    }
+
+    /// Puts an event into a folder's quarantine as one that the console does not take.
+    private static func keep(_ verdict: DeliveryVerdict, quantity: Int, in folder: TestFolder) async throws {
+        let plan = try #require(PlanReader().read(paths: [folder.path("plan")]).plan)
+        let line = Array(#"{"name":"Sold","payload":{"quantity":\#(quantity)}}"#.utf8)
+        let validator = EventValidator(catalog: EventCatalog(plan: plan))
+        let body = try line.withUnsafeBytes { try validator.check($0, as: .lines) }
+        let event = TrackedEvent(batch: try #require(body.batch), index: 0)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let quarantine = try Quarantine(folder: folder.path("quarantine"), logger: logger)
+        try await quarantine.keep([(event, "no table \(quantity)")], refusedBy: "console", as: verdict)
+    }
+
+    @Test(
+        "what a sender named is escaped wherever it is printed, so that no terminal obeys it",
+        arguments: [
+            ["quarantine", "list"], ["quarantine", "list", "--json"], ["quarantine", "stats"],
+            ["quarantine", "stats", "--json"],
+        ]
+    )
+    func escaping(arguments: [String]) async throws {
+        let folder = try await folder()
+        // ESC, the C1 form of ESC [, a right-to-left override, a line separator, and a line of its own.
+        let name = #"\u001b[2J\u009b2J\u202e\u2028\nall  7"#
+        try folder.write(#"{"name":"\#(name)","payload":{}}"#, to: "hostile.ndjson")
+        #expect(try await Sluice.replay("hostile.ndjson", in: folder, plan: "plan").ending == .exit(2))
+        let run = try await Sluice.run(arguments, in: folder)
+        let text = run.output.joined(separator: "\n")
+        let obeyed = text.unicodeScalars.filter { scalar in
+            scalar != "\n"
+                && (scalar.properties.generalCategory == .control || "\u{2028}\u{202E}".unicodeScalars.contains(scalar))
+        }
+        #expect(obeyed.isEmpty)
+        #expect(text.contains(#"\u001b[2J\u009b2J\u202e\u2028"#))
+        #expect(!run.output.contains { $0.hasPrefix("all  7") })
+    }
+
+    @Test(
+        "on a terminal the bytes of events are escaped, and a pipe gets them as they are",
+        arguments: [
+            ["quarantine", "export"], ["quarantine", "show", "verdicts/0-0", "--original"], ["journal", "cat"],
+        ]
+    )
+    func terminal(arguments: [String]) async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        // C1 controls need no escape in JSON.
+        let name = "\u{9B}2J"
+        try folder.write(#"{"name":"\#(name)","payload":{}}"#, to: "hostile.ndjson")
+        #expect(try await Sluice.replay("hostile.ndjson", in: folder, plan: "plan").ending == .exit(2))
+        if arguments == ["journal", "cat"] {
+            let files = try PosixFileSystem(path: folder.path("journal"))
+            var writer = JournalWriter(try Journal(files, configuration: .init(), now: 0))
+            _ = try writer.commit(lines: Array("{\"name\":\"\(name)\"}\n".utf8), count: 1, now: 0)
+            try writer.close(now: 0)
+        }
+        #expect(try await Sluice.run(arguments, in: folder).output.joined().contains(name))
+        let program = try SluiceProcess.executable().path
+        let command = "cd '\(folder.url.path)' && " + ([program] + arguments).joined(separator: " ")
+        let shown = try await Command.run("script", ["-qec", command, "/dev/null"]).text
+        #expect(shown.contains(#"\u009b2J"#))
+        #expect(!shown.contains(name))
+    }
+
+    @Test("a parked event is listed, shown and counted with a code of its own, and goes back to its tracker only")
+    func parked() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        try await Self.keep(.refused, quantity: 1, in: folder)
+        try await Self.keep(.parked, quantity: 2, in: folder)
+        let list = rows(try await Sluice.run("quarantine", "list", "--code", "parked", in: folder)).dropFirst()
+        #expect(list.map { Array($0[2...]) } == [["Sold", "parked", "tracker:console", "kept"]])
+        let shown = try await Sluice.run("quarantine", "show", try #require(list.first)[0], in: folder)
+        #expect(shown.output.contains { $0.contains(#""code" : "parked""#) })
+        #expect(shown.output.contains { $0.contains("no table 2") })
+        let stats = rows(try await Sluice.run("quarantine", "stats", in: folder))
+        #expect(stats.contains(["code parked", "1"]) && stats.contains(["code refused", "1"]))
+
+        let elsewhere = ["quarantine", "--no-console", "--kafka", "127.0.0.1:1", "--dry-run"]
+        #expect(try await Sluice.replay(elsewhere, in: folder, plan: "plan").report().accepted == 0)
+        let replay = try await Sluice.replay("quarantine", "--code", "parked", in: folder, plan: "plan")
+        #expect(replay.output.count == 1 && replay.output[0].contains(#""quantity":2"#))
+        let again = try await Sluice.replay("quarantine", in: folder, plan: "plan")
+        #expect(again.output.count == 1 && again.output[0].contains(#""quantity":1"#))
     }
 
     @Test("an event without an id has the same one however often it is sent on from the quarantine")
@@ -109,6 +199,7 @@ struct QuarantineTests {
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
         let server = try await ServingSluice.start(in: folder, plan: "plan")
         #expect(try await server.post(Self.lines[0]).status == 422)
+        await folder.waitForQuarantined(1)
         #expect(try await Sluice.run("quarantine", "list", in: folder).output.count == 2)
         try folder.write(Plans.shop(minimumQuantity: 0), to: "fixed/shop.plist")
         #expect(try await Sluice.replay("quarantine", in: folder, plan: "fixed").output.count == 1)

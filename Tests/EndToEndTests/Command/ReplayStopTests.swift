@@ -48,7 +48,7 @@ struct ReplayStopTests {
             in: folder,
             environment: ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"]
         )
-        _ = try await process.errors.line(containing: "tried again")
+        _ = try await process.errors.line(containing: "will try again")
         process.send(SIGTERM)
         #expect(try await process.waitForEnd() == .exit(1))
         let report = try Finished(ending: .exit(1), output: process.output?.lines ?? [], errors: []).report()

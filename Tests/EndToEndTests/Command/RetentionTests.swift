@@ -11,7 +11,7 @@ struct RetentionTests {
         SluiceProcess, statuses: Set<Int>
     ) {
         let serving = try await ServingSluice.start(
-            ["--journal", "journal", "--no-console", "--max-wait", "0", "--postgres", "postgres://127.0.0.1:1/none"],
+            ["--journal", "journal", "--no-console", "--postgres", "postgres://127.0.0.1:1/none"],
             in: folder,
             environment: [
                 "SLUICE_JOURNAL_MAXIMUM_BYTES": "400000",

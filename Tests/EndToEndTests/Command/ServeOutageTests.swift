@@ -73,7 +73,9 @@ struct ServeOutageTests {
         #expect(server.process.errors.lines.last?.hasPrefix("Stopped. \(taken) events accepted;") == true)
     }
 
-    @Test("kill -9 leaves a quarantine in which every answered rejection stands, and the next start goes on behind")
+    @Test(
+        "kill -9 leaves a quarantine in which every rejection stands that was written, and the next start goes on behind"
+    )
     func killed() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
@@ -81,6 +83,7 @@ struct ServeOutageTests {
         try folder.write(String(repeating: bad + "\n", count: 2_000), to: "bad.ndjson")
         let first = try await ServingSluice.start(in: folder, plan: "plan")
         #expect(try await first.post(file: folder.path("bad.ndjson")).status == 422)
+        await folder.waitForQuarantined(2_000)
         first.process.send(SIGKILL)
         #expect(try await first.process.waitForEnd() == .signal(SIGKILL))
         let kept = folder.quarantined()

@@ -42,6 +42,8 @@ struct ServeTests {
         let gzip = try await server.post(file: folder.path("one.gz"), "-H", "Content-Encoding: gzip")
         #expect(gzip.status == 200)
         try await server.process.output?.waitForLines(5)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
         #expect(folder.quarantined().count == 3)
     }
 
@@ -103,8 +105,7 @@ struct ServeTests {
             in: folder,
             environment: ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"]
         )
-        #expect(try await server.request("/readyz").status == 503)
-        #expect(try await server.request("/livez").status == 200)
+        try await server.waitUntilReady()
         let lines = try await RetailMonth.dayLines(7).joined(separator: "\n")
         #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
         try await server.process.output?.waitForLines(7)

@@ -23,7 +23,7 @@ struct UnwritableOutputTests {
             "diff old events --format json", "coverage old", "coverage old --json", "new-event Moved --events events",
             "init shop", "export sql --events events", "completions bash", "settings",
             "replay --dry-run --log-level error --events events", "quarantine list", "quarantine list --json",
-            "quarantine stats", "quarantine stats --json", "quarantine show 0-0", "quarantine export",
+            "quarantine stats", "quarantine stats --json", "quarantine show verdicts/0-0", "quarantine export",
             "journal inspect", "journal inspect --json", "journal verify --json", "journal cat", "journal repair",
         ]
     )

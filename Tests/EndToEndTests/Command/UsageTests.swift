@@ -24,6 +24,8 @@ struct UsageTests {
             ("serve --from beginning --no-journal --events PLAN", "--from takes a journal"),
             ("serve --journal DIR --no-journal", "--journal and --no-journal exclude each other"),
             ("serve --max-wait soon", "'soon' is invalid for '--max-wait"),
+            ("check --timeout 0", "--timeout takes a number of seconds"),
+            ("check --journal DIR --no-journal", "--journal and --no-journal exclude each other"),
             ("lint --bogus", "Unknown option '--bogus'"),
             ("settings extra", "Unexpected argument 'extra'"),
             ("migrate --events PLAN", "Say where PostgreSQL is"),

@@ -87,19 +87,22 @@ struct CheckpointTests {
         #expect(try await database.notedInserts() == (ids + ids[5...]).sorted())
     }
 
-    @Test("a database from before there were checkpoints ends the start, and the error names sluice migrate")
+    @Test("a database from before there were checkpoints is not started with, and the error names sluice migrate")
     func notMigrated() async throws {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
         let first = "migrations/0001_schema.sql"
         try folder.write(try String(contentsOf: RepositoryFile.url(first), encoding: .utf8), to: "0001_schema.sql")
         try await migrate(database, in: folder, "--migrations", folder.url.path)
-        let run = try await Sluice.run(
-            ["serve", "--listen", "127.0.0.1:0", "--events", Self.plan, "--no-console"]
-                + ["--journal", "journal", "--postgres", database.url],
-            in: folder
+        let server = try await ServingSluice.start(
+            ["--no-console", "--journal", "journal", "--postgres", database.url],
+            in: folder,
+            plan: Self.plan
         )
-        #expect(run.ending == .exit(1))
-        let wanted = #"The database lacks the table "analytics"."_sluice_checkpoints"; run `sluice migrate`."#
-        #expect(run.errors.contains { $0.contains(wanted) }, "\(run.errors)")
+        let said = try await server.process.errors.line(containing: "The tracker is blocked")
+        #expect(
+            said.contains(#"The database lacks the table "analytics"."_sluice_checkpoints"; run `sluice migrate`."#)
+        )
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
     }
 }

@@ -13,11 +13,14 @@ struct CrashScene {
     let database: TestDatabase
     let cluster: MockKafkaCluster
     let load = CrashLoad()
+    /// What is between the server and PostgreSQL; `nil` for nothing.
+    let proxy: SilentProxy?
 
     private static let plan = Sluice.plan + "/retail.plist"
 
     /// Makes a database in the cluster, migrated for the plan.
-    init(_ postgres: PrivatePostgres) async throws {
+    init(_ postgres: PrivatePostgres, proxy: SilentProxy? = nil) async throws {
+        self.proxy = proxy
         folder = try TestFolder()
         database = try await postgres.makeDatabase()
         cluster = try MockKafkaCluster(brokers: 1)
@@ -28,17 +31,18 @@ struct CrashScene {
     }
 
     /// Starts `sluice serve`, and sends the clients there.
-    func serve() async throws -> ServingSluice {
+    func serve(environment: [String: String] = [:]) async throws -> ServingSluice {
         let server = try await ServingSluice.start(
             "--no-console",
             "--journal",
             "journal",
             "--postgres",
-            database.url,
+            database.url(port: proxy?.port),
             "--kafka",
             cluster.bootstrapServers,
             in: folder,
-            plan: Self.plan
+            plan: Self.plan,
+            environment: environment
         )
         load.begin(at: server.url)
         return server

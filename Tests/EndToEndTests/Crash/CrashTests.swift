@@ -51,6 +51,28 @@ struct CrashTests {
         }
     }
 
+    @Test("the network to PostgreSQL goes silent at random moments, and it is killed")
+    func silentNetwork() async throws {
+        let postgres = try await PrivatePostgres.shared()
+        let proxy = try SilentProxy(to: postgres.port)
+        let scene = try await CrashScene(postgres, proxy: proxy)
+        try await scene.play {
+            for round in 1...max(4, crashes / 10) {
+                let server = try await scene.serve()
+                try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
+                proxy.goSilent(afterBytes: .random(in: 1...20_000))
+                await proxy.waitForSilence(round)
+                // The backend goes on waiting for what was sent, with the tracker's lock.
+                try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
+                server.process.send(SIGKILL)
+                #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
+            }
+            let server = try await scene.serve()
+            try await scene.waitForAcknowledged(further: 50, by: server)
+            return server
+        }
+    }
+
     #if os(Linux)
     @Test("the journal's disk is full: nothing more is acknowledged, until there is room again")
     func fullDisk() async throws {
@@ -75,6 +97,40 @@ struct CrashTests {
                     server = try await scene.serve()
                 } else {
                     try await server.process.limitFiles(toBytes: nil)
+                }
+            }
+            try await scene.waitForAcknowledged(further: 50, by: server)
+            return server
+        }
+    }
+
+    @Test(
+        "the journal's disk hangs: nothing more is acknowledged, until it answers, or the process is killed or told to stop"
+    )
+    func hangingDisk() async throws {
+        let scene = try await CrashScene(.shared())
+        let disk = try await HangingDisk(in: scene.folder)
+        let times = ["SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS": "1", "SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "1"]
+        let environment = times.merging(disk.environment) { $1 }
+        try await scene.play {
+            var server = try await scene.serve(environment: environment)
+            for round in 0..<max(3, crashes / 20) {
+                try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
+                try disk.hang()
+                while try await server.request("/readyz").body.contains("commit-overdue") == false {
+                    try Task.checkCancellation()
+                }
+                let before = scene.load.acknowledged.count
+                #expect(try await server.post(CrashLoad.event()).status == 503)
+                #expect(scene.load.acknowledged.count == before)
+                if round % 3 > 0 {
+                    let signal = round % 3 == 1 ? SIGKILL : SIGTERM
+                    server.process.send(signal)
+                    #expect(try await server.process.waitForEnd() == (signal == SIGKILL ? .signal(signal) : .exit(1)))
+                    try disk.answer()
+                    server = try await scene.serve(environment: environment)
+                } else {
+                    try disk.answer()
                 }
             }
             try await scene.waitForAcknowledged(further: 50, by: server)

@@ -37,7 +37,7 @@ struct AnswerTests {
             #expect(answer.rejected[1].errors.map(\.path) == ["$.payload.n"])
             #expect(response.body.contains(#"{"index":2,"id":null,"errors":[{"#))
             #expect(!response.body.contains("secret"))
-            let kept = try server.quarantined()
+            let kept = try await server.quarantined()
             #expect(kept.count == 2)
             #expect(kept.allSatisfy { $0.contains("http") })
         }
@@ -66,7 +66,7 @@ struct AnswerTests {
             }
             #expect(response.status == 422)
             #expect(try Answer(response.body).rejected.map(\.index) == [0, 1])
-            #expect(try server.quarantined().count == 2)
+            #expect(try await server.quarantined().count == 2)
         }
     }
 
@@ -237,6 +237,7 @@ struct AnswerTests {
                 #expect(ready.status == 503)
                 #expect(ready.field("retry-after") == "1")
                 #expect(ready.body.hasPrefix(#"{"error":{"code":"not-ready""#))
+                #expect(ready.body.hasSuffix(#","reasons":["not-running"]}}"#))
                 #expect(try await client.exchange(Requests.plain("GET", "/livez")).status == 200)
             }
         }
@@ -260,6 +261,9 @@ struct Answer: Decodable {
 
     let accepted: Int
     let rejected: [Rejected]
+    let rejectedCount: Int?
+    let rejectedIndexes: [[Int]]?
+    let rejectedCodes: [String: Int]?
 
     init(_ text: String) throws {
         self = try JSONDecoder().decode(Answer.self, from: Data(text.utf8))

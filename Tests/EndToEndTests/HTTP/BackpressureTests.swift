@@ -33,10 +33,10 @@ struct BackpressureTests {
                     #expect(response.body.hasPrefix(#"{"error":{"code":"queue-full""#))
                 }
                 #expect(server.pipeline.statistics.accepted == 1)
-                #expect(try server.quarantined().isEmpty)
+                #expect(try await server.quarantined().isEmpty)
                 // What needs no room gets its answer, and rejected events are kept again.
                 #expect(try await client.exchange(Requests.post(#"{"name":"Pong"}"#)).status == 422)
-                #expect(try server.quarantined().count == 1)
+                #expect(try await server.quarantined().count == 1)
             }
         }
     }
@@ -61,12 +61,12 @@ struct BackpressureTests {
                 )
                 #expect(try await client.response().status == 200)
                 await server.untilBatchesWait(1)
-                #expect(try server.quarantined().isEmpty)
+                #expect(try await server.quarantined().isEmpty)
                 server.startDelivering()
                 let second = try await client.response()
                 #expect(second.status == 200)
                 #expect(try Answer(second.body).rejected.map(\.index) == [1])
-                #expect(try server.quarantined().count == 1)
+                #expect(try await server.quarantined().count == 1)
                 #expect(try await client.response().body == Requests.accepted)
             }
             #expect(server.pipeline.statistics.accepted == 3)

@@ -21,8 +21,11 @@ struct TestServer: Sendable {
     }
 
     let address: HTTPIngestServer.Address
+    let http: HTTPIngestServer
     let pipeline: Pipeline
     let quarantineFolder: URL
+    /// `nil` where the pipeline is another than the usual one.
+    private let quarantine: Quarantine?
     /// The canonical lines that the tracker got.
     let delivered: CollectingTracker
     private let services: ServiceGroup
@@ -56,19 +59,24 @@ struct TestServer: Sendable {
         let catalog = EventCatalog(plan: Self.plan)
         delivered = CollectingTracker()
         quarantineFolder = folder.appending(path: "rejected")
-        pipeline =
-            try setup.makePipeline?(catalog, folder, logger)
-            ?? Pipeline(
+        if let makePipeline = setup.makePipeline {
+            quarantine = nil
+            pipeline = try makePipeline(catalog, folder, logger)
+        } else {
+            let quarantine = try Quarantine(folder: quarantineFolder.path, logger: logger)
+            self.quarantine = quarantine
+            pipeline = try Pipeline(
                 catalog: catalog,
                 trackers: [delivered],
                 configuration: .init(
                     queue: .init(capacityInEvents: setup.queueCapacityInEvents),
                     delivery: .init(linger: .zero)
                 ),
-                quarantine: try Quarantine(folder: quarantineFolder.path, logger: logger),
+                quarantine: quarantine,
                 logger: logger
             )
-        let http = HTTPIngestServer(
+        }
+        http = HTTPIngestServer(
             configuration: setup.http,
             catalog: catalog,
             pipeline: pipeline,
@@ -91,9 +99,10 @@ struct TestServer: Sendable {
         await services.triggerGracefulShutdown()
     }
 
-    /// What the quarantine holds.
-    func quarantined() throws -> [String] {
-        try QuarantineContents.lines(in: quarantineFolder.path)
+    /// What the quarantine holds, once all that was handed to it is written.
+    func quarantined() async throws -> [String] {
+        await quarantine?.drain()
+        return try QuarantineContents.lines(in: quarantineFolder.path)
     }
 
     private static let plan = TrackingPlan(events: [

@@ -136,6 +136,11 @@ final class TestFolder: Sendable {
         (try? QuarantineContents.lines(in: path(name))) ?? []
     }
 
+    /// Returns once the quarantine has so many lines: a server writes them after it has answered.
+    func waitForQuarantined(_ count: Int) async {
+        while quarantined().count < count { await Task.yield() }
+    }
+
     /// The lines of a file; none where there is no file.
     func lines(of name: String) -> [String] {
         let text = (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""

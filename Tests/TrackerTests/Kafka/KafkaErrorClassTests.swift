@@ -10,6 +10,7 @@ import Testing
             (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, KafkaErrorClass.refused),
             (RD_KAFKA_RESP_ERR_INVALID_RECORD, .refused),
             (RD_KAFKA_RESP_ERR_INVALID_MSG, .unavailable),
+            (RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP, .clockSkewed),
             (RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, .timeout),
             (RD_KAFKA_RESP_ERR__TRANSPORT, .unavailable),
             (RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, .unavailable),

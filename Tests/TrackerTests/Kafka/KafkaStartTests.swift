@@ -17,10 +17,11 @@ import Testing
         ]
     )
     func wrongProperty(properties: [String: String], words: String) async throws {
-        let error = await startError(KafkaConfiguration(brokers: "localhost:1", properties: properties))
-        #expect(error?.code == .misconfigured)
-        #expect(error?.isRetryable == false)
-        #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+        for error in await errors(of: KafkaConfiguration(brokers: "localhost:1", properties: properties)) {
+            #expect(error?.code == .invalidSettings)
+            #expect(error?.isRetryable == false)
+            #expect(error?.message.contains(words) == true, "\(String(describing: error))")
+        }
     }
 
     @Test(
@@ -31,9 +32,26 @@ import Testing
         ]
     )
     func ownProperty(properties: [String: String]) async throws {
-        let error = await startError(KafkaConfiguration(brokers: "localhost:1", properties: properties))
-        #expect(error?.code == .misconfigured)
-        #expect(error?.message.contains("cannot be set here") == true)
+        for error in await errors(of: KafkaConfiguration(brokers: "localhost:1", properties: properties)) {
+            #expect(error?.code == .invalidSettings)
+            #expect(error?.message.contains("cannot be set here") == true)
+        }
+    }
+
+    @Test(
+        "brokers that are no addresses are found without the network",
+        arguments: ["", " , ", "localhost:kafka", "a:9092,b:70000", "[::1]:0"]
+    )
+    func wrongBrokers(brokers: String) async throws {
+        for error in await errors(of: KafkaConfiguration(brokers: brokers)) {
+            #expect(error?.code == .invalidSettings)
+        }
+    }
+
+    @Test("settings that may work pass without the network", arguments: ["a", "a:9092, b:9093", "[::1]:9092", "::1"])
+    func possibleSettings(brokers: String) throws {
+        let configuration = KafkaConfiguration(brokers: brokers, properties: ["enable.idempotence": "false"])
+        try KafkaTracker(configuration, logger: .quiet).checkSettings(for: KafkaEvents.catalog)
     }
 
     @Test("an operator may do without idempotence")
@@ -102,9 +120,17 @@ import Testing
 
     @Test("a topic's name that Kafka cannot have is an error", arguments: ["", ".", "orders today", "{events}", "é"])
     func wrongTopic(topic: String) async throws {
-        let error = await startError(KafkaConfiguration(brokers: "localhost:1", topic: topic))
-        #expect(error?.code == .misconfigured)
-        #expect(error?.message.contains("is no topic") == true)
+        for error in await errors(of: KafkaConfiguration(brokers: "localhost:1", topic: topic)) {
+            #expect(error?.code == .invalidSettings)
+            #expect(error?.message.contains("is no topic") == true)
+        }
+    }
+
+    /// What `checkSettings` and `start` say: the same.
+    private func errors(of configuration: KafkaConfiguration) async -> [TrackerError?] {
+        let tracker = KafkaTracker(configuration, logger: .quiet)
+        let error = #expect(throws: TrackerError.self) { try tracker.checkSettings(for: KafkaEvents.catalog) }
+        return [error, await startError(configuration)]
     }
 
     private func hasStarted(_ tracker: KafkaTracker) async -> Bool {

@@ -20,12 +20,12 @@ import Testing
     }
 
     @Test(
-        "a name that Kafka cannot have is misconfigured",
+        "a name that Kafka cannot have is an invalid setting",
         arguments: ["", ".", "..", "a b", "é", "{Event}", String(repeating: "a", count: 250)]
     )
     func refused(pattern: String) {
         let error = #expect(throws: TrackerError.self) { try TopicName(pattern: pattern).topic(forEvent: "E") }
-        #expect(error?.code == .misconfigured)
+        #expect(error?.code == .invalidSettings)
     }
 
     @Test("the longest name is taken")

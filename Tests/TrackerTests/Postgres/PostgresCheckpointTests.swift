@@ -32,10 +32,10 @@ struct PostgresCheckpointTests {
         return Delivery([EventSlice(try fixture.batch(events(numbers)))], checkpoint: checkpoint)
     }
 
+    /// A tracker that was asked for the checkpoint, as by the pipeline.
     private func tracker(_ fixture: PostgresFixture, name: String = "postgres") async throws -> PostgresTracker {
-        let configuration = PostgresConfiguration(connection: fixture.database.url, name: name)
-        let tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
-        try await tracker.start(for: fixture.catalog)
+        let tracker = try await fixture.startedTracker(name: name)
+        _ = try await tracker.checkpoint(ofJournal: journal)
         return tracker
     }
 
@@ -57,6 +57,7 @@ struct PostgresCheckpointTests {
     @Test("is replaced as it comes, also by a smaller one and up to the largest, and left alone by what has none")
     func replaced() async throws {
         let fixture = try await fixture()
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
         for (round, sequence) in ([1, .max >> 1, 1 << 40, 7] as [UInt64]).enumerated() {
             #expect(await fixture.tracker.deliver(try delivery(round..<round + 1, to: sequence, fixture)).isDelivered)
             #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == sequence)
@@ -69,6 +70,7 @@ struct PostgresCheckpointTests {
     func apart() async throws {
         let fixture = try await fixture()
         let other = JournalID()
+        for each in [journal, other] { #expect(try await fixture.tracker.checkpoint(ofJournal: each) == nil) }
         #expect(await fixture.tracker.deliver(try delivery(0..<1, to: 11, fixture)).isDelivered)
         #expect(await fixture.tracker.deliver(try delivery(1..<2, to: 22, fixture, of: other)).isDelivered)
         let second = try await tracker(fixture, name: "It's another")
@@ -83,6 +85,7 @@ struct PostgresCheckpointTests {
     func refused() async throws {
         let fixture = try await fixture()
         try await fixture.database.run("ALTER TABLE analytics.bought ADD CHECK (number <> 4)")
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await fixture.tracker.deliver(try delivery(0..<3, to: 3, fixture)).isDelivered)
         #expect(await fixture.tracker.deliver(try delivery(3..<6, to: 6, fixture)).refusals.map(\.position) == [1])
         #expect(try await fixture.count("analytics.bought") == 5)
@@ -106,6 +109,7 @@ struct PostgresCheckpointTests {
     func together() async throws {
         let fixture = try await fixture()
         try await fixture.database.run("ALTER TABLE analytics._sluice_checkpoints ADD CHECK (next_sequence <> 13)")
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 12, fixture)).isDelivered)
         let outcome = await fixture.tracker.deliver(try delivery(10..<20, to: 13, fixture))
         #expect(outcome.retry != nil && outcome.refusals == [])
@@ -135,6 +139,7 @@ struct PostgresCheckpointTests {
     func inDoubt() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await fixture(in: try await server.makeDatabase())
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
         // A standby that never answers: the server has committed, and does not say so.
         try await setStandby("nobody", in: fixture.database)
@@ -150,22 +155,6 @@ struct PostgresCheckpointTests {
         #expect(await fixture.tracker.deliver(try self.delivery(20..<30, to: 30, fixture)).isDelivered)
         #expect(try await fixture.database.notedInserts() == (0..<30).map(id))
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 30)
-    }
-
-    @Test("the question waits for a transaction that a killed process left, and has its answer")
-    func underWay() async throws {
-        let fixture = try await fixture()
-        let session = try fixture.database.server.openSession(fixture.database.name)
-        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
-        let delivery = try delivery(0..<10, to: 10, fixture)
-        async let left = fixture.tracker.deliver(delivery)
-        try await fixture.database.waitForSessions(1, waitingFor: "relation")
-        let next = try await tracker(fixture)
-        async let answer = next.checkpoint(ofJournal: journal)
-        try await fixture.database.waitForSessions(1, waitingFor: "advisory")
-        try session.close()
-        #expect(await left.isDelivered)
-        #expect(try await answer == 10)
     }
 
     /// Makes commits wait for a standby of this name, or for none; returns when that holds.

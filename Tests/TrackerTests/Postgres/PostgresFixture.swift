@@ -26,6 +26,22 @@ struct PostgresFixture {
         try await tracker.start(for: catalog)
     }
 
+    /// Another tracker on the same database, made as told and started.
+    func startedTracker(
+        name: String = PostgresConfiguration.defaultName,
+        connection: String? = nil,
+        deliveryTimeout: Duration = .seconds(60)
+    ) async throws -> PostgresTracker {
+        let configuration = PostgresConfiguration(
+            connection: connection ?? database.url,
+            name: name,
+            deliveryTimeout: deliveryTimeout
+        )
+        let tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
+        try await tracker.start(for: catalog)
+        return tracker
+    }
+
     /// Checks events as they would come over HTTP, one JSON text each; all must be good.
     func delivery(_ events: [String]) throws -> Delivery {
         Delivery([EventSlice(try batch(events))])

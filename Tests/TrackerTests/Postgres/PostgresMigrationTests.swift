@@ -61,7 +61,7 @@ struct PostgresMigrationTests {
             extra: true
         )
         let report = try await migrate(database, [definition])
-        #expect(report.migrations == ["0001_schema.sql", "0002_checkpoints.sql"])
+        #expect(report.migrations == ["0001_schema.sql", "0002_checkpoints.sql", "0003_sessions.sql"])
         #expect(report.createdTables == ["item_purchased"])
         #expect(
             try await columns("analytics.item_purchased", in: database) == [
@@ -186,7 +186,7 @@ struct PostgresMigrationTests {
     func atOnce() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let events = (0..<20).map { event("Event \($0)", [property("a", .string)]) }
-        let slow = Migration.builtIn + [try migration("0003_slow.sql", "SELECT pg_sleep(0.5)")]
+        let slow = Migration.builtIn + [try migration("0004_slow.sql", "SELECT pg_sleep(0.5)")]
         let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
             for _ in 0..<4 { group.addTask { try await migrate(database, events, slow) } }
             return try await group.reduce(into: [MigrationReport]()) { $0.append($1) }
@@ -201,7 +201,7 @@ struct PostgresMigrationTests {
         let events = [event("Bought")]
         for schema in ["analytics", #"Odd "schema" x"#] {
             let report = try await migrate(database, events, schema: schema)
-            #expect(report.migrations == ["0001_schema.sql", "0002_checkpoints.sql"])
+            #expect(report.migrations == ["0001_schema.sql", "0002_checkpoints.sql", "0003_sessions.sql"])
             #expect(report.createdTables == ["bought"])
         }
         #expect(try await database.run(#"SELECT count(*) FROM "Odd ""schema"" x".bought"#) == ["0"])
@@ -228,6 +228,7 @@ struct PostgresMigrationTests {
             Migration.builtIn.map(\.sha256) == [
                 "de41e4f315e9b171e1be3d8b3014a5b35ddcd962972ea008bef70f5e9a04a224",
                 "00546214725081a1481c32c1c8a0691a5925fe0ffe8cefff6cfc10c2c19142f4",
+                "a322c9100599649d8073d308f9d252c911849ed1daa226a2cf0c59bd84f37f8d",
             ]
         )
         let database = try await PrivatePostgres.shared().makeDatabase()

@@ -111,6 +111,32 @@ struct PostgresStartTests {
         }
     }
 
+    @Test(
+        "settings that cannot work are found without the network, and not repeated",
+        arguments: [
+            "postgres//user:secret@host/db", "host=a nosuchkeyword=secret", "postgres://u:secret@host:70000/db",
+            "host=a port=none password=secret", "host=a,b port=1,0 password=secret",
+            "host=a sslmode=perhaps password=secret", "postgres://u:secret@a/?connect_timeout=soon",
+        ]
+    )
+    func invalidSettings(connection: String) {
+        let tracker = PostgresTracker(PostgresConfiguration(connection: connection), logger: Logger(label: "test"))
+        let catalog = EventCatalog(plan: TrackingPlan(events: []))
+        let error = #expect(throws: TrackerError.self) { try tracker.checkSettings(for: catalog) }
+        #expect(error?.code == .invalidSettings)
+        #expect(error?.isRetryable == false)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test(
+        "settings that may work pass without the network",
+        arguments: ["", "postgres://u:p@nowhere.invalid:1/x", "host=a,b port=5432, sslmode=verify-full", "dbname=x"]
+    )
+    func possibleSettings(connection: String) throws {
+        let tracker = PostgresTracker(PostgresConfiguration(connection: connection), logger: Logger(label: "test"))
+        try tracker.checkSettings(for: EventCatalog(plan: TrackingPlan(events: [])))
+    }
+
     @Test("libpq's keywords are as good as its URI, and events of other trackers need no table")
     func keywords() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -154,7 +180,7 @@ struct PostgresStartTests {
         "SQLSTATEs tell an outage from bad data",
         arguments: [
             ("08006", PostgresErrorClass.unavailable), ("57P01", .unavailable), ("57P03", .unavailable),
-            ("53300", .unavailable), ("40P01", .unavailable), ("40001", .unavailable), ("55P03", .unavailable),
+            ("53300", .unavailable), ("40P01", .unavailable), ("40001", .unavailable), ("55P03", .locked),
             ("25006", .unavailable), ("58030", .unavailable), ("XX000", .unavailable), ("ZZ999", .unavailable),
             ("57014", .timeout), ("22001", .refused), ("22P03", .refused), ("23502", .refused), ("23514", .refused),
             ("P0001", .refused), ("54000", .refused), ("23505", .duplicate), ("42P01", .notPrepared),

@@ -39,14 +39,14 @@ extension DispatchSimulation {
             noteAcknowledged(number)
         case .waits(let ticket): submissions[number].ticket = ticket
         case .closed: complete(.failure(.closed))
-        case .admitted: Issue.record("there is no journal")
+        case .admitted, .notStored: Issue.record("there is no journal")
         }
     }
 
     mutating func withdraw() {
         guard let submission = submissions.randomElement(using: &random), let ticket = submission.ticket else { return }
         let now = now
-        act { state, actions in actions = state.withdraw(number: ticket, now: { now }) }
+        _ = act { state, actions in state.withdraw(number: ticket, now: { now }, actions: &actions) }
     }
 
     mutating func flush() {
@@ -66,7 +66,7 @@ extension DispatchSimulation {
             let delivery = Delivery(slices)
             ledgers[queue].tried += delivery.map(\.number)
             workers[queue] = .delivering(delivery)
-        case .deliverAgain(let delivery): workers[queue] = .delivering(delivery)
+        case .deliverAgain(let delivery), .diagnose(let delivery, _): workers[queue] = .delivering(delivery)
         case .setTimer(let time): timers.append((time, queue))
         case .readJournal: Issue.record("there is no journal")
         case .wait: workers[queue] = .parked

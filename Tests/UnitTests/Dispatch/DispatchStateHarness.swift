@@ -18,8 +18,6 @@ final class DispatchStateHarness {
     private let router = Router(catalog: catalog, trackerNames: ["alpha", "beta"])
     private let results = Results()
     private var nextEvent = 0
-    /// The batches that are on their way to the journal, oldest first.
-    private var admitted: [RoutedBatch] = []
     private var nextSequence: UInt64 = 0
     /// What the last call asked for.
     private(set) var actions = DispatchActions()
@@ -62,27 +60,38 @@ final class DispatchStateHarness {
         nextEvent += count
         let batch = router.route(.scripted(catalog: Self.catalog, events: events))
         let now = now
-        let offer = act { state, actions in state.offer(batch, now: { now }, actions: &actions) }
-        if offer == .admitted { admitted.append(batch) }
-        return offer
+        return act { state, actions in
+            state.offer(batch, completion: { _ in }, now: { now }, actions: &actions)
+        }
+    }
+
+    /// Begins the commit of the oldest of the batches that are on their way to the journal, and of no other.
+    func beginCommit() {
+        let now = now
+        _ = act { state, _ in state.beginCommit(maximumBytes: 0, now: now) }
+    }
+
+    /// Ends the commit under way.
+    func endCommit(_ error: JournalError? = nil) {
+        let now = now
+        let outcome = error.map { Result<UInt64, JournalError>.failure($0) } ?? .success(nextSequence)
+        let ended = act { state, actions in state.endCommit(outcome, now: { now }, actions: &actions) }
+        for submission in ended {
+            submission.completion(error.map { .failure(.notStored($0)) } ?? .success(()))
+            if error == nil { nextSequence += UInt64(submission.batch.count) }
+        }
     }
 
     /// Commits the oldest of the batches that are on their way to the journal.
     func commitNext() {
-        let batch = admitted.removeFirst()
-        let first = nextSequence
-        nextSequence += UInt64(batch.count)
-        let now = now
-        act { state, actions in state.committed([batch], first: first, now: { now }, actions: &actions) }
+        beginCommit()
+        endCommit()
     }
 
     /// Turns the oldest of them down.
     func failNext(_ code: JournalError.Code = .tooLarge) {
-        let batch = admitted.removeFirst()
-        let now = now
-        act { state, actions in
-            state.notCommitted([batch], because: JournalError(code, "scripted"), now: { now }, actions: &actions)
-        }
+        beginCommit()
+        endCommit(JournalError(code, "scripted"))
     }
 
     /// Begins a flush; tells whether it is over.
@@ -97,10 +106,16 @@ final class DispatchStateHarness {
         let isRaised = Atomic(false)
     }
 
-    func withdraw(_ admission: DispatchState.Admission) {
-        guard case .waits(let number) = admission else { return }
+    @discardableResult
+    func withdraw(_ admission: DispatchState.Admission) -> Pipeline.Withdrawal? {
+        let number: UInt64
+        switch admission {
+        case .waits(let waiting): number = waiting
+        case .admitted(let admitted): number = admitted
+        case .acknowledged, .notStored, .closed: return nil
+        }
         let now = now
-        act { state, actions in actions = state.withdraw(number: number, now: { now }) }
+        return act { state, actions in state.withdraw(number: number, now: { now }, actions: &actions) }
     }
 
     /// What became of a submission that waited; `nil` while it waits.

@@ -1,8 +1,10 @@
 import EventModel
 import EventPipeline
+import Journal
 import Metrics
 import MetricsTestKit
 import PipelineTestKit
+import Synchronization
 import Testing
 
 @Suite("The metrics of a pipeline count", .timeLimit(.minutes(1)))
@@ -28,7 +30,9 @@ struct MetricsTests {
         let alpha = ScriptedTracker(name: "alpha", [.failPartly([0, 2]), .refuse([1]), .stall])
         let beta = ScriptedTracker(name: "beta")
         let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
-        let harness = withMetricsFactory(metrics) { PipelineHarness([alpha, beta], configuration: configuration) }
+        let harness = try withMetricsFactory(metrics) {
+            try PipelineHarness([alpha, beta], configuration: configuration)
+        }
         try await harness.run { pipeline, clock in
             pipeline.accept("A", 0..<5)
             await clock.waitForSleeper(for: .milliseconds(100))
@@ -62,7 +66,9 @@ struct MetricsTests {
     func dropped(policy: FullPolicy) async throws {
         let tracker = ScriptedTracker(name: "alpha")
         let configuration = Pipeline.Configuration(queue: .init(capacityInEvents: 2, fullPolicy: policy))
-        let harness = withMetricsFactory(metrics) { PipelineHarness([tracker], configuration: configuration) }
+        let harness = try withMetricsFactory(metrics) {
+            try PipelineHarness([tracker], configuration: configuration)
+        }
         harness.pipeline.accept("A", 0..<2)
         harness.pipeline.accept("A", 2..<4)
         #expect(
@@ -81,7 +87,9 @@ struct MetricsTests {
     func waiting() async throws {
         let tracker = ScriptedTracker(name: "alpha")
         let configuration = Pipeline.Configuration(queue: .init(capacityInEvents: 2))
-        let harness = withMetricsFactory(metrics) { PipelineHarness([tracker], configuration: configuration) }
+        let harness = try withMetricsFactory(metrics) {
+            try PipelineHarness([tracker], configuration: configuration)
+        }
         harness.pipeline.accept("A", 0..<2)
         let taken = harness.pipeline.submit(PipelineHarness.batch("A", 2..<3)) { _ in }
         let withdrawn = try #require(harness.pipeline.submit(PipelineHarness.batch("A", 3..<4)) { _ in })
@@ -98,7 +106,7 @@ struct MetricsTests {
 
     @Test("events that have no tracker")
     func unrouted() throws {
-        let harness = withMetricsFactory(metrics) { PipelineHarness([]) }
+        let harness = try withMetricsFactory(metrics) { try PipelineHarness([]) }
         harness.pipeline.accept("AB", 0..<3)
         #expect(try total("sluice_events_accepted_total") == 3)
         #expect(try total("sluice_events_unrouted_total") == 3)
@@ -108,11 +116,13 @@ struct MetricsTests {
     func rejected() async throws {
         let checked = try EventValidator.sample().check("[1,2,3]")
         try await withMetricsFactory(metrics) {
-            // Three quarters of it have room for the first two.
-            try await withQuarantine(capacityInBytes: 668) { quarantine, lines in
-                let harness = PipelineHarness([], quarantine: quarantine)
+            // A quarter of it has room for the first two.
+            try await withQuarantine(capacityInBytes: 2_400) { quarantine, lines in
+                let harness = try PipelineHarness([], quarantine: quarantine)
                 harness.pipeline.quarantine(Array(checked.rejections.prefix(2)), source: "http")
+                await quarantine.drain()
                 harness.pipeline.quarantine(Array(checked.rejections.suffix(1)), source: "http")
+                await quarantine.drain()
                 let kept = try lines()
                 #expect(kept.count == 2)
             }
@@ -121,5 +131,93 @@ struct MetricsTests {
         #expect(try total("sluice_quarantine_events_kept_total") == 2)
         #expect(try total("sluice_quarantine_events_lost_total") == 1)
         #expect(try total("sluice_events_accepted_total") == 0)
+    }
+
+    /// A journal with events that the tracker `alpha` has not got, and perhaps cannot get any more.
+    private func journalWithBacklog(_ count: Int) async throws -> SimulatedFileSystem {
+        let files = SimulatedFileSystem(seed: 1)
+        let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 1000))
+        let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
+        try await PipelineHarness([dead], journal: files, queue: queue).runWithTime { pipeline in
+            for number in 0..<count { try await pipeline.submit(PipelineHarness.batch("A", number..<number + 1)) }
+        }
+        return files
+    }
+
+    /// Runs a pipeline over the journal until everything is settled.
+    private func run(
+        _ files: SimulatedFileSystem,
+        _ tracker: some Tracker,
+        further: Range<Int>,
+        afterOpening change: () throws -> Void = {}
+    ) async throws -> Pipeline {
+        let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
+        let harness = try withMetricsFactory(metrics) {
+            try PipelineHarness([tracker], journal: files, queue: queue)
+        }
+        try change()
+        try await harness.runWithTime { pipeline in
+            for number in further { try await pipeline.submit(PipelineHarness.batch("A", number..<number + 1)) }
+            await pipeline.flush()
+        }
+        return harness.pipeline
+    }
+
+    @Test("after a restart what is read back from the journal, before it is settled")
+    func backlog() async throws {
+        let files = try await journalWithBacklog(50)
+        let depths = Mutex<[Int64]>([])
+        let tracker = ObservingTracker { delivery in
+            let enqueued = try? total("sluice_tracker_events_enqueued_total", tracker: "alpha")
+            let settled = try? total("sluice_tracker_events_settled_total", tracker: "alpha")
+            depths.withLock { $0.append((enqueued ?? 0) - (settled ?? 0) - Int64(delivery.count)) }
+        }
+        let pipeline = try await run(files, tracker, further: 50..<60)
+        #expect(depths.withLock { $0 }.count > 5)
+        #expect(depths.withLock { $0 }.allSatisfy { $0 >= 0 })
+        let counted = try totals(of: "alpha")
+        #expect(counted["events_enqueued"] == 60)
+        #expect(counted["events_settled"] == 60)
+        #expect(counted["events_delivered"] == 60)
+        #expect(pipeline.statistics[tracker: "alpha"]?.enqueued == 60)
+        #expect(try total("sluice_events_accepted_total") == 10)
+    }
+
+    @Test(
+        "events that damage took as dropped, also those of before a restart",
+        arguments: ["lines", "a header", "a segment that is gone", "a segment that cannot be read"]
+    )
+    func damaged(what: String) async throws {
+        let files = try await journalWithBacklog(50)
+        let name = try #require(files.names().compactMap { SegmentName($0) }.sorted().dropFirst().first).text
+        let tracker = ScriptedTracker(name: "alpha")
+        let pipeline = try await run(files, tracker, further: 50..<60) {
+            switch what {
+            case "lines": files[name]?[70] ^= 1
+            case "a header": files[name]?[10] ^= 1
+            case "a segment that is gone": try files.remove(name)
+            default: files.withState { _ = $0.unreadable.insert(name) }
+            }
+        }
+        let missing = 60 - tracker.deliveredNumbers.count
+        #expect(missing > 0)
+        let counted = try totals(of: "alpha")
+        #expect(counted["events_enqueued"] == 60)
+        #expect(counted["events_settled"] == 60)
+        #expect(counted["events_dropped"] == Int64(missing))
+        let statistics = try #require(pipeline.statistics[tracker: "alpha"])
+        #expect(statistics.dropped == missing)
+        #expect(statistics.pendingEvents == 0)
+    }
+}
+
+/// Delivers everything, and looks at something before.
+private struct ObservingTracker: Tracker {
+    let name = "alpha"
+    let look: @Sendable (Delivery) -> Void
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        look(delivery)
+        return .delivered
     }
 }

@@ -71,7 +71,7 @@ struct PipelineDeliveryTests {
     func refusal() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.refuse([1, 1, 7, 0])])
         try await withQuarantine { quarantine, lines in
-            let harness = PipelineHarness([tracker], quarantine: quarantine)
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
             try await harness.run { pipeline, _ in
                 pipeline.accept("A", 0..<3)
                 await pipeline.flush()
@@ -107,19 +107,31 @@ struct PipelineDeliveryTests {
         #expect(healthy.deliveredNumbers == Array(0..<100))
     }
 
-    @Test("a tracker that cannot start yet is tried again, and gets what came meanwhile")
-    func startRetry() async throws {
-        let tracker = ScriptedTracker(name: "alpha", startErrors: [ScriptedTracker.outage, ScriptedTracker.outage])
-        try await PipelineHarness([tracker]).run { pipeline, clock in
+    @Test(
+        "a tracker that cannot start is tried again, whatever the reason, and gets what came meanwhile",
+        arguments: [
+            (ScriptedTracker.outage, TrackerStatistics.Status.starting), (ScriptedTracker.misconfiguration, .blocked),
+        ]
+    )
+    func startRetry(_ failure: TrackerError, _ status: TrackerStatistics.Status) async throws {
+        let tracker = ScriptedTracker(name: "alpha", startErrors: [failure, failure])
+        let harness = try PipelineHarness([tracker])
+        try await harness.run { pipeline, clock in
             pipeline.accept("A", 0..<3)
-            #expect(!pipeline.isReady)
+            await clock.waitForSleeper(for: .milliseconds(100))
+            #expect(pipeline.statistics[tracker: "alpha"]?.status == status)
+            #expect(pipeline.statistics[tracker: "alpha"]?.reason == failure.description)
+            #expect(pipeline.isReady)
             for pause in [100, 200] {
                 await clock.waitForSleeper(for: .milliseconds(pause))
                 clock.advance(by: .milliseconds(pause))
             }
             await tracker.waitForDelivered(3)
-            #expect(pipeline.isReady)
+            await pipeline.flush()
+            #expect(pipeline.statistics[tracker: "alpha"]?.status == .delivering)
+            #expect(pipeline.statistics[tracker: "alpha"]?.reason == nil)
         }
+        #expect(harness.pipeline.statistics[tracker: "alpha"]?.status == .stopped)
         #expect(tracker.calls.prefix(3) == [.start, .start, .start])
         #expect(tracker.calls.last == .stop)
     }

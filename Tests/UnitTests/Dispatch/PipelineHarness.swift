@@ -10,6 +10,9 @@ import Testing
 struct PipelineHarness: Sendable {
     static let catalog = EventCatalog.scripted(["A": ["alpha"], "B": ["beta"], "AB": ["alpha", "beta"]])
 
+    /// A limit for the journal's threads that is not reached, though the clock of `runWithTime` goes faster than they do.
+    static let never = Duration.seconds(365 * 86_400)
+
     let clock = ManualClock()
     let pipeline: Pipeline
 
@@ -17,9 +20,9 @@ struct PipelineHarness: Sendable {
         _ trackers: [any Tracker],
         configuration: Pipeline.Configuration = .init(),
         quarantine: Quarantine? = nil
-    ) {
+    ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        pipeline = Pipeline(
+        pipeline = try Pipeline(
             catalog: Self.catalog,
             trackers: trackers,
             configuration: configuration,
@@ -33,31 +36,33 @@ struct PipelineHarness: Sendable {
     /// A pipeline with a journal; every delivery goes out without lingering.
     init(
         _ trackers: [any Tracker],
-        journal files: SimulatedFileSystem,
+        journal files: any FileSystem,
         _ journal: JournalConfiguration = .small(),
         queue: Pipeline.Queue,
         catalog: EventCatalog = Self.catalog,
         start: JournalStart = .end,
         quarantine: Quarantine? = nil,
         log: RecordingLog = RecordingLog(),
-        now: @escaping @Sendable (ManualClock) -> Timestamp = { _ in .now() }
+        openedAt: Int64 = 0,
+        commitOverdueAfter: Duration = Self.never
     ) throws {
         let logger = log.logger
         let clock = clock
         pipeline = try Pipeline(
             catalog: catalog,
             trackers: trackers,
-            journal: Journal(files, configuration: journal, now: 0),
+            journal: Journal(files, configuration: journal, now: openedAt),
             configuration: .init(
                 queue: queue,
                 delivery: .init(maximumEvents: 7, linger: .zero),
+                cancellationGrace: Self.never,
+                commitOverdueAfter: commitOverdueAfter,
                 journalStart: start
             ),
             quarantine: quarantine ?? .discarding(logger: logger),
             logger: logger,
             clock: clock,
-            jitter: { 1 },
-            now: { now(clock) }
+            jitter: { 1 }
         )
     }
 

@@ -12,7 +12,7 @@ struct PipelineShutdownTests {
         let beta = ScriptedTracker(name: "beta", [.fail])
         // Lingering takes longer than the pause after a failure, so that one timer is not taken for the other.
         let configuration = Pipeline.Configuration(delivery: .init(linger: .seconds(1)))
-        let harness = PipelineHarness([alpha, beta], configuration: configuration)
+        let harness = try PipelineHarness([alpha, beta], configuration: configuration)
         try await harness.run { pipeline, clock in
             pipeline.accept("AB", 0..<3)
             await alpha.waitForStarts(1)
@@ -33,7 +33,7 @@ struct PipelineShutdownTests {
     func deadline() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let configuration = Pipeline.Configuration(delivery: .init(maximumEvents: 2))
-        let harness = PipelineHarness([tracker], configuration: configuration)
+        let harness = try PipelineHarness([tracker], configuration: configuration)
         try await harness.run { pipeline, clock in
             pipeline.accept("A", 0..<5)
             await tracker.waitForDeliveries(1)
@@ -51,7 +51,7 @@ struct PipelineShutdownTests {
     func leftBehind() async throws {
         let deaf = ScriptedTracker(name: "alpha", [.stallIgnoringCancellation])
         let healthy = ScriptedTracker(name: "beta")
-        let harness = PipelineHarness([deaf, healthy])
+        let harness = try PipelineHarness([deaf, healthy])
         try await harness.run { pipeline, clock in
             pipeline.accept("AB", 0..<1)
             await clock.waitForSleepers(2)
@@ -72,11 +72,14 @@ struct PipelineShutdownTests {
         deaf.release()
     }
 
-    @Test("a tracker that cannot start makes run throw with its name, after the others are drained")
-    func startFailure() async throws {
-        let broken = ScriptedTracker(name: "alpha", startErrors: [ScriptedTracker.misconfiguration])
+    @Test(
+        "with a number of start attempts run throws after the last, naming the tracker, once the others are drained",
+        arguments: [ScriptedTracker.misconfiguration, ScriptedTracker.outage]
+    )
+    func startFailure(_ failure: TrackerError) async throws {
+        let broken = ScriptedTracker(name: "alpha", startErrors: [failure])
         let healthy = ScriptedTracker(name: "beta")
-        let harness = PipelineHarness([broken, healthy])
+        let harness = try PipelineHarness([broken, healthy], configuration: .init(maximumStartAttempts: 1))
         harness.pipeline.accept("AB", 0..<2)
         let error = await #expect(throws: PipelineError.self) { try await harness.pipeline.run() }
         #expect(error?.code == .trackerNotStarted)
@@ -86,6 +89,24 @@ struct PipelineShutdownTests {
         #expect(healthy.deliveredNumbers == [0, 1])
         #expect(healthy.calls.last == .stop)
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 2)
+    }
+
+    @Test("settings that cannot work keep a pipeline from being made, and name the tracker")
+    func invalidSettings() throws {
+        struct Invalid: Tracker {
+            let name = "Alpha"
+            func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
+                throw TrackerError(code: .invalidSettings, message: "'::' is not an address.", isRetryable: false)
+            }
+            func deliver(_ delivery: Delivery) async -> DeliveryOutcome { .delivered }
+        }
+        let error = #expect(throws: PipelineError.self) { try PipelineHarness([Invalid()]) }
+        #expect(error?.code == .invalidTracker)
+        #expect(error?.tracker == "Alpha")
+        #expect(error?.message.contains("'::' is not an address.") == true)
+        #expect(throws: PipelineError.self) {
+            try PipelineHarness([ScriptedTracker(name: "alpha"), ScriptedTracker(name: "ALPHA")])
+        }
     }
 
     @Test("a tracker that still tries to reach its destination does not hold up shutdown when nothing is queued")
@@ -99,7 +120,7 @@ struct PipelineShutdownTests {
     @Test("a service group's graceful shutdown drains the queues")
     func serviceGroup() async throws {
         let tracker = ScriptedTracker(name: "alpha")
-        let harness = PipelineHarness([tracker])
+        let harness = try PipelineHarness([tracker])
         let group = ServiceGroup(
             services: [harness.pipeline],
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -118,7 +139,7 @@ struct PipelineShutdownTests {
     @Test("cancelling the task that runs the pipeline leaves the draining out")
     func cancellation() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
-        let harness = PipelineHarness([tracker], configuration: .init(delivery: .init(linger: .zero)))
+        let harness = try PipelineHarness([tracker], configuration: .init(delivery: .init(linger: .zero)))
         let run = Task { try await harness.pipeline.run() }
         harness.pipeline.accept("A", 0..<3)
         await tracker.waitForDeliveries(1)
@@ -133,7 +154,7 @@ struct PipelineShutdownTests {
     func shutdownBeforeRun() async throws {
         let alpha = ScriptedTracker(name: "alpha")
         let beta = ScriptedTracker(name: "beta")
-        let harness = PipelineHarness([alpha, beta])
+        let harness = try PipelineHarness([alpha, beta])
         harness.pipeline.accept("A", 0..<3)
         harness.pipeline.shutdown()
         try await harness.pipeline.run()
@@ -152,7 +173,7 @@ struct PipelineShutdownTests {
 
     @Test("a pipeline runs once")
     func runsOnce() async throws {
-        let harness = PipelineHarness([])
+        let harness = try PipelineHarness([])
         try await harness.run { _, _ in }
         let error = await #expect(throws: PipelineError.self) { try await harness.pipeline.run() }
         #expect(error?.code == .alreadyRun)

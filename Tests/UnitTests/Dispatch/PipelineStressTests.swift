@@ -14,7 +14,7 @@ struct PipelineStressTests {
             )
         }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let pipeline = Pipeline(
+        let pipeline = try Pipeline(
             catalog: PipelineHarness.catalog,
             trackers: trackers,
             configuration: .init(
@@ -56,7 +56,7 @@ struct PipelineStressTests {
     func withdrawals() async throws {
         let tracker = ScriptedTracker(name: "alpha")
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let pipeline = Pipeline(
+        let pipeline = try Pipeline(
             catalog: PipelineHarness.catalog,
             trackers: [tracker],
             configuration: .init(

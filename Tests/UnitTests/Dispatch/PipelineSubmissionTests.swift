@@ -43,7 +43,7 @@ struct PipelineSubmissionTests {
     @Test("after shutdown submissions are closed, and so are those that waited")
     func closed() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
-        let harness = PipelineHarness([tracker], configuration: small)
+        let harness = try PipelineHarness([tracker], configuration: small)
         let results = Mutex<[Result<Void, SubmissionError>]>([])
         try await harness.run { pipeline, _ in
             pipeline.accept("A", 0..<3)
@@ -54,7 +54,7 @@ struct PipelineSubmissionTests {
             #expect(ticket != nil)
             pipeline.shutdown()
             #expect(results.withLock { $0.count } == 1)
-            ticket.map { pipeline.withdraw($0) }
+            if let ticket { pipeline.withdraw(ticket) }
             await #expect(throws: SubmissionError.closed) {
                 try await pipeline.submit(PipelineHarness.batch("A", 4..<5))
             }

@@ -135,26 +135,64 @@ struct WorkerDecisionTests {
         #expect(harness.step(alpha).timer == .milliseconds(50))
         harness.now = .milliseconds(50)
         #expect(harness.step(alpha).isStart)
-        #expect(!harness.state.isReady)
+        #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
     }
 
-    @Test("a start that never will succeed closes the door, and its worker stops the tracker")
+    @Test("after the last of the start attempts the door is closed, and the worker stops its tracker")
     func startFailure() {
-        let harness = DispatchStateHarness(.small())
-        harness.start()
-        let other = DispatchStateHarness(.small())
-        _ = other.state.run()
-        _ = other.step(alpha)
-        _ = other.act { state, actions in
-            state.startReturned(of: alpha, error: failure(retryable: false), now: .zero, jitter: 0, actions: &actions)
+        var configuration = Pipeline.Configuration.small()
+        configuration.maximumStartAttempts = 3
+        let harness = DispatchStateHarness(configuration)
+        _ = harness.state.run()
+        harness.submit(1, "A")
+        for attempt in 1...3 {
+            harness.now += .seconds(30)
+            #expect(harness.step(alpha).isStart)
+            let report = harness.act { state, actions in
+                state.startReturned(
+                    of: alpha,
+                    error: failure(),
+                    now: harness.now,
+                    jitter: 0,
+                    actions: &actions
+                )
+            }
+            #expect((report.pause == nil) == (attempt == 3))
+            #expect((harness.state.startFailure == nil) == (attempt < 3))
         }
-        #expect(other.state.startFailure?.queue == alpha)
-        #expect(other.submit(1, "A") == .closed)
-        guard case .end(stopsTracker: true) = other.step(alpha) else {
+        #expect(harness.state.startFailure?.queue == alpha)
+        #expect(harness.submit(1, "A") == .closed)
+        guard case .end(stopsTracker: true) = harness.step(alpha) else {
             Issue.record("the worker goes on")
             return
         }
-        #expect(harness.state.startFailure == nil)
+    }
+
+    @Test("with a number of start attempts a failure that does not pass by itself closes the door at once")
+    func blockedStart() {
+        var configuration = Pipeline.Configuration.small()
+        configuration.maximumStartAttempts = 3
+        let harness = DispatchStateHarness(configuration)
+        _ = harness.state.run()
+        #expect(harness.step(alpha).isStart)
+        _ = harness.act { state, actions in
+            state.startReturned(of: alpha, error: failure(retryable: false), now: .zero, jitter: 0, actions: &actions)
+        }
+        #expect(harness.state.startFailure?.queue == alpha)
+        #expect(harness.submit(1, "A") == .closed)
+    }
+
+    @Test("without a journal a full queue is a reason not to be ready, until it has room again")
+    func fullQueue() throws {
+        let harness = DispatchStateHarness(.small(capacityInEvents: 3))
+        #expect(harness.state.unreadyReasons(now: .zero) == [.notRunning])
+        harness.start()
+        harness.submit(2, "A")
+        #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
+        harness.submit(1, "A")
+        #expect(harness.state.unreadyReasons(now: .zero) == [.queuesFull])
+        harness.settle(alpha, try #require(harness.delivery(alpha)))
+        #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
     }
 
     @Test("a timer that fires early is set again")

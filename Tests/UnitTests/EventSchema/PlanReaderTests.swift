@@ -123,6 +123,32 @@ struct PlanReaderTests {
         )
     }
 
+    @Test("a tracker that any file lists in 'postgresTrackers' fills tables, and has their rules")
+    func postgresTrackers() throws {
+        let declaration = """
+            <plist><dict><key>postgresTrackers</key><array><string>warehouse</string></array></dict></plist>
+            """
+        let event = """
+            <key>A</key><dict><key>registeredTrackers</key><array><string>Warehouse</string></array>
+            <key>payload</key><dict><key>itemURL</key><string>any</string><key>itemUrl</key><string>any</string></dict>
+            </dict>
+            """
+        #expect(read(Self.file(event)).diagnostics == [])
+        let reading = read(Self.file(event), declaration)
+        #expect(reading.diagnostics.map(\.code) == [.sqlNameCollision])
+        let plan = try #require(read(Self.file(event)).plan)
+        #expect(plan.events.first?.postgresTrackers == [])
+    }
+
+    @Test("a name in 'postgresTrackers' that the plan does not declare is an unknown tracker")
+    func unknownPostgresTracker() {
+        let declaration = """
+            <plist><dict><key>trackers</key><array><string>console</string></array>
+            <key>postgresTrackers</key><array><string>warehouse</string></array></dict></plist>
+            """
+        #expect(read(declaration, Self.file(Self.event("A", tracker: "console"))).places == ["2:35 unknown-tracker"])
+    }
+
     @Test("nothing is said about names that a damaged file might have declared")
     func damaged() {
         let event = """

@@ -5,8 +5,24 @@ import Testing
 struct JSONElementsTests {
     static func elements(_ text: String) -> [String]? {
         let bytes = Array(text.utf8)
-        let ranges = bytes.withUnsafeBytes { JSONElements.ranges(in: $0) }
-        return ranges?.map { String(decoding: bytes[$0], as: UTF8.self) }
+        return ranges(in: bytes)?.map { String(decoding: bytes[$0], as: UTF8.self) }
+    }
+
+    /// The elements, found in steps of at most `step` bytes; `nil` where the text is no array.
+    static func ranges(in bytes: [UInt8], step: Int = .max) -> [Range<Int>]? {
+        bytes.withUnsafeBytes { text in
+            var scanner = JSONElementScanner()
+            var ranges: [Range<Int>] = []
+            while true {
+                let limit = step < .max ? scanner.position + step : .max
+                switch scanner.next(in: text, limit: limit) {
+                case .element(let range): ranges.append(range)
+                case .unfinished: continue
+                case .end: return ranges
+                case .broken: return nil
+                }
+            }
+        }
     }
 
     @Test(
@@ -49,6 +65,9 @@ struct JSONElementsTests {
                 )
             }
             #expect(Self.elements(text) == trimmed, "seed \(CaseSource.runSeed)")
+            let bytes = Array(text.utf8)
+            let inSteps = Self.ranges(in: bytes, step: source.number(1...20))
+            #expect(inSteps == Self.ranges(in: bytes), "seed \(CaseSource.runSeed)")
         }
     }
 
@@ -57,7 +76,8 @@ struct JSONElementsTests {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<2000 {
             let bytes = (0..<source.number(0...30)).map { _ in source.pick(Array("[]{},\"\\ 1a".utf8) + [0xFF, 0]) }
-            let ranges = bytes.withUnsafeBytes { JSONElements.ranges(in: $0) } ?? []
+            let ranges = Self.ranges(in: bytes) ?? []
+            #expect(Self.ranges(in: bytes, step: 1) ?? [] == ranges)
             #expect(ranges.allSatisfy { !$0.isEmpty && $0.upperBound <= bytes.count })
             #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
             _ = try bytes.withUnsafeBytes { try JSONElements.hasOnlyOversizedNumbers($0) }

@@ -12,11 +12,9 @@ struct PipelineRetentionTests {
     private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
     private static let day = Duration.seconds(86_400)
 
-    /// The time that the pipeline's clock makes of one that began to run so many days after a fixed time.
-    private static func time(from days: Int) -> @Sendable (ManualClock) -> Timestamp {
-        { clock in
-            Timestamp(microseconds: 1_700_000_000_000_000 + Int64((clock.now.offset + day * days) / .microseconds(1)))
-        }
+    /// So many days after a fixed time, in microseconds since 1970.
+    private static func time(from days: Int) -> Int64 {
+        1_700_000_000_000_000 + Int64(day * days / .microseconds(1))
     }
 
     private static func configuration(
@@ -57,7 +55,7 @@ struct PipelineRetentionTests {
                 journal: files,
                 configuration,
                 queue: Self.spilling,
-                now: Self.time(from: start * 10)
+                openedAt: Self.time(from: start * 10)
             )
             try await harness.run { pipeline, clock in
                 let numbers = start * 50..<start * 50 + 50
@@ -99,7 +97,7 @@ struct PipelineRetentionTests {
             journal: files,
             configuration,
             queue: Self.spilling,
-            now: Self.time(from: 0)
+            openedAt: Self.time(from: 0)
         )
         try await harness.run { pipeline, clock in
             for hour in 0..<80 {
@@ -125,7 +123,7 @@ struct PipelineRetentionTests {
             journal: files,
             Self.configuration(bytes: 0),
             queue: Self.spilling,
-            now: Self.time(from: 0)
+            openedAt: Self.time(from: 0)
         )
         try await harness.run { pipeline, clock in
             try await Self.submit(0..<100, to: pipeline)
@@ -156,7 +154,7 @@ struct PipelineRetentionTests {
                 journal: files,
                 Self.configuration(bytes: byAge ? .max : 5_000, dropsUndelivered: true),
                 queue: Self.spilling,
-                now: Self.time(from: 0)
+                openedAt: Self.time(from: 0)
             )
         }
         try await harness.run { pipeline, clock in
@@ -199,7 +197,7 @@ struct PipelineRetentionTests {
             journal: files,
             Self.configuration(bytes: 5_000, dropsUndelivered: true),
             queue: Self.spilling,
-            now: Self.time(from: 0)
+            openedAt: Self.time(from: 0)
         )
         try await harness.run { pipeline, clock in
             try await Self.submit(0..<40, to: pipeline)
@@ -221,5 +219,68 @@ struct PipelineRetentionTests {
         }
         let numbers = alpha.deliveredNumbers
         #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+    }
+
+    @Test("nothing at once when the clock is a week ahead at the start, and what is over after an hour of running")
+    func wallClockAhead() async throws {
+        let files = SimulatedFileSystem(seed: 6)
+        let tracker = ScriptedTracker(name: "alpha")
+        let (first, second) = (Self.time(from: 0), Self.time(from: 7))
+        let harness = try PipelineHarness(
+            [tracker],
+            journal: files,
+            Self.configuration(),
+            queue: Self.spilling,
+            openedAt: first
+        )
+        try await harness.run { pipeline, _ in
+            try await Self.submit(0..<50, "A", to: pipeline)
+            await tracker.waitForDelivered(50)
+        }
+        let before = try Self.segments(files)
+        #expect(before.count > 3)
+        let again = try PipelineHarness(
+            [tracker],
+            journal: files,
+            Self.configuration(),
+            queue: Self.spilling,
+            openedAt: second
+        )
+        try await again.run { _, clock async throws in
+            for minutes in [1, 1, 57] {
+                await Self.pass(.seconds(60 * minutes), clock)
+                #expect(try Self.segments(files).starts(with: before))
+            }
+            await Self.pass(.seconds(60), clock)
+            await Self.pass(.seconds(1), clock)
+            #expect(try Set(Self.segments(files)).isDisjoint(with: before))
+        }
+    }
+
+    @Test("what is over by the time that the pipeline has run, when the clock was put back before the start")
+    func wallClockBack() async throws {
+        let files = SimulatedFileSystem(seed: 7)
+        let tracker = ScriptedTracker(name: "alpha")
+        for days in [400, 0] {
+            let harness = try PipelineHarness(
+                [tracker],
+                journal: files,
+                Self.configuration(),
+                queue: Self.spilling,
+                openedAt: Self.time(from: days)
+            )
+            try await harness.run { pipeline, clock in
+                let delivered = tracker.delivered.count
+                try await Self.submit(days..<days + 50, "A", to: pipeline)
+                await tracker.waitForDelivered(delivered + 50)
+                await pipeline.flush()
+                #expect(try Self.segments(files).count > 3)
+                await Self.pass(Self.day - .seconds(60), clock)
+                #expect(try Self.segments(files).count > 3)
+                guard days == 0 else { return }
+                await Self.pass(Self.day, clock)
+                #expect(try Self.segments(files).count == 1)
+            }
+        }
     }
 }

@@ -30,11 +30,15 @@ final class SimulatedFileSystem: FileSystem {
         var readFailures = 0
         /// Whether no file can be synced.
         var failsSyncs = false
+        /// Whether the folder cannot be synced.
+        var failsFolderSyncs = false
         /// Whether a sync that fails also makes reads see what was lost.
         var forgetsUnsynced = false
         var free = Int.max
         /// Files of which no reading succeeds.
         var unreadable: Set<String> = []
+        /// Whether the folder cannot be listed.
+        var failsListing = false
         /// How many bytes were read of each file.
         var bytesRead: [String: Int] = [:]
         /// Up to where the memory of each file was released.
@@ -42,6 +46,8 @@ final class SimulatedFileSystem: FileSystem {
     }
 
     private let state: Mutex<State>
+    /// Where syncs hang while it is closed.
+    let syncs = Gate()
 
     init(seed: UInt64) {
         state = Mutex(State(random: SeededGenerator(seed: seed)))
@@ -148,7 +154,14 @@ final class SimulatedFileSystem: FileSystem {
     // MARK: FileSystem
 
     func names() throws(FileError) -> [String] {
-        withState { Array($0.files.keys) }
+        let names: [String]? = withState { $0.failsListing ? nil : Array($0.files.keys) }
+        guard let names else { throw FileError("list", ".", 5) }
+        return names
+    }
+
+    func create(_ name: String) throws(FileError) -> any JournalFile {
+        if withState({ $0.files[name] != nil }) { throw FileError("open", name, 17) }
+        return try open(name, creates: true)
     }
 
     func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
@@ -178,7 +191,7 @@ final class SimulatedFileSystem: FileSystem {
 
     func syncFolder() throws(FileError) {
         let failed = withState { state in
-            if fails(&state) { return true }
+            if state.failsFolderSyncs || fails(&state) { return true }
             state.durableFiles = state.files
             return false
         }
@@ -227,6 +240,7 @@ final class SimulatedFileSystem: FileSystem {
         }
 
         func sync() throws(FileError) {
+            system.syncs.pass()
             let failed = system.withState { [index, system] state in
                 let fails = state.failsSyncs || system.fails(&state)
                 var content = state.contents[index]

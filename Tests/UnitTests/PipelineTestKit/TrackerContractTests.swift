@@ -64,7 +64,16 @@ struct TrackerContractTests {
                 "a checkpoint is replaced as it comes, and left alone by a delivery without one; instead"
             ),
             (.clears, "left alone by a delivery without one; instead: it tells none and not 6"),
-            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells 22 and not 11"),
+            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells"),
+            (
+                .overwrites,
+                "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
+                    + "answers delivered"
+            ),
+            (
+                .deliversUnstored,
+                "a checkpoint replaces only the one that the tracker knows of; instead: 5 events of a tracker that does not"
+            ),
             (.storesFirst, "after an outage a checkpoint is there only if all its events are; instead: 100 of 100"),
         ]
     )
@@ -163,13 +172,21 @@ final class MemoryTracker: Tracker {
 /// A tracker that keeps checkpoints beside its events, and its promises, but for one.
 final class CheckpointingMemoryTracker: CheckpointingTracker {
     enum Flaw: Sendable {
-        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst
+        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites, deliversUnstored
     }
+
+    private static let superseded = TrackerError(
+        code: .superseded,
+        message: "Somebody else has stored a checkpoint.",
+        isRetryable: false
+    )
 
     let name = "memory"
     private let destination: MemoryDestination
     private let events: MemoryTracker
     private let flaw: Flaw
+    /// What it knows to be stored for the journals it was asked about.
+    private let known = Mutex<[JournalID: UInt64?]>([:])
 
     init(_ destination: MemoryDestination, _ flaw: Flaw) {
         self.destination = destination
@@ -178,17 +195,36 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
     }
 
     func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
-        destination.checkpoints.withLock { flaw == .mixesJournals ? $0.values.max() : $0[journal] }
+        let stored = destination.checkpoints.withLock { flaw == .mixesJournals ? $0.values.max() : $0[journal] }
+        known.withLock { $0[journal] = .some(stored) }
+        return stored
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let isOurs = isOurs(delivery.checkpoint)
+        if !isOurs, flaw != .deliversUnstored { return .retry(Self.superseded) }
         if flaw == .storesFirst { store(delivery.checkpoint) }
         let outcome = await events.deliver(delivery)
+        if !isOurs { return .retry(Self.superseded) }
         if outcome.retry == nil, outcome.refusals.isEmpty { store(delivery.checkpoint) }
         return outcome
     }
 
+    /// Whether what is stored is what it knows of.
+    private func isOurs(_ checkpoint: Checkpoint?) -> Bool {
+        guard let checkpoint, flaw == .none || flaw == .deliversUnstored else { return true }
+        let stored = destination.checkpoints.withLock { $0[checkpoint.journal] }
+        return known.withLock { known in
+            guard let expected = known[checkpoint.journal], expected == stored else {
+                known[checkpoint.journal] = nil
+                return false
+            }
+            return true
+        }
+    }
+
     private func store(_ checkpoint: Checkpoint?) {
+        if let checkpoint { known.withLock { $0[checkpoint.journal] = .some(checkpoint.nextSequence) } }
         destination.checkpoints.withLock { stored in
             guard let checkpoint else {
                 if flaw == .clears { stored = [:] }
@@ -199,7 +235,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
             case .keepsTheGreatest:
                 stored[checkpoint.journal] = max(stored[checkpoint.journal] ?? 0, checkpoint.nextSequence)
             case .mixesJournals: stored = [checkpoint.journal: checkpoint.nextSequence]
-            case .none, .clears, .storesFirst: stored[checkpoint.journal] = checkpoint.nextSequence
+            default: stored[checkpoint.journal] = checkpoint.nextSequence
             }
         }
     }

@@ -1,10 +1,13 @@
+import Foundation
 import Journal
 import Synchronization
 
-/// A folder that calls a hook, on the thread that asks, in each sync.
+/// A folder that calls a hook, on the thread that asks, in each sync or each write, and whose writes fail where asked.
 final class HookedFileSystem: FileSystem {
     private let files: any FileSystem
     private let hook = Mutex<(@Sendable () -> Void)?>(nil)
+    private let writeHook = Mutex<(@Sendable () -> Void)?>(nil)
+    private let failsWrites = Mutex(false)
 
     init(_ files: any FileSystem) {
         self.files = files
@@ -13,7 +16,18 @@ final class HookedFileSystem: FileSystem {
     /// Sets what is called from now on; `nil` for nothing.
     func setHook(_ hook: (@Sendable () -> Void)?) { self.hook.withLock { $0 = hook } }
 
+    /// Sets what is called before each write from now on; `nil` for nothing.
+    func setWriteHook(_ hook: (@Sendable () -> Void)?) { writeHook.withLock { $0 = hook } }
+
+    /// Lets writes fail from now on, or not any more.
+    func failWrites(_ fails: Bool) { failsWrites.withLock { $0 = fails } }
+
     private func callHook() { hook.withLock { $0 }?() }
+
+    private func checkWrite(_ name: String) throws(FileError) {
+        writeHook.withLock { $0 }?()
+        if failsWrites.withLock({ $0 }) { throw FileError("write", name, EIO) }
+    }
 
     func names() throws(FileError) -> [String] { try files.names() }
     func remove(_ name: String) throws(FileError) { try files.remove(name) }
@@ -21,7 +35,11 @@ final class HookedFileSystem: FileSystem {
     func freeBytes() throws(FileError) -> Int { try files.freeBytes() }
 
     func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
-        File(system: self, file: try files.open(name, creates: creates))
+        File(system: self, name: name, file: try files.open(name, creates: creates))
+    }
+
+    func create(_ name: String) throws(FileError) -> any JournalFile {
+        File(system: self, name: name, file: try files.create(name))
     }
 
     func syncFolder() throws(FileError) {
@@ -31,10 +49,12 @@ final class HookedFileSystem: FileSystem {
 
     private final class File: JournalFile {
         private let system: HookedFileSystem
+        private let name: String
         private let file: any JournalFile
 
-        init(system: HookedFileSystem, file: any JournalFile) {
+        init(system: HookedFileSystem, name: String, file: any JournalFile) {
             self.system = system
+            self.name = name
             self.file = file
         }
 
@@ -45,6 +65,7 @@ final class HookedFileSystem: FileSystem {
         }
 
         func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError) {
+            try system.checkWrite(name)
             try file.write(parts, at: offset)
         }
 

@@ -35,6 +35,7 @@ struct QuarantineTests {
     func line() async throws {
         try await withQuarantine { quarantine, lines in
             quarantine.keep([rejection("{  \"name\": \"A\\n\"\t}"), rejection("[]")], source: "http", planVersion: nil)
+            await quarantine.drain()
             let found = try lines()
             #expect(found == [head + #""event":{  "name": "A\n"\#t}}"#, head + #""event":[]}"#])
             #expect(quarantine.statistics == QuarantineStatistics(kept: 2, lost: 0))
@@ -48,6 +49,7 @@ struct QuarantineTests {
     func text(code: VerdictCode) async throws {
         try await withQuarantine { quarantine, lines in
             quarantine.keep([rejection("{\"a\":\"\n\u{1}\u{2028}é", code)], source: "http", planVersion: nil)
+            await quarantine.drain()
             let line = try #require(try lines().first)
             #expect(line.hasSuffix(",\"eventText\":\"{\\\"a\\\":\\\"\\n\\u0001\u{2028}é\"}"))
             _ = try JSONSerialization.jsonObject(with: Data(line.utf8))
@@ -59,6 +61,7 @@ struct QuarantineTests {
         try await withQuarantine { quarantine, lines in
             let original = [0xFF] + (1..<count).map { UInt8($0 * 37) }
             quarantine.keep([rejection(original, .malformedJSON)], source: "http", planVersion: nil)
+            await quarantine.drain()
             let line = try #require(try lines().first)
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             let text = try #require(object?["eventBase64"] as? String)
@@ -74,6 +77,7 @@ struct QuarantineTests {
         try await withQuarantine { quarantine, lines in
             let original = #"{"name": "A","# + lineBreak + #" "id": "é\n"}"#
             quarantine.keep([rejection(original)], source: "http", planVersion: nil)
+            await quarantine.drain()
             let line = try #require(try lines().first)
             #expect(line.contains(#""eventText":"#))
             #expect(Quarantine.original(ofLine: Array(line.utf8)) == Array(original.utf8))
@@ -92,20 +96,23 @@ struct QuarantineTests {
                 original: [0x7B, 0x7D]
             )
             quarantine.keep([named], source: "http", planVersion: "2.1")
+            await quarantine.drain()
             let line = try #require(try lines().first)
             #expect(line.contains(#""stage":"check","planVersion":"2.1","name":"Sold \"out\"","errors":["#))
         }
     }
 
     @Test("what is kept is readable by its owner only, and there again when it is opened again")
-    func reopening() throws {
+    func reopening() async throws {
         let folder = TemporaryFolder()
         do {
             let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
             quarantine.keep([rejection("[1]")], source: "http", planVersion: nil)
+            await quarantine.drain()
         }
         let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
         quarantine.keep([rejection("[2]")], source: "http", planVersion: nil)
+        await quarantine.drain()
         let lines = try QuarantineContents.lines(in: folder.path)
         #expect(lines.map { String($0.suffix(4)) } == ["[1]}", "[2]}"])
         for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
@@ -116,7 +123,7 @@ struct QuarantineTests {
     }
 
     @Test("two at once have a part of the folder each, and neither spoils the other's")
-    func sharing() throws {
+    func sharing() async throws {
         let folder = TemporaryFolder()
         let first = try Quarantine(folder: folder.path, logger: Self.silent)
         let second = try Quarantine(folder: folder.path, logger: Self.silent)
@@ -124,6 +131,8 @@ struct QuarantineTests {
             first.keep([rejection("[\(number)]")], source: "first", planVersion: nil)
             second.keep([rejection("[\(number)]")], source: "second", planVersion: nil)
         }
+        await first.drain()
+        await second.drain()
         let lines = try QuarantineContents.lines(in: folder.path)
         #expect(lines.count == 20)
         #expect(lines.prefix(10).allSatisfy { $0.contains(#""source":"first""#) })
@@ -131,35 +140,62 @@ struct QuarantineTests {
     }
 
     @Test("an end that a crash left torn spoils nothing before it, and nothing that comes after")
-    func tornEnd() throws {
+    func tornEnd() async throws {
         let folder = TemporaryFolder()
+        let part = folder.path + "/verdicts/0"
         do {
             let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
             quarantine.keep([rejection("[1]")], source: "http", planVersion: nil)
+            await quarantine.drain()
             // As it is while the process lives, with half a frame behind.
             let segment = try #require(
-                FileManager.default.contentsOfDirectory(atPath: folder.path + "/0").first { $0.hasSuffix(".segment") }
+                FileManager.default.contentsOfDirectory(atPath: part).first { $0.hasSuffix(".segment") }
             )
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/0/" + segment))
-            try FileManager.default.createDirectory(atPath: folder.path + "/1", withIntermediateDirectories: true)
-            try (bytes + bytes.prefix(70)).write(to: URL(fileURLWithPath: folder.path + "/1/" + segment))
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: part + "/" + segment))
+            try FileManager.default.createDirectory(atPath: folder.path + "/torn", withIntermediateDirectories: true)
+            try (bytes + bytes.prefix(70)).write(to: URL(fileURLWithPath: folder.path + "/torn/" + segment))
         }
-        try FileManager.default.removeItem(atPath: folder.path + "/0")
-        try FileManager.default.moveItem(atPath: folder.path + "/1", toPath: folder.path + "/0")
+        try FileManager.default.removeItem(atPath: part)
+        try FileManager.default.moveItem(atPath: folder.path + "/torn", toPath: part)
         let quarantine = try Quarantine(folder: folder.path, logger: Self.silent)
         quarantine.keep([rejection("[2]")], source: "http", planVersion: nil)
+        await quarantine.drain()
         let lines = try QuarantineContents.lines(in: folder.path)
         #expect(lines.map { String($0.suffix(4)) } == ["[1]}", "[2]}"])
     }
 
-    @Test("beyond its limit the quarantine keeps nothing more, but counts")
-    func limit() async throws {
-        try await withQuarantine(capacityInBytes: 930) { quarantine, lines in
-            for _ in 0..<5 { quarantine.keep([rejection("[]")], source: "http", planVersion: nil) }
-            let found = try lines()
-            #expect(found.count == 2)
-            #expect(quarantine.statistics == QuarantineStatistics(kept: 2, lost: 3))
+    @Test("what older versions kept is read as it is, and neither written to nor removed by the ring")
+    func olderLayout() async throws {
+        let folder = TemporaryFolder()
+        let old = folder.path + "/0"
+        let line = head + #""event":[0]}"# + "\n"
+        do {
+            let journal = try Journal(folder: old, now: 0)
+            var writer = JournalWriter(journal)
+            _ = try writer.commit(lines: Array(line.utf8), count: 1, now: 0)
+            try writer.close(now: 0)
         }
+        let before = try Self.files(in: old)
+        let quarantine = try Quarantine(folder: folder.path, capacityInBytes: 1 << 20, logger: Self.silent)
+        for number in 1...400 {
+            quarantine.keep(
+                [rejection("[\(number)" + String(repeating: " ", count: 1_000) + "]")],
+                source: "http",
+                planVersion: nil
+            )
+            await quarantine.drain()
+        }
+        #expect(quarantine.statistics.overwritten > 0)
+        #expect(try QuarantineContents.lines(in: folder.path).first == String(line.dropLast()))
+        #expect(try Self.files(in: old) == before)
+    }
+
+    /// The files of a folder with what is in them.
+    private static func files(in folder: String) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(fileURLWithPath: folder + "/" + $0))) }
+        )
     }
 
     @Test("what a tracker refused and cannot be kept is an error, and not counted as lost")
@@ -203,6 +239,25 @@ struct QuarantineTests {
         }
     }
 
+    @Test("a parked event is told from a refused one by its code, and has the tracker's reason, too")
+    func parked() async throws {
+        let catalog = EventCatalog.scripted(["A": ["alpha"]])
+        let batch = EventBatch.scripted(catalog: catalog, events: [ScriptedEvent("A", number: 7)])
+        try await withQuarantine { quarantine, lines in
+            let event = TrackedEvent(batch: batch, index: 0)
+            try await quarantine.keep([(event, "no table")], refusedBy: "alpha", as: .parked)
+            let line = try #require(try lines().first)
+            #expect(line.contains(#""source":"tracker:alpha","stage":"delivery""#))
+            #expect(
+                line.contains(
+                    #""errors":[{"code":"parked","path":"$","expected":"a destination that takes the event","#
+                        + #""found":"no table"}]}"#
+                )
+            )
+            #expect(Quarantine.original(ofLine: line.utf8) == Array(ScriptedEvent("A", number: 7).canonicalJSON.utf8))
+        }
+    }
+
     @Test("lines from many threads are whole")
     func concurrency() async throws {
         try await withQuarantine { quarantine, lines in
@@ -211,6 +266,7 @@ struct QuarantineTests {
                     group.addTask { quarantine.keep([rejection("[\(number)]")], source: "http", planVersion: nil) }
                 }
             }
+            await quarantine.drain()
             let expected = Set((0..<200).map { head + #""event":[\#($0)]}"# })
             let found = Set(try lines())
             #expect(found == expected)

@@ -8,6 +8,9 @@ final class RecordingLog: Sendable {
     /// What was logged as an error: the sentence, then the metadata as `key=value`, sorted.
     var errors: [String] { lines.withLock { $0.filter { $0.level >= .error }.map(\.text) } }
 
+    /// What was logged at any level, in the same form.
+    var all: [String] { lines.withLock { $0.map(\.text) } }
+
     var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 
     private func add(_ event: LogEvent) {

@@ -18,8 +18,8 @@ struct TrackTests {
         _ trackers: [any Tracker],
         capacityInEvents: Int = 100_000,
         catalog: EventCatalog = .events
-    ) -> Pipeline {
-        Pipeline(
+    ) throws -> Pipeline {
+        try Pipeline(
             catalog: catalog,
             trackers: trackers,
             configuration: .init(queue: .init(capacityInEvents: capacityInEvents), delivery: .init(linger: .zero)),
@@ -42,7 +42,7 @@ struct TrackTests {
     @Test("an event reaches its trackers with what the call and the context say")
     func delivered() async throws {
         let tracker = RecordingTracker(name: "console")
-        let pipeline = pipeline([tracker])
+        let pipeline = try pipeline([tracker])
         let id = EventID(high: 1, low: 2)
         try await run(pipeline) {
             try await EventContext.with(EventContext(userId: "outer", sessionId: "s", requestId: "r-1")) {
@@ -69,7 +69,7 @@ struct TrackTests {
     @Test("an event that does not follow the plan is thrown back, and nothing of it is taken")
     func invalid() async throws {
         let tracker = RecordingTracker(name: "console")
-        let pipeline = pipeline([tracker])
+        let pipeline = try pipeline([tracker])
         let event = LimitsKept(code: "x", count: 0, share: 0, price: 0)
         try await run(pipeline) {
             await #expect(throws: TrackError.self) { try await pipeline.track(event) }
@@ -82,7 +82,7 @@ struct TrackTests {
     @Test("track waits for room; tryTrack says that there is none, and leaves nothing behind")
     func full() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
-        let pipeline = pipeline([tracker], capacityInEvents: 1)
+        let pipeline = try pipeline([tracker], capacityInEvents: 1)
         try await run(pipeline) {
             #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
             #expect(try pipeline.tryTrack(NothingSaid()) == .full)
@@ -100,7 +100,7 @@ struct TrackTests {
     @Test("a cancelled track is withdrawn while it waits, and nothing of it is taken")
     func cancelled() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
-        let pipeline = pipeline([tracker], capacityInEvents: 1)
+        let pipeline = try pipeline([tracker], capacityInEvents: 1)
         try await run(pipeline) {
             let first = try pipeline.tryTrack(NothingSaid())
             #expect(first == .taken)
@@ -116,7 +116,7 @@ struct TrackTests {
     @Test("tryTrack says taken of exactly the events that are, also while the pipeline shuts down")
     func truthful() async throws {
         for _ in 0..<500 {
-            let pipeline = pipeline([ScriptedTracker(name: "console", [.stall])], capacityInEvents: 1)
+            let pipeline = try pipeline([ScriptedTracker(name: "console", [.stall])], capacityInEvents: 1)
             let taken = await withTaskGroup(of: Int.self) { group in
                 for _ in 0..<3 {
                     group.addTask {
@@ -140,7 +140,7 @@ struct TrackTests {
 
     @Test("an event whose code tracks another one is no deadlock")
     func reentrant() throws {
-        let pipeline = pipeline([RecordingTracker(name: "console")])
+        let pipeline = try pipeline([RecordingTracker(name: "console")])
         let event = Reentrant {
             let outcome = try? pipeline.tryTrack(NothingSaid())
             #expect(outcome == .taken)
@@ -152,7 +152,7 @@ struct TrackTests {
     @Test("many events go in together, in their order, and flush waits for them")
     func many() async throws {
         let tracker = RecordingTracker(name: "kafka")
-        let pipeline = pipeline([tracker])
+        let pipeline = try pipeline([tracker])
         let events = (0..<2500).map { number in
             OrderShipped(address: .init(street: "\(number)", zip: "12345"), items: [])
         }
@@ -169,7 +169,7 @@ struct TrackTests {
     @Test("events of several types go in together")
     func mixed() async throws {
         let tracker = RecordingTracker(name: "console")
-        let pipeline = pipeline([tracker])
+        let pipeline = try pipeline([tracker])
         try await run(pipeline) {
             let events: [any AnalyticsEvent] = [NothingSaid(), AnythingGoes(known: "x")]
             let taken = try await pipeline.track(contentsOf: events, context: EventContext(userId: "u"))
@@ -182,7 +182,7 @@ struct TrackTests {
     @Test("an invalid event among many says how many went in before it")
     func interrupted() async throws {
         let tracker = RecordingTracker(name: "console")
-        let pipeline = pipeline([tracker])
+        let pipeline = try pipeline([tracker])
         let codes = (0..<1500).map { $0 == 1200 ? "wrong" : "AB" }
         try await run(pipeline) {
             do throws(TrackInterruption) {
@@ -349,7 +349,7 @@ struct TrackTests {
                 plan.events[index].properties[property].swiftName = "named\(property)"
             }
         }
-        let pipeline = pipeline([tracker], catalog: EventCatalog(plan: plan))
+        let pipeline = try pipeline([tracker], catalog: EventCatalog(plan: plan))
         try await run(pipeline) {
             try await pipeline.track(NothingSaid())
             await #expect(throws: TrackError.self) { try await pipeline.track(AnythingGoes()) }

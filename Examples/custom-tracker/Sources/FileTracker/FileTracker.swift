@@ -18,22 +18,13 @@ public struct FileTracker: SingleEventTracker {
 
     /// Appends the event's canonical JSON to the file of its kind.
     ///
-    /// - Throws: A retryable `TrackerError` when the disk does not take it: the event comes again.
+    /// - Throws: What the file system says when the disk does not take the event, which is then tried again.
     public func track(_ event: TrackedEvent) async throws {
         let file = folder.appending(path: event.definition.key + ".ndjson")
-        do {
-            if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
-            let handle = try FileHandle(forWritingTo: file)
-            defer { try? handle.close() }
-            try handle.seekToEnd()
-            try handle.write(contentsOf: Data((event.json + "\n").utf8))
-        } catch {
-            throw TrackerError(
-                code: .unavailable,
-                message: "The file \(file.lastPathComponent) could not be written.",
-                isRetryable: true,
-                underlying: error
-            )
-        }
+        if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
+        let handle = try FileHandle(forWritingTo: file)
+        defer { try? handle.close() }
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data((event.json + "\n").utf8))
     }
 }

@@ -17,7 +17,7 @@ struct CustomTracker {
         defer { try? FileManager.default.removeItem(at: folder) }
 
         let logger = Logger(label: "custom-tracker")
-        let pipeline = Pipeline(
+        let pipeline = try Pipeline(
             catalog: catalog,
             trackers: [FileTracker(folder: folder)],
             quarantine: .discarding(logger: logger),

@@ -12,8 +12,7 @@ extension EventCheck {
 
     /// Checks the event at `index` and appends its canonical line.
     ///
-    /// An event without an id is given what `makeID` returns. Where `violations` is not empty afterwards, nothing was
-    /// appended.
+    /// An event without an id is given what `makeID` returns. Where `firstCode` is set afterwards, nothing was appended.
     mutating func check(
         at index: Int,
         into output: inout ByteBuilder,
@@ -21,6 +20,7 @@ extension EventCheck {
     ) -> Result {
         path.reset()
         if !violations.isEmpty { violations = [] }
+        firstCode = nil
         envelope.reset()
         depth = 1
         var result = Result()
@@ -38,7 +38,7 @@ extension EventCheck {
 
         let start = output.count
         encode(result, receivedAt: receivedAt ?? arrival, into: &output)
-        if !violations.isEmpty { output.count = start }
+        if firstCode != nil { output.count = start }
         return result
     }
 
@@ -55,7 +55,10 @@ extension EventCheck {
             if field != guess, field >= 0 { envelope.learn(field, at: position) }
             position += 1
             guard field >= 0, field != Envelope.receivedAtOrdinal || acceptsReceivedAt else {
-                report(.unknownField, at: .key(key), expected: "one of \(Self.fieldNames)", found: kindName(at: value))
+                if isDescribed(.unknownField) {
+                    let expected = "one of \(Self.fieldNames)"
+                    report(.unknownField, at: .key(key), expected: expected, found: kindName(at: value))
+                }
                 continue
             }
             if !envelope.set(field, value) {
@@ -76,18 +79,19 @@ extension EventCheck {
             return -1
         }
         let ordinal = tables.names.ordinal(of: tape.string(at: index), guess: lastDefinition)
-        if ordinal < 0 {
+        if ordinal >= 0 {
+            lastDefinition = ordinal
+        } else if isDescribed(.unknownEvent) {
             let expected = expectedName(near: index)
             report(.unknownEvent, at: .field("name"), expected: expected, found: "an unknown name")
-        } else {
-            lastDefinition = ordinal
         }
         return ordinal
     }
 
     private func expectedName(near index: Int) -> String {
-        let name = String(decoding: tape.string(at: index).prefix(255), as: UTF8.self)
-        guard let near = tables.names.text(nearestTo: name) else { return "an event of the plan" }
+        guard let near = tables.suggestions.suggestion(for: tape.string(at: index)) else {
+            return "an event of the plan"
+        }
         return "an event of the plan; did you mean '\(near)'?"
     }
 

@@ -1,3 +1,4 @@
+import CXXHash
 import JSONTape
 
 extension EventCheck {
@@ -64,7 +65,7 @@ extension EventCheck {
 
     @inline(never)
     private mutating func report(_ problems: TextProblems) {
-        guard !isListFull else { return }
+        guard isDescribed(.malformedJSON) else { return }
         if problems.contains(.nul) {
             report(.malformedJSON, expected: "text without NUL characters", found: "a string with one")
         }
@@ -83,15 +84,30 @@ extension EventCheck {
             if isRelevant(member) { keys.append(member) }
             member = tape.end(of: member + 1)
         }
-        // A handful is compared pair by pair; a set, whose hashing nobody outside can foresee, bounds the rest.
-        if keys.count <= 8 {
+        // A handful is compared pair by pair.
+        guard keys.count > 8 else {
             for (position, key) in keys.enumerated() {
                 if keys[..<position].contains(where: { isSameKey($0, key) }) { reportDuplicate(key) }
             }
-        } else {
-            var seen = Set<[UInt8]>(minimumCapacity: keys.count)
-            for key in keys where !seen.insert(Array(tape.string(at: key))).inserted { reportDuplicate(key) }
+            return
         }
+        var size = 16
+        while size < keys.count * 2 { size *= 2 }
+        // No key stands at the beginning of the tape, so 0 is an empty slot.
+        var seen = [Int](repeating: 0, count: size)
+        for key in keys {
+            var slot = hash(ofKey: key) & (size - 1)
+            while seen[slot] != 0, !isSameKey(seen[slot], key) { slot = (slot + 1) & (size - 1) }
+            if seen[slot] == 0 { seen[slot] = key } else { reportDuplicate(key) }
+        }
+    }
+
+    /// Another one in each process, so that no sender can choose keys that collide.
+    private static let hashSeed = UInt64.random(in: .min ... .max)
+
+    private func hash(ofKey key: Int) -> Int {
+        let text = tape.string(at: key)
+        return Int(truncatingIfNeeded: XXH3_64bits_withSeed(text.baseAddress, text.count, Self.hashSeed) >> 1)
     }
 
     private func isSameKey(_ left: Int, _ right: Int) -> Bool {
@@ -103,7 +119,7 @@ extension EventCheck {
 
     @inline(never)
     private mutating func reportDuplicate(_ key: Int) {
-        guard !isListFull else { return }
+        guard isDescribed(.malformedJSON) else { return }
         report(.malformedJSON, at: .key(tape.string(at: key)), expected: "each key once", found: "the key again")
     }
 }

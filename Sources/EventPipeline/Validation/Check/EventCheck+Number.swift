@@ -62,7 +62,7 @@ extension EventCheck {
 
     @inline(never)
     private mutating func reportExponent(of property: PropertyRules) {
-        guard !isListFull else { return }
+        guard isDescribed(.outOfRange) else { return }
         let expected = "decimal, at most \(Self.maximumGrowth) digits of it from an exponent"
         report(.outOfRange, of: property, expected: expected, found: "more")
     }
@@ -76,7 +76,7 @@ extension EventCheck {
 
     @inline(never)
     private mutating func reportRange(of property: PropertyRules) {
-        guard !isListFull else { return }
+        guard isDescribed(.outOfRange) else { return }
         report(.outOfRange, of: property, expected: plan.rangeRule(of: property), found: "one beyond")
     }
 }

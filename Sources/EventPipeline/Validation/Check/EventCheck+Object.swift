@@ -9,9 +9,10 @@ extension EventCheck {
         let object = tables.objects[object]
         let start = output.count
         if object.isFlat {
-            let violationsBefore = violations.count
+            let (violationsBefore, firstCodeBefore) = (violations.count, firstCode)
             if encodeInOrder(at: index, as: object, into: &output) { return }
             output.count = start
+            firstCode = firstCodeBefore
             if violations.count > violationsBefore { violations.removeLast(violations.count - violationsBefore) }
         }
         let frame = slots.push(object.keys.count)
@@ -111,8 +112,8 @@ extension EventCheck {
 
     @inline(never)
     private mutating func reportUnplanned(_ key: UnsafeRawBufferPointer, value: Int, in object: CompiledPlan.Object) {
-        guard !isListFull else { return }
-        let near = object.keys.text(nearestTo: String(decoding: key.prefix(255), as: UTF8.self))
+        guard isDescribed(.unplannedProperty) else { return }
+        let near = object.suggestions.suggestion(for: key)
         report(
             .unplannedProperty,
             at: .key(key),

@@ -45,7 +45,7 @@ extension EventCheck {
 
     @inline(never)
     mutating func reportType(at index: Int, of property: PropertyRules) {
-        guard !isListFull else { return }
+        guard isDescribed(.wrongType) else { return }
         report(.wrongType, of: property, expected: plan.typeRule(of: property), found: kindName(at: index))
     }
 
@@ -73,7 +73,7 @@ extension EventCheck {
 
     @inline(never)
     mutating func reportNotInEnum(of property: PropertyRules) {
-        guard !isListFull else { return }
+        guard isDescribed(.notInEnum) else { return }
         let allowed = property.pointee.enumeration.map { table in
             (0..<min(table.count, 10)).map { table.text(of: $0) }.joined(separator: ", ")
                 + (table.count > 10 ? ", … (\(table.count) values)" : "")
@@ -94,13 +94,15 @@ extension EventCheck {
 
     @inline(never)
     private mutating func checkLength(at index: Int, of property: PropertyRules) {
-        guard let (code, expected, found) = property.pointee.lengthProblem(of: tape.string(at: index)) else { return }
-        report(code, of: property, expected: expected, found: found)
+        guard let problem = property.pointee.lengthProblem(of: tape.string(at: index)) else { return }
+        guard isDescribed(problem.code) else { return }
+        let (expected, found) = problem.description
+        report(problem.code, of: property, expected: expected, found: found)
     }
 
     @inline(never)
     private mutating func checkPattern(at index: Int, of property: PropertyRules) {
-        guard !plan.matchesPattern(tape.string(at: index), of: property) else { return }
+        guard !plan.matchesPattern(tape.string(at: index), of: property), isDescribed(.patternMismatch) else { return }
         let source = plan.patterns[property.pointee.pattern].source
         report(.patternMismatch, of: property, expected: "a match of \(source)", found: "another string")
     }
@@ -133,7 +135,7 @@ extension EventCheck {
 
     @inline(never)
     mutating func reportOtherString(_ property: PropertyRules) {
-        guard !isListFull else { return }
+        guard isDescribed(.wrongType) else { return }
         report(.wrongType, of: property, expected: plan.typeRule(of: property), found: "another string")
     }
 

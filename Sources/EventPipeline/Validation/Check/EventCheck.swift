@@ -24,7 +24,12 @@ struct EventCheck: ~Copyable {
     var numbers: NumberTokens?
     var arrival = Timestamp(microseconds: 0)
     var path = ViolationPath()
+    /// What is wrong with the current event, up to `maximumViolations`.
     var violations: [Violation] = []
+    /// The first rule that the current event broke; `nil` while it broke none.
+    var firstCode: VerdictCode?
+    /// How many violations of an event are described; 0 where its first code is all that is asked for.
+    var maximumViolations = Rejection.maximumViolations
     var slots = SlotStack()
     var depth = 0
     var envelope = Envelope()
@@ -46,9 +51,14 @@ struct EventCheck: ~Copyable {
         numbers = nil
     }
 
-    /// Whether no more violations are listed, so that nothing need be said about them: what is wrong with a large event
-    /// must not take longer than the event.
-    var isListFull: Bool { violations.count >= Rejection.maximumViolations }
+    /// Notes that the event broke a rule.
+    ///
+    /// - Returns: Whether a description is wanted. If not, nothing need be spent on one: what is wrong with a large event
+    ///   must not take longer than the event.
+    mutating func isDescribed(_ code: VerdictCode) -> Bool {
+        if firstCode == nil { firstCode = code }
+        return violations.count < maximumViolations
+    }
 
     /// Notes a violation at the current place.
     @inline(never)
@@ -58,7 +68,7 @@ struct EventCheck: ~Copyable {
         found: String,
         location: SourceLocation? = nil
     ) {
-        guard !isListFull else { return }
+        guard isDescribed(code) else { return }
         violations.append(
             Violation(code: code, path: path.text, expected: expected, found: found, location: location)
         )
@@ -72,7 +82,7 @@ struct EventCheck: ~Copyable {
         expected: String,
         found: String
     ) {
-        guard !isListFull else { return }
+        guard isDescribed(code) else { return }
         report(code, expected: expected, found: found, location: plan.definitions[property.pointee.index].location)
     }
 
@@ -85,7 +95,7 @@ struct EventCheck: ~Copyable {
         found: String,
         location: SourceLocation? = nil
     ) {
-        guard !isListFull else { return }
+        guard isDescribed(code) else { return }
         path.push(step)
         report(code, expected: expected, found: found, location: location)
         path.pop()

@@ -117,10 +117,18 @@ extension ByteTable {
         String(decoding: names[ordinal].bytes, as: UTF8.self)
     }
 
-    /// The string that differs from `text` in case and separators only, for a message; nil where none does.
-    func text(nearestTo text: String) -> String? {
-        func letters(_ text: String) -> [Character] { text.lowercased().filter { $0.isLetter || $0.isNumber } }
-        let wanted = letters(text)
-        return (0..<count).lazy.map { self.text(of: $0) }.first { letters($0) == wanted }
+    /// The ordinal of `key`, or -1, and with how many of the strings it was compared; at least 8 bytes behind the key are
+    /// readable.
+    func lookUp(_ key: UnsafeRawBufferPointer) -> (ordinal: Int, comparisons: Int) {
+        guard let start = key.baseAddress else { return (-1, 0) }
+        var slot = Self.hash(start, key.count) & mask
+        var comparisons = 0
+        while slots[slot] != 0 {
+            comparisons += 1
+            let candidate = Int(slots[slot]) - 1
+            if isName(candidate, start, key.count) { return (candidate, comparisons) }
+            slot = (slot + 1) & mask
+        }
+        return (-1, comparisons)
     }
 }

@@ -43,6 +43,18 @@ extension CompiledPlan {
     }
 }
 
+/// A text that is longer or shorter than its property allows, in code points.
+struct LengthProblem {
+    let code: VerdictCode
+    let limit: Int
+    let length: Int
+
+    /// What the plan wants, and what was found.
+    var description: (expected: String, found: String) {
+        ("at \(code == .tooLong ? "most" : "least") \(limit) characters", "\(length) characters")
+    }
+}
+
 extension CompiledPlan.Property {
     /// Whether so many bytes are a length within the limits whatever they spell: a code point takes 1 to 4 of them.
     @inline(__always)
@@ -52,11 +64,11 @@ extension CompiledPlan.Property {
 
     /// What is wrong with the length of a text, if anything is.
     @inline(never)
-    func lengthProblem(of text: UnsafeRawBufferPointer) -> (code: VerdictCode, expected: String, found: String)? {
+    func lengthProblem(of text: UnsafeRawBufferPointer) -> LengthProblem? {
         // A code point has one byte that does not continue another.
         let length = text.reduce(into: 0) { $0 += $1 & 0xC0 == 0x80 ? 0 : 1 }
-        if length > greatestLength { return (.tooLong, "at most \(greatestLength) characters", "\(length) characters") }
-        if length < leastLength { return (.tooShort, "at least \(leastLength) characters", "\(length) characters") }
+        if length > greatestLength { return LengthProblem(code: .tooLong, limit: greatestLength, length: length) }
+        if length < leastLength { return LengthProblem(code: .tooShort, limit: leastLength, length: length) }
         return nil
     }
 }

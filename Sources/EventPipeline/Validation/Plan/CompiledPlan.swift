@@ -46,6 +46,8 @@ final class CompiledPlan: Sendable {
     /// The properties that a payload or an object may hold.
     struct Object: BitwiseCopyable {
         let keys: ByteTable
+        /// What may have been meant by a key that is none of `keys`.
+        let suggestions: SuggestionTable
         /// The first of `keys.count` properties.
         let firstProperty: Int
         /// Where the plan says so, in `objectLocations`.
@@ -84,6 +86,8 @@ final class CompiledPlan: Sendable {
         let keys: EnvelopeKeys
         /// The names of the events.
         let names: ByteTable
+        /// What may have been meant by a name that is none of `names`.
+        let suggestions: SuggestionTable
         let events: UnsafePointer<Event>
         let objects: UnsafePointer<Object>
         let properties: UnsafePointer<Property>
@@ -114,10 +118,12 @@ final class CompiledPlan: Sendable {
     init(_ plan: TrackingPlan) {
         let compiler = PlanCompiler()
         let events = plan.events.map { compiler.compile($0) }
+        let names = ByteTable(plan.events.map { Array($0.name.utf8) }, in: compiler.arena)
         tables = Tables(
             fields: ByteTable(Self.fieldNames.map { Array($0.utf8) }, in: compiler.arena),
             keys: compiler.envelopeKeys,
-            names: ByteTable(plan.events.map { Array($0.name.utf8) }, in: compiler.arena),
+            names: names,
+            suggestions: SuggestionTable(names, in: compiler.arena),
             events: compiler.arena.allocate(events),
             objects: compiler.arena.allocate(compiler.objects),
             properties: compiler.arena.allocate(compiler.properties.compactMap(\.self))

@@ -47,6 +47,7 @@ final class PlanCompiler {
         objects.append(
             CompiledPlan.Object(
                 keys: keys,
+                suggestions: SuggestionTable(keys, in: arena),
                 firstProperty: firstProperty,
                 index: objects.count,
                 isOpen: isOpen,

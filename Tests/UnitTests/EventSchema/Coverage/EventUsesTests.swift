@@ -53,6 +53,20 @@ struct EventUsesTests {
         #expect(uses.inSwift(Array("`Type`(); Käufe()".utf8)) == [1, 3])
     }
 
+    @Test("in JSON that is itself a string the name is found, however often its marks are escaped")
+    func escapedText() {
+        let uses = EventUses(of: Self.plan)
+        func found(_ text: String) -> Set<Int> { uses.inText(Array(text.utf8)) }
+        #expect(found(#"body = "{\"name\":\"Order Placed\"}""#) == [0])
+        #expect(found(#"-d "{ \"name\" : \"Käufe\", \"payload\": {} }""#) == [3])
+        #expect(found(#""\"{\\\"name\\\":\\\"Order Placed\\\"}\"""#) == [0])
+        #expect(found(#"{\'name\': \'Type\'}"#) == [1])
+        // Marks that do not belong together.
+        #expect(found(#"\"Order Placed""#) == [])
+        #expect(found(#"\\\"Order Placed\""#) == [])
+        #expect(found(#"\""#) == [] && found(#"\"\""#) == [])
+    }
+
     @Test("elsewhere it is the name in quotation marks of any kind")
     func text() {
         let uses = EventUses(of: Self.plan)

@@ -43,6 +43,61 @@ struct PlanDiffAgreementTests {
         }
     }
 
+    @Test("changes mean the same whatever a tracker of type PostgreSQL is called", arguments: 0..<4)
+    func trackerNames(part: Int) {
+        let seed = CaseSource.runSeed &+ UInt64(part)
+        var source = CaseSource(seed: seed)
+        var concerned = 0
+        for _ in 0..<100 {
+            let old = GeneratedPlan.make(&source)
+            var new = old
+            for _ in 0..<source.number(1...2) { new = PlanMutation.mutate(new, &source) }
+            func impacts(_ tracker: String) -> [Impacts] {
+                PlanDiff(from: Self.plan(old, goingTo: tracker), to: Self.plan(new, goingTo: tracker)).changes
+                    .map(\.impacts)
+            }
+            let tables = impacts("postgres")
+            #expect(tables == impacts("Warehouse"), "seed \(seed): \(old) and \(new)")
+            if tables.contains(where: { $0.sql.compatibility > .compatible }) { concerned += 1 }
+        }
+        // Else it was about no table.
+        #expect(concerned > 20)
+    }
+
+    @Test("where the cases of an enum are others, that breaks Swift callers who switch over them", arguments: 0..<4)
+    func switches(part: Int) {
+        let seed = CaseSource.runSeed &+ UInt64(part)
+        var source = CaseSource(seed: seed)
+        let values = ["s", "m", "l", "xl", "a\u{301}"].map(PlanValue.string)
+        var count = 0
+        for _ in 0..<100 {
+            var old = GeneratedPlan.make(&source)
+            var size = PropertyDefinition(name: "size", type: .string, location: .line(1))
+            size.enumeration = Array(values.shuffled(using: &source).prefix(source.number(1...4)))
+            old.events[0].properties.append(size)
+            var new = old
+            size.enumeration = Array(values.shuffled(using: &source).prefix(source.number(1...4)))
+            new.events[0].properties[old.events[0].properties.count - 1] = size
+            let cases = [old, new].map { Set($0.events[0].properties.last?.enumeration ?? []) }
+            let breaks = PlanDiff(from: old, to: new).changes.contains {
+                $0.property == "size" && $0.impacts.swift.compatibility == .breaking
+            }
+            #expect(breaks == (cases[0] != cases[1]), "seed \(seed): \(cases)")
+            count += breaks ? 1 : 0
+        }
+        #expect(count > 20)
+    }
+
+    /// The plan with all events going to one tracker, which fills tables.
+    private static func plan(_ plan: TrackingPlan, goingTo tracker: String) -> TrackingPlan {
+        var plan = plan
+        for index in plan.events.indices {
+            plan.events[index].trackers = [tracker]
+            plan.events[index].postgresTrackers = [tracker.lowercased()]
+        }
+        return plan
+    }
+
     private static let arrival = Timestamp(microseconds: 1_700_000_000_123_456)
 
     private static func isTaken(_ event: [UInt8], by validator: EventValidator) -> Bool {

@@ -20,6 +20,67 @@ struct PlanDiffTests {
         )
     }
 
+    /// What it means for senders that a property becomes another.
+    private static func forSenders(_ old: PropertyDefinition, _ new: PropertyDefinition) -> Compatibility? {
+        let (before, after) = (TrackingPlan(events: [event("A", [old])]), TrackingPlan(events: [event("A", [new])]))
+        return PlanDiff(from: before, to: after).changes.map(\.impacts.http.compatibility).max()
+    }
+
+    private static func it(_ type: PropertyType, _ values: [String]?) -> PropertyDefinition {
+        StabilityCase.it(type) { $0.enumeration = values.map { $0.map(PlanValue.string) } }
+    }
+
+    @Test("a uuid or timestamp with an enum that becomes a string breaks senders, unless every spelling is still taken")
+    func spellings() {
+        let letters = ["0190a2b4-0000-4000-8000-000000000000"]
+        let upper = ["0190A2B4-0000-4000-8000-000000000000"]
+        let mixed = ["0190a2B4-0000-4000-8000-000000000000", "0190A2b4-0000-4000-8000-000000000000"]
+        let digits = ["01900204-0000-4000-8000-000000000000"]
+        #expect(Self.forSenders(Self.it(.uuid, letters), Self.it(.string, letters)) == .breaking)
+        #expect(Self.forSenders(Self.it(.uuid, letters), Self.it(.string, letters + upper)) == .breaking)
+        #expect(Self.forSenders(Self.it(.uuid, letters), Self.it(.string, letters + upper + mixed)) == .compatible)
+        #expect(Self.forSenders(Self.it(.uuid, digits), Self.it(.string, digits)) == .compatible)
+        #expect(Self.forSenders(Self.it(.uuid, letters), Self.it(.string, nil)) == .compatible)
+        #expect(Self.forSenders(Self.it(.uuid, nil), Self.it(.string, digits)) == .breaking)
+        let times = ["2020-01-01T00:00:00Z"]
+        #expect(Self.forSenders(Self.it(.timestamp, times), Self.it(.string, times)) == .breaking)
+        #expect(Self.forSenders(Self.it(.timestamp, times), Self.it(.string, nil)) == .compatible)
+        let dates = ["2020-01-01"]
+        #expect(Self.forSenders(Self.it(.date, dates), Self.it(.string, dates)) == .compatible)
+        #expect(Self.forSenders(Self.it(.date, dates), Self.it(.string, ["2020-01-02"])) == .breaking)
+    }
+
+    @Test("a tracker that the plan says fills PostgreSQL's tables does so under any name")
+    func postgresTrackers() throws {
+        func event(_ trackers: [String], declared: [String]) -> EventDefinition {
+            var event = EventDefinition(
+                key: "A",
+                trackers: trackers,
+                properties: [StabilityCase.sku],
+                location: .line(1)
+            )
+            event.postgresTrackers = declared
+            return event
+        }
+        func change(_ old: EventDefinition, _ new: EventDefinition) throws -> PlanChange {
+            let (before, after) = (TrackingPlan(events: [old]), TrackingPlan(events: [new]))
+            return try #require(PlanDiff(from: before, to: after).changes.first)
+        }
+        // It loses its table, and no reader of lines anything.
+        let both = event(["Warehouse", "stderr"], declared: ["warehouse"])
+        let removal = try change(both, event(["stderr"], declared: []))
+        #expect(removal.impacts.sql.compatibility == .breaking && removal.impacts.kafka.compatibility == .compatible)
+        // One of the plans is enough to say so.
+        for (old, new) in [(["warehouse"], []), ([], ["warehouse"])] {
+            var (before, after) = (event(["Warehouse"], declared: old), event(["Warehouse"], declared: new))
+            before.properties = [StabilityCase.it(.integer)]
+            after.properties = [StabilityCase.it(.string)]
+            let type = try change(before, after)
+            #expect(type.impacts.sql.compatibility == .breaking && type.impacts.kafka.compatibility == .compatible)
+        }
+        #expect(PlanDiff(from: TrackingPlan(events: [both]), to: TrackingPlan(events: [both])).changes == [])
+    }
+
     @Test("an event is the same by its name on the wire, else by its key, else it is another")
     func pairing() {
         #expect(Self.kinds([Self.event("A")], [Self.event("B", name: "A")]) == ["'A': key-changed"])

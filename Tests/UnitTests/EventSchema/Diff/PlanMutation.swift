@@ -40,7 +40,18 @@ enum PlanMutation {
             mutate(&items, &source)
             return property.items = items
         }
-        switch source.number(0...5) {
+        switch source.number(0...6) {
+        case 6:
+            // A list of values may stay when the type becomes one in which they are written in one way only.
+            property.type = .string
+            property.minimum = nil
+            property.maximum = nil
+            property.items = nil
+            property.properties = nil
+            property.enumeration = property.enumeration.flatMap { values in
+                let texts = values.map { PlanValue.string($0.text) }
+                return source.pick([nil, texts, texts])
+            }
         case 0 where !property.name.isEmpty: property.isRequired.toggle()
         case 1: property.isNullable.toggle()
         case 2:
@@ -61,7 +72,9 @@ enum PlanMutation {
             property.minLength = source.pick([nil, 1, 3])
             property.maxLength = source.pick([nil, 3, 5, 9])
             property.pattern = source.pick([nil, property.pattern, "[0-9]", "^a"])
-            property.enumeration = source.pick([nil, property.enumeration, [.string("small"), .string("a\u{301}")]])
+            let more = property.enumeration.map { $0.contains(.string("one more")) ? $0 : $0 + [.string("one more")] }
+            let fewer: [PlanValue] = [.string("small"), .string("a\u{301}")]
+            property.enumeration = source.pick([nil, property.enumeration, more, fewer])
         case .integer:
             property.minimum = source.pick([nil, .integer(-7), .integer(0)])
             property.maximum = source.pick([nil, .integer(4), .integer(.max)])
@@ -70,7 +83,13 @@ enum PlanMutation {
         case .decimal: property.maximum = source.pick([nil, .string("5.5"), .string("4")])
         case .array: property.items = source.pick([nil, property.items])
         case .object: property.properties = source.pick([nil, property.properties])
-        case .boolean, .timestamp, .date, .uuid, .any: property.description = "other words"
+        case .timestamp:
+            let times = [PlanValue.string("2020-01-01T00:00:00Z"), .string("2021-01-01T00:00:00Z")]
+            property.enumeration = source.pick([nil, property.enumeration, times])
+        case .uuid:
+            let ids = [PlanValue.string("0190a2b4-7c1e-7d3a-9f00-1234567890ab")]
+            property.enumeration = source.pick([nil, property.enumeration, ids])
+        case .boolean, .date, .any: property.description = "other words"
         }
     }
 }

@@ -42,6 +42,10 @@ final class LedgerTracker: CheckpointingTracker {
         case succeedUnheard
         case refuse([Int])
         case failPartly([Int])
+        /// Another process has delivered the first of these events.
+        case overtaken
+        /// What the destination had from this event on is lost, as after a restore.
+        case restored(before: Int)
     }
 
     let name = "alpha"
@@ -88,8 +92,28 @@ final class LedgerTracker: CheckpointingTracker {
             let positions = positions.filter { $0 < delivery.count }
             store(delivery, without: positions, positions.isEmpty ? checkpoint : nil)
             return DeliveryOutcome(retry: .init(positions: positions, reason: ScriptedTracker.outage))
+        case .overtaken:
+            ledger.state.update { state in
+                let first = delivery.first { _ in true }.map(\.number) ?? 0
+                state.numbers.append(first)
+                // In these tests an event's number is its place in the journal.
+                state.checkpoint = UInt64(first + 1)
+            }
+            return .retry(Self.superseded)
+        case .restored(let number):
+            ledger.state.update { state in
+                state.numbers.removeAll { $0 >= number }
+                state.checkpoint = UInt64(state.numbers.count)
+            }
+            return .retry(Self.superseded)
         }
     }
+
+    private static let superseded = TrackerError(
+        code: .superseded,
+        message: "Another process stored its place.",
+        isRetryable: false
+    )
 
     private func store(_ delivery: Delivery, without left: [Int], _ checkpoint: UInt64?) {
         let numbers = delivery.map(\.number).enumerated().filter { !left.contains($0.offset) }.map(\.element)

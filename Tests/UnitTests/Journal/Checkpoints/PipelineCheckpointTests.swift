@@ -176,9 +176,42 @@ struct PipelineCheckpointTests {
         let errors = [ScriptedTracker.outage, ScriptedTracker.outage]
         try await run(LedgerTracker(ledger, answerErrors: errors), files, submitting: 0..<30, until: 30)
         #expect(ledger.numbers == Array(0..<30))
-        let wrong = LedgerTracker(ledger, answerErrors: [ScriptedTracker.misconfiguration])
-        let harness = try PipelineHarness([wrong], journal: files, queue: Self.queue)
-        await #expect(throws: PipelineError.self) { try await harness.pipeline.run() }
+        let blocked = LedgerTracker(ledger, answerErrors: [ScriptedTracker.misconfiguration])
+        try await run(blocked, files, submitting: 30..<40, until: 40)
+        #expect(ledger.numbers == Array(0..<40))
+    }
+
+    @Test("a tracker whose place was stored by another process is asked where it is, and goes on there")
+    func superseded() async throws {
+        let (files, ledger) = (SimulatedFileSystem(seed: 10), Ledger())
+        let tracker = LedgerTracker(
+            ledger,
+            [.succeed, .overtaken, .succeed, .restored(before: 4), .fail, .overtaken, .overtaken, .succeed]
+        )
+        try await run(tracker, files, submitting: 0..<60, until: 60)
+        #expect(ledger.numbers == Array(0..<60))
+        #expect(ledger.checkpoint == 60)
+        #expect(try cursor(in: files).sequence == 60)
+    }
+
+    @Test("events that are read from the journal again because of it are counted once")
+    func supersededStatistics() async throws {
+        let (files, ledger) = (SimulatedFileSystem(seed: 11), Ledger())
+        let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))
+        let before = try PipelineHarness([dead], journal: files, queue: Self.queue)
+        try await before.runWithTime { pipeline in try await submit(0..<30, to: pipeline) }
+        let tracker = LedgerTracker(ledger, [.restored(before: 0), .fail, .restored(before: 0)])
+        let harness = try PipelineHarness([tracker], journal: files, queue: Self.queue)
+        try await harness.runWithTime { pipeline in
+            try await submit(30..<50, to: pipeline)
+            await ledger.waitForNumbers(50)
+            await pipeline.flush()
+        }
+        let statistics = try #require(harness.pipeline.statistics[tracker: "alpha"])
+        #expect(statistics.delivered == 50)
+        #expect(statistics.enqueued == 50)
+        #expect(statistics.dropped == 0)
+        #expect(statistics.pendingEvents == 0)
     }
 
     @Test("however it crashes and whatever fails, every acknowledged event is there once, in order", arguments: 0..<100)

@@ -40,7 +40,9 @@ struct GeneratedEvent {
 
     private static func value(of property: PropertyDefinition, _ source: inout CaseSource) -> ReferenceJSON {
         if property.isNullable, source.once(in: 4) { return .null }
-        if let allowed = property.enumeration, !source.once(in: 3) { return written(source.pick(allowed), &source) }
+        if let allowed = property.enumeration, !source.once(in: 3) {
+            return written(source.pick(allowed), of: property.type, &source)
+        }
         switch property.type {
         case .string: return .string(GeneratedText.string(&source))
         case .integer: return .number(GeneratedText.integer(&source))
@@ -67,8 +69,15 @@ struct GeneratedEvent {
         return isNumber && source.once(in: 2) ? .number(text) : .text(text)
     }
 
-    private static func written(_ value: PlanValue, _ source: inout CaseSource) -> ReferenceJSON {
+    private static func written(
+        _ value: PlanValue,
+        of type: PropertyType,
+        _ source: inout CaseSource
+    ) -> ReferenceJSON {
         switch value {
+        case .string(let text) where type == .uuid && source.once(in: 2): .text(text.uppercased())
+        case .string(let text) where type == .timestamp && source.once(in: 2):
+            .text(text.replacing("Z", with: source.pick(["+00:00", "-00:00", ".000Z"])))
         case .string(let text): .text(text)
         case .integer(let number): .number(source.once(in: 3) ? "\(number).0" : String(number))
         case .number(let number):

@@ -83,7 +83,10 @@ struct GeneratedPlan {
             let times = ["2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5+02:00"]
             if source.once(in: 8) { property.enumeration = times.map(PlanValue.string) }
         case .date: if source.once(in: 8) { property.enumeration = [.string("2020-01-01"), .string("2024-02-29")] }
-        case .uuid, .boolean, .array, .object, .any: break
+        case .uuid:
+            let ids = ["0190a2b4-7c1e-7d3a-9f00-1234567890ab", "00000000-0000-4000-8000-000000000000"]
+            if source.once(in: 8) { property.enumeration = ids.map(PlanValue.string) }
+        case .boolean, .array, .object, .any: break
         }
     }
 }

@@ -11,8 +11,14 @@ package struct RevenueTracker: SingleEventTracker {
         self.ledger = ledger
     }
 
-    /// Books one event; what it throws sends the event to the quarantine.
+    /// Books one event.
+    ///
+    /// - Throws: `EventRefusal` for an event that the ledger cannot read: trying it again would not help.
     package func track(_ event: TrackedEvent) async throws {
-        try await ledger.book(event)
+        do {
+            try await ledger.book(event)
+        } catch let error as DecodingError {
+            throw EventRefusal("\(error)")
+        }
     }
 }

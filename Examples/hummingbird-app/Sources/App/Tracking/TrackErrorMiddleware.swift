@@ -19,7 +19,8 @@ struct TrackErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension HTTPError {
-    /// 422 with the rules that were broken, where the event does not follow the plan; 503 where it may be taken later.
+    /// 422 with the rules that were broken, where the event does not follow the plan; 503 where it may be taken later; 504
+    /// where it is not known whether it was taken.
     ///
     /// The plan's limits are those of this service's input, so whoever sent it can put it right. Values that a service
     /// makes up itself would be its own fault, and a 500.
@@ -30,6 +31,9 @@ extension HTTPError {
             self.init(.unprocessableContent, message: rules.joined(separator: "; "))
         case .notTaken:
             self.init(.serviceUnavailable, headers: [.retryAfter: "1"], message: "Try again in a moment.")
+        case .outcomeUnknown:
+            // Without Retry-After: a repetition might be counted twice.
+            self.init(.gatewayTimeout, message: "It is not known whether the event was taken.")
         }
     }
 }

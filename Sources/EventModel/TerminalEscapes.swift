@@ -1,0 +1,30 @@
+/// Escapes what a terminal would obey in text that comes from outside.
+///
+/// Escaped are the control characters (C0, DEL and C1), the line separators, and the marks that turn the direction of
+/// text, by which one text could look like another. They become `\u001b` and so on, which inside a string of JSON means
+/// the same.
+package enum TerminalEscapes {
+    /// Appends UTF-8 from outside, with line feeds and tabs as they are where `keepingLines`; what is no UTF-8 is
+    /// replaced.
+    package static func append(
+        _ text: some Collection<UInt8>,
+        keepingLines: Bool = false,
+        to bytes: inout [UInt8]
+    ) {
+        guard text.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 || $0 < 0x20 }) else {
+            bytes.append(contentsOf: text)
+            return
+        }
+        for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+            switch scalar.value {
+            case 0x09 where keepingLines, 0x0A where keepingLines:
+                bytes.append(UInt8(scalar.value))
+            case 0..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069, 0x200E, 0x200F, 0x061C:
+                let digits = String(scalar.value, radix: 16)
+                bytes.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.utf8.count))\(digits)".utf8)
+            default:
+                bytes.append(contentsOf: String(scalar).utf8)
+            }
+        }
+    }
+}

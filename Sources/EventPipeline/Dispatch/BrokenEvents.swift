@@ -1,0 +1,41 @@
+/// The events, by name, that a tracker cannot deliver although it delivers others: their table or topic is broken.
+///
+/// They are parked in the quarantine as they come, so that no delivery waits for them, and from time to time one of them
+/// is tried: a probe.
+struct BrokenEvents: Sendable {
+    /// What to do with events that are broken.
+    enum Handling: Sendable {
+        /// Park them, for this reason.
+        case park(TrackerError)
+        /// Try one of them first; this is why the last one failed.
+        case probe(TrackerError)
+    }
+
+    private struct Entry: Sendable {
+        let reason: TrackerError
+        let nextProbe: Duration
+    }
+
+    private var entries: [String: Entry] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Why each cannot be delivered, by name.
+    var reasons: [String: TrackerError] { entries.mapValues(\.reason) }
+
+    /// What to do with events of a name; `nil` where they are not broken.
+    func handling(of name: String, now: Duration) -> Handling? {
+        guard let entry = entries[name] else { return nil }
+        return now < entry.nextProbe ? .park(entry.reason) : .probe(entry.reason)
+    }
+
+    /// Notes that events of a name cannot be delivered; returns whether that is new.
+    mutating func note(_ name: String, _ reason: TrackerError, nextProbe: Duration) -> Bool {
+        entries.updateValue(Entry(reason: reason, nextProbe: nextProbe), forKey: name) == nil
+    }
+
+    /// Notes that events of a name can be delivered again.
+    mutating func remove(_ name: String) {
+        entries[name] = nil
+    }
+}

@@ -1,0 +1,133 @@
+import CLibRDKafka
+import Foundation
+import TestSupport
+import Testing
+
+/// `sluice check` before a deployment.
+@Suite("sluice check", .timeLimit(.minutes(3)))
+struct CheckTests {
+    /// What `--json` prints.
+    private struct Report: Decodable {
+        struct Problem: Decodable {
+            var code: String
+            var sentence: String
+        }
+
+        struct Part: Decodable {
+            var name: String
+            var problems: [Problem]
+        }
+
+        var isOK: Bool
+        var parts: [Part]
+
+        func problems(of part: String) -> [String]? {
+            parts.first { $0.name == part }?.problems.map { "\($0.sentence) [\($0.code)]" }
+        }
+    }
+
+    private static let plan = Sluice.plan + "/retail.plist"
+
+    private func check(_ arguments: [String], plan: String = plan, in folder: TestFolder) async throws -> Finished {
+        try await Sluice.run(["check", "--events", plan] + arguments, in: folder)
+    }
+
+    private func report(_ run: Finished) throws -> Report {
+        try JSONDecoder().decode(Report.self, from: Data(run.output.joined(separator: "\n").utf8))
+    }
+
+    @Test("with everything there it exits with 0, and has written nothing anywhere")
+    func healthy() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let arguments = ["--events", Self.plan, "--postgres", database.url]
+        #expect(try await Sluice.run(["migrate"] + arguments, in: folder).ending == .exit(0))
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("events", partitions: 1)
+        let run = try await check(["--postgres", database.url, "--kafka", cluster.bootstrapServers], in: folder)
+        #expect(run.ending == .exit(0), "\(run.output) \(run.errors)")
+        #expect(
+            run.output.map { String($0.prefix { $0 != "(" }) }
+                == ["plan", "quarantine", "journal", "console", "postgres", "kafka"].map { "\($0): ok " }
+        )
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+        #expect(try await database.run("SELECT count(*) FROM analytics._sluice_checkpoints") == ["0"])
+    }
+
+    @Test("everything that is wrong is told in one run, each with the way out, and nothing is made")
+    func wrong() async throws {
+        let folder = try TestFolder()
+        try folder.write("a file", to: "journal")
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let cluster = try MockKafkaCluster()
+        let arguments = ["--postgres", database.url, "--kafka", cluster.bootstrapServers]
+        for _ in 0..<2 {
+            let run = try await check(arguments + ["--json"], in: folder)
+            #expect(run.ending == .exit(1))
+            let report = try report(run)
+            #expect(!report.isOK)
+            #expect(report.problems(of: "plan") == [])
+            #expect(report.problems(of: "journal")?.first?.contains("'journal' is not a folder") == true)
+            let postgres = report.problems(of: "postgres") ?? []
+            #expect(postgres.allSatisfy { $0.contains("run `sluice migrate`") && $0.hasSuffix("[not-prepared]") })
+            #expect(postgres.count == 2)
+            #expect(report.problems(of: "kafka")?.first?.contains("no topic 'events'") == true, "\(report)")
+        }
+        #expect(try await database.run("SELECT 1 FROM pg_namespace WHERE nspname = 'analytics'") == [])
+    }
+
+    @Test("a missing privilege comes with the statement that grants it")
+    func privilege() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(
+            try await Sluice.run(["migrate", "--events", Self.plan, "--postgres", database.url], in: folder).ending
+                == .exit(0)
+        )
+        try await database.run(
+            """
+            DO $$BEGIN CREATE ROLE checker LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$;
+            GRANT USAGE ON SCHEMA analytics TO checker;
+            GRANT INSERT, SELECT (id) ON analytics.item_purchased TO checker
+            """
+        )
+        let arguments = ["--postgres", database.url(role: "checker")]
+        let run = try await check(arguments, in: folder)
+        #expect(run.ending == .exit(1))
+        let grants = run.output.filter { $0.contains("run: ") }
+            .map { String($0.split(separator: "run: ")[1].prefix { $0 != "[" }) }
+        #expect(grants.count == 2)
+        try await database.run(grants.joined(separator: "\n"))
+        #expect(try await check(arguments, in: folder).ending == .exit(0))
+    }
+
+    @Test("a destination that never answers ends within its time, and the others are told all the same")
+    func silent() async throws {
+        let folder = try TestFolder()
+        // It accepts connections, and says nothing.
+        let proxy = try SilentProxy(to: try await PrivatePostgres.shared().port)
+        proxy.goMute()
+        let connection = "postgres://postgres@127.0.0.1:\(proxy.port)/x?connect_timeout=0"
+        let run = try await check(["--postgres", connection, "--timeout", "1", "--json"], in: folder)
+        #expect(run.ending == .exit(1))
+        let report = try report(run)
+        #expect(report.problems(of: "postgres")?.first?.contains("did not answer within 1.0 seconds") == true)
+        #expect(report.problems(of: "console") == [])
+    }
+
+    @Test("a plan with errors is told, and the destinations are asked all the same; so are settings that cannot work")
+    func brokenPlan() async throws {
+        let folder = try TestFolder()
+        try folder.write("no plist", to: "plan/broken.plist")
+        let run = try await check(
+            ["--postgres", "postgres://127.0.0.1:1/x", "--kafka", "localhost:nowhere", "--json"],
+            plan: "plan",
+            in: folder
+        )
+        #expect(run.ending == .exit(1))
+        let report = try report(run)
+        #expect(report.problems(of: "plan")?.first?.contains("broken.plist:1:") == true)
+        #expect(report.problems(of: "postgres")?.first?.hasSuffix("[unavailable]") == true)
+        #expect(report.problems(of: "kafka")?.first?.hasSuffix("[invalid-settings]") == true)
+    }
+}

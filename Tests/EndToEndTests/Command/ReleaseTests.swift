@@ -1,0 +1,56 @@
+import EventPipeline
+import Foundation
+import HTTPIngest
+import Testing
+
+/// What says which Sluice this is, and how it is had and stopped.
+@Suite("A release")
+struct ReleaseTests {
+    private static func version() async throws -> String {
+        let run = try await Sluice.run("--version", in: try TestFolder())
+        #expect(run.ending == .exit(0))
+        return try #require(run.output.first)
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: RepositoryFile.url(path), encoding: .utf8)
+    }
+
+    @Test("--version is that of the changelog's last heading, or of the one to come where that is unreleased")
+    func version() async throws {
+        let version = try await Self.version()
+        let headings = try Self.text("CHANGELOG.md").matches(of: /\n## (\S+)/).map { String($0.1) }
+        let released = headings.first { $0 != "Unreleased" }
+        #expect(version.wholeMatch(of: /\d+\.\d+\.\d+(-dev)?/) != nil)
+        #expect(version.hasSuffix("-dev") == (headings.first == "Unreleased"))
+        #expect(version.hasSuffix("-dev") ? version != released : version == released)
+    }
+
+    @Test(
+        "the dependency that the documentation shows is on the branch until there is a release, and on that from then on",
+        arguments: [
+            "README.md", "Documentation/MigratingFromJustTrack.md", "Tests/Tutorial/Package.swift",
+            "Sources/EventPipeline/EventPipeline.docc/FromAnEmptyFolder.md", "Examples/custom-tracker/Package.swift",
+            "Examples/hummingbird-app/Package.swift",
+        ]
+    )
+    func dependency(path: String) async throws {
+        let version = try await Self.version()
+        let wanted = version.hasSuffix("-dev") ? #"branch: "main""# : #"from: "\#(version)""#
+        let shown = try Self.text(path).matches(of: /\.package\(url: "…\/sluice", ([^)]*)\)/).map { String($0.1) }
+        #expect(!shown.isEmpty)
+        #expect(shown.allSatisfy { $0 == wanted })
+    }
+
+    @Test("docker compose waits longer for the end than the server takes at most")
+    func stopGracePeriod() throws {
+        let compose = try Self.text("docker-compose.yml")
+        let text = try #require(compose.firstMatch(of: /\n {4}stop_grace_period: (\d+)s\n/)?.1)
+        let grace = Duration.seconds(try #require(Int(text)))
+        let pipeline = Pipeline.Configuration()
+        // The door, the queues, trackers that ignore their cancellation, and the quarantine's disk.
+        let longest =
+            HTTPIngestConfiguration().drainTimeout + pipeline.shutdownTimeout + pipeline.cancellationGrace * 2
+        #expect(grace > longest)
+    }
+}

@@ -1,0 +1,89 @@
+import EventPipeline
+import Foundation
+import HTTPIngest
+import Journal
+import Logging
+import PipelineTestKit
+import Synchronization
+import Testing
+
+/// What a sender is told while its commit to the journal does not end.
+@Suite("HTTP while the journal's disk hangs", .timeLimit(.minutes(1)))
+struct OverdueCommitTests {
+    private static func setup(_ files: HangingFiles, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
+        var setup = TestServer.Setup()
+        setup.http.maxWait = .milliseconds(50)
+        setup.http.eventLoopCount = 1
+        setup.http.maximumBufferedBytes = maximumBufferedBytes
+        setup.makePipeline = { catalog, folder, logger in
+            try Pipeline(
+                catalog: catalog,
+                trackers: [CollectingTracker()],
+                journal: Journal(files, configuration: JournalConfiguration(minimumFreeBytes: 0), now: 0),
+                quarantine: Quarantine(folder: folder.appending(path: "rejected").path, logger: logger),
+                logger: logger
+            )
+        }
+        return setup
+    }
+
+    private static func files() throws -> HangingFiles {
+        try HangingFiles(FileManager.default.temporaryDirectory.appending(path: "sluice-hang-\(UUID())").path)
+    }
+
+    @Test(
+        "504 for what is being written, 503 for what waits behind it; what was rejected with it is kept if it is taken"
+    )
+    func answers() async throws {
+        let files = try Self.files()
+        try await TestServer.run(Self.setup(files)) { server in
+            try await RawClient.with(server.address) { client async throws in
+                #expect(try await client.exchange(Requests.post()).status == 200)
+                files.hang()
+                let mixed = #"[{"name":"Ping"},{"name":"Pong"}]"#
+                let written = try await client.exchange(Requests.post(mixed))
+                #expect(written.status == 504)
+                #expect(written.body.hasPrefix(#"{"error":{"code":"outcome-unknown""#))
+                #expect(written.field("retry-after") == nil)
+                #expect(written.field("connection") == nil)
+                let gathered = try await client.exchange(Requests.post(mixed))
+                #expect(gathered.status == 503)
+                #expect(gathered.body.hasPrefix(#"{"error":{"code":"not-stored""#))
+                #expect(gathered.field("retry-after") == "1")
+                #expect(server.pipeline.statistics.accepted == 1)
+                #expect(try await server.quarantined().isEmpty)
+                files.answer()
+                // Commits are made in order.
+                #expect(try await client.exchange(Requests.post()).body == Requests.accepted)
+                #expect(server.pipeline.statistics.accepted == 3)
+                #expect(try await server.quarantined().count == 1)
+            }
+        }
+    }
+
+    @Test("what is being written is accounted for until that ends, though its sender was answered or has left")
+    func memory() async throws {
+        let files = try Self.files()
+        let body = "[" + Array(repeating: Requests.ping, count: 10_000).joined(separator: ",") + "]"
+        // Room for one such body, with the canonical lines that are made of it, and not for two.
+        let setup = Self.setup(files, maximumBufferedBytes: 3 << 20)
+        try await TestServer.run(setup) { server in
+            try await RawClient.with(server.address) { client async throws in
+                files.hang()
+                #expect(try await client.exchange(Requests.post(body)).status == 504)
+                client.close()
+            }
+            try await RawClient.with(server.address) { client async throws in
+                let refused = try await client.exchange(Requests.post(body))
+                #expect(refused.status == 503)
+                #expect(refused.body.hasPrefix(#"{"error":{"code":"overloaded""#))
+            }
+            files.answer()
+            try await RawClient.with(server.address) { client async throws in
+                // Behind it in the journal, so that it has ended.
+                #expect(try await client.exchange(Requests.post()).status == 200)
+                #expect(try await client.exchange(Requests.post(body)).status == 200)
+            }
+        }
+    }
+}

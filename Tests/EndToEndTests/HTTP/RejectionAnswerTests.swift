@@ -1,0 +1,98 @@
+import Foundation
+import HTTPIngest
+import Testing
+
+/// What is answered to a body of which much was rejected.
+@Suite("HTTP answers to many rejected events", .timeLimit(.minutes(2)))
+struct RejectionAnswerTests {
+    /// No answer is longer, whatever the settings.
+    private static let maximumBytes = 256 << 10
+
+    private static func explaining(_ maximum: Int) -> TestServer.Setup {
+        var setup = TestServer.Setup()
+        setup.http.maximumExplainedRejections = maximum
+        return setup
+    }
+
+    @Test("explain 100 events, and give the indexes of all as ranges and their number for each code")
+    func explained() async throws {
+        let events = (0..<300).map { $0 % 2 == 0 ? Requests.ping : $0 < 100 ? "{}" : #"{"name":"Nothing","userId":1}"# }
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                let response = try await client.exchange(Requests.post("[" + events.joined(separator: ",") + "]"))
+                let answer = try Answer(response.body)
+                #expect(response.status == 200)
+                #expect(answer.accepted == 150)
+                #expect(answer.rejected.map(\.index) == (0..<100).map { 2 * $0 + 1 })
+                #expect(answer.rejected.last?.errors.count == 2)
+                #expect(answer.rejectedCount == 150)
+                #expect(answer.rejectedIndexes == (0..<150).map { [2 * $0 + 1, 2 * $0 + 1] })
+                #expect(answer.rejectedCodes == ["missing-required": 50, "unknown-event": 100])
+                #expect(try await server.quarantined().count == 150)
+            }
+        }
+    }
+
+    @Test("have the members of a short answer when nothing was rejected, and the new ones behind them when it was")
+    func compatible() async throws {
+        try await TestServer.run { server in
+            try await RawClient.with(server.address) { client in
+                let two = try await client.exchange(Requests.post("[\(Requests.ping),\(Requests.ping)]"))
+                #expect(two.body == #"{"accepted":2,"rejected":[]}"#)
+                let one = try await client.exchange(Requests.post("[5]"))
+                #expect(one.status == 422)
+                #expect(
+                    one.body.hasPrefix(
+                        #"{"accepted":0,"rejected":[{"index":0,"id":null,"errors":[{"code":"wrong-type","#
+                    )
+                )
+                let end = #"],"rejectedCount":1,"rejectedIndexes":[[0,0]],"rejectedCodes":{"wrong-type":1}}"#
+                #expect(one.body.hasSuffix(end))
+            }
+        }
+    }
+
+    @Test("explain as many as the setting says", arguments: [0, 3])
+    func setting(maximum: Int) async throws {
+        try await TestServer.run(Self.explaining(maximum)) { server in
+            try await RawClient.with(server.address) { client in
+                let response = try await client.exchange(Requests.post("[5,{},5,{},5]"))
+                let answer = try Answer(response.body)
+                #expect(answer.rejected.map(\.index) == Array(0..<maximum))
+                #expect(answer.rejectedIndexes == [[0, 4]])
+                #expect(answer.rejectedCodes == ["wrong-type": 3, "missing-required": 2])
+            }
+        }
+    }
+
+    @Test("never take more than 256 KiB, whatever the setting, and still give every index")
+    func bounded() async throws {
+        let ten = (0..<10).map { #""\#(String(repeating: "key", count: 20))\#($0)":1"# }.joined(separator: ",")
+        let mistakes = #"{"name":"Ping","payload":{\#(ten)}}"#
+        let bodies = [
+            Array(repeating: mistakes, count: 2000).joined(separator: "\n"),
+            // As many ranges as there can be.
+            (0..<20_000).map { $0 % 2 == 0 ? Requests.ping : "5" }.joined(separator: "\n"),
+        ]
+        try await TestServer.run(Self.explaining(.max - 1)) { server in
+            try await RawClient.with(server.address) { client in
+                for body in bodies {
+                    let response = try await client.exchange(Requests.post(body, type: "application/x-ndjson"))
+                    #expect(response.header.utf8.count + 4 + response.body.utf8.count <= Self.maximumBytes)
+                    let answer = try Answer(response.body)
+                    let indexes = answer.rejectedIndexes?.flatMap { $0[0]...$0[1] } ?? []
+                    #expect(indexes.count == answer.rejectedCount)
+                    #expect(indexes.count == (body == bodies[0] ? 2000 : 10_000))
+                    #expect(!answer.rejected.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test("a limit that the indexes would not fit into is no setting")
+    func settingsProblem() async throws {
+        var setup = TestServer.Setup()
+        setup.http.maximumRejections = HTTPIngestConfiguration.greatestMaximumRejections + 1
+        await #expect(throws: HTTPIngestError.self) { try await TestServer.run(setup) { _ in } }
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+import PipelineTestKit
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A TCP proxy on the loopback interface whose connections can go silent: nothing comes through any more, in neither
+/// direction, and neither side hears of it, also when the other one closes or its process is killed.
+package final class SilentProxy: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private struct State: Sendable {
+        var links: [Link] = []
+        var silent = 0
+        /// What connections made from now on may carry until one has gone silent.
+        var allowance: Int?
+        var isMute = false
+    }
+
+    /// One connection through the proxy.
+    private final class Link: Sendable {
+        let client: Int32
+        let server: Int32
+        /// How many more bytes go to the server; `nil` for all.
+        let allowance = Mutex<Int?>(nil)
+
+        init(client: Int32, server: Int32) {
+            self.client = client
+            self.server = server
+        }
+
+        /// Takes as many of the bytes as may pass.
+        func take(_ count: Int) -> Int {
+            allowance.withLock { allowance in
+                guard let left = allowance else { return count }
+                allowance = max(0, left - count)
+                return min(left, count)
+            }
+        }
+
+        var isSilent: Bool { allowance.withLock { $0 == 0 } }
+    }
+
+    package let port: Int
+    private let listener: Int32
+    private let state = Watched(State())
+
+    /// Listens, and connects what comes to a port on 127.0.0.1.
+    package init(to target: Int) throws {
+        let listener = Self.makeSocket()
+        var address = Self.address(port: 0)
+        guard Self.withAddress(&address, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0 else {
+            throw Failure(description: "the proxy cannot listen (error \(errno))")
+        }
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+        }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        self.listener = listener
+        let state = state
+        Thread.detachNewThread {
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                Self.link(client, to: target, state)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+        for link in state.value.links {
+            shutdown(link.client, Int32(SHUT_RDWR))
+            shutdown(link.server, Int32(SHUT_RDWR))
+        }
+    }
+
+    /// Lets connections go silent once so many more bytes have gone to the server.
+    ///
+    /// This is about those that stand, and those that are made before one has gone silent; later ones are well.
+    package func goSilent(afterBytes count: Int) {
+        let links = state.update { state in
+            state.allowance = max(1, count)
+            return state.links
+        }
+        for link in links { link.allowance.withLock { $0 = max(1, count) } }
+    }
+
+    /// Accepts connections from now on, and carries nothing.
+    package func goMute() {
+        state.update { $0.isMute = true }
+    }
+
+    /// Waits until so many connections are silent.
+    package func waitForSilence(_ count: Int = 1) async {
+        await state.wait { $0.silent >= count }
+    }
+
+    private static func link(_ client: Int32, to target: Int, _ state: Watched<State>) {
+        let server = makeSocket()
+        var address = address(port: UInt16(truncatingIfNeeded: target))
+        guard withAddress(&address, { connect(server, $0, $1) }) == 0 else {
+            close(client)
+            close(server)
+            return
+        }
+        let link = Link(client: client, server: server)
+        let isMute = state.update { state in
+            state.links.append(link)
+            link.allowance.withLock { $0 = state.allowance }
+            return state.isMute
+        }
+        if isMute { return }
+        Thread.detachNewThread {
+            pump(from: client, to: server) { count in
+                let taken = link.take(count)
+                if link.isSilent {
+                    state.update { state in
+                        state.silent += 1
+                        state.allowance = nil
+                    }
+                }
+                return taken
+            } isSilent: {
+                link.isSilent
+            }
+        }
+        Thread.detachNewThread {
+            pump(from: server, to: client, take: { $0 }, isSilent: { link.isSilent })
+        }
+    }
+
+    /// Carries bytes until one side closes, or the connection goes silent; then both stay open.
+    private static func pump(
+        from source: Int32,
+        to target: Int32,
+        take: (Int) -> Int,
+        isSilent: () -> Bool
+    ) {
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let received = recv(source, &buffer, buffer.count, 0)
+            if isSilent() { return }
+            guard received > 0 else { break }
+            let count = take(received)
+            var sent = 0
+            while sent < count {
+                let written = buffer.withUnsafeBytes {
+                    send(target, $0.baseAddress.map { $0 + sent }, count - sent, noSignal)
+                }
+                guard written > 0 else { break }
+                sent += written
+            }
+            if isSilent() { return }
+            guard sent == count else { break }
+        }
+        shutdown(source, Int32(SHUT_RDWR))
+        shutdown(target, Int32(SHUT_RDWR))
+    }
+
+    #if canImport(Darwin)
+    private static let noSignal: Int32 = 0
+
+    private static func makeSocket() -> Int32 {
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+        return descriptor
+    }
+    #else
+    private static let noSignal = Int32(MSG_NOSIGNAL)
+
+    private static func makeSocket() -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    #endif
+
+    private static func address(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    private static func withAddress(
+        _ address: inout sockaddr_in,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import CLibRDKafka
+import EventPipeline
+import KafkaTracker
+import PipelineTestKit
+import TestSupport
+import Testing
+
+/// One topic that takes no messages keeps those of the others out of nothing.
+@Suite(.timeLimit(.minutes(2))) struct KafkaBrokenTopicTests {
+    private static let returned = Array(stride(from: 2, to: 30, by: 3))
+    /// Messages for a topic that is not there are given up soon.
+    private static let properties = ["message.timeout.ms": "5000", "topic.metadata.propagation.max.ms": "100"]
+
+    @Test(
+        "the events of the other topics are delivered, and those of this one come again with its name",
+        arguments: [
+            (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, TrackerError.Code.notPrepared),
+            // librdkafka goes on asking for a topic that it may not see, until its messages time out.
+            (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, .timeout),
+        ]
+    )
+    func broken(error: rd_kafka_resp_err_t, code: TrackerError.Code) async throws {
+        let cluster = try MockKafkaCluster()
+        cluster.setError(error, ofTopic: "item_returned")
+        try await cluster.withTracker(topic: "{event}", Self.properties) { tracker in
+            for round in 0..<2 {
+                let outcome = await tracker.deliver(KafkaEvents.delivery(30, from: round * 30))
+                #expect(outcome.refusals.isEmpty)
+                #expect(outcome.retry?.positions == Self.returned)
+                #expect(outcome.retry?.reason.code == code)
+                #expect(outcome.retry?.reason.isRetryable == (code == .timeout))
+                #expect(outcome.retry?.reason.message.contains("'item_returned'") == true, "\(outcome)")
+            }
+        }
+        #expect(try await cluster.numbers(in: "item_purchased").sorted() == (0..<60).filter { $0 % 3 != 2 })
+    }
+
+    @Test("where no topic is there, the tracker does not start, and the error names one")
+    func all() async throws {
+        let cluster = try MockKafkaCluster()
+        for topic in ["item_returned", "item_purchased"] {
+            cluster.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, ofTopic: topic)
+        }
+        let tracker = cluster.tracker(topic: "{event}")
+        let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: KafkaEvents.catalog) }
+        #expect(error?.code == .notPrepared)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message.contains("'item_purchased'") == true)
+        await tracker.stop()
+    }
+
+    @Test(
+        "timestamps that a broker does not take are an outage that names the clock, and no event is thrown away for it"
+    )
+    func clock() async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("events", partitions: 1)
+        try await cluster.withTracker(["max.in.flight": "1"]) { tracker in
+            cluster.failProducing(Array(repeating: RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP, count: 20))
+            let delivery = KafkaEvents.delivery(10)
+            let outcome = await tracker.deliver(delivery)
+            #expect(outcome.refusals.isEmpty)
+            #expect(outcome.retry?.positions == Array(0..<10))
+            #expect(outcome.retry?.reason.code == .unavailable)
+            #expect(outcome.retry?.reason.isRetryable == true)
+            #expect(outcome.retry?.reason.message.contains("the clock of this machine") == true)
+            cluster.stopFailing()
+            #expect(await tracker.deliver(delivery).isDelivered)
+        }
+        #expect(try await cluster.numbers().sorted() == Array(0..<10))
+    }
+
+    @Test("looking for problems finds missing topics, and makes none")
+    func problems() async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.makeTopic("item_purchased", partitions: 1)
+        let tracker = cluster.tracker(topic: "{event}")
+        for _ in 0..<2 {
+            let problems = await tracker.problems(for: KafkaEvents.catalog, usesJournal: true)
+            #expect(problems.map(\.code) == [.notPrepared])
+            #expect(problems.first?.message.contains("'item_returned'") == true, "\(problems)")
+        }
+        try cluster.makeTopic("item_returned", partitions: 1)
+        #expect(await tracker.problems(for: KafkaEvents.catalog, usesJournal: true).map(\.message) == [])
+        await tracker.stop()
+    }
+
+    @Test("without brokers the problem names them")
+    func noBrokers() async throws {
+        let cluster = try MockKafkaCluster()
+        try cluster.goDown()
+        let configuration = KafkaConfiguration(brokers: cluster.bootstrapServers, startTimeout: .milliseconds(300))
+        let tracker = KafkaTracker(configuration, logger: .quiet)
+        let problems = await tracker.problems(for: KafkaEvents.catalog, usesJournal: false)
+        #expect(problems.map(\.code) == [.unavailable])
+        #expect(problems.first?.message.contains(cluster.bootstrapServers) == true)
+        await tracker.stop()
+    }
+}

@@ -1,0 +1,165 @@
+import EventPipeline
+import EventSchema
+import Journal
+import Logging
+import PipelineTestKit
+import PostgresTracker
+import TestSupport
+import Testing
+
+/// One table that takes no rows keeps those of the others out of nothing.
+@Suite("PostgreSQL: broken tables", .timeLimit(.minutes(2)))
+struct PostgresBrokenTableTests {
+    private static let plan = ["Alpha", "Bought", "Zeta"].map { event($0, [property("number", .integer)]) }
+    private let journal = JournalID()
+
+    /// Thirty events of three tables in turns.
+    private func delivery(_ fixture: PostgresFixture, from first: Int = 0, to sequence: UInt64 = 30) throws -> Delivery
+    {
+        let events = (0..<30).map { number in
+            let name = ["Alpha", "Bought", "Zeta"][number % 3]
+            return #"{"id":"\#(id(first + number))","name":"\#(name)","payload":{"number":\#(first + number)}}"#
+        }
+        return Delivery(
+            [EventSlice(try fixture.batch(events))],
+            checkpoint: Checkpoint(journal: journal, nextSequence: sequence)
+        )
+    }
+
+    private static let bought = Array(stride(from: 1, to: 30, by: 3))
+
+    @Test(
+        "the rows of the other tables are committed, without the checkpoint, and those of this one come again",
+        arguments: [
+            (
+                "ALTER TABLE analytics.bought RENAME TO gone", "ALTER TABLE analytics.gone RENAME TO bought",
+                "not-prepared"
+            ),
+            (
+                "ALTER TABLE analytics.bought RENAME number TO old",
+                "ALTER TABLE analytics.bought RENAME old TO number",
+                "not-prepared"
+            ),
+            (
+                "ALTER TABLE analytics.bought ALTER number TYPE boolean USING true",
+                "ALTER TABLE analytics.bought ALTER number TYPE bigint USING 0", "not-prepared"
+            ),
+            (
+                """
+                ALTER TABLE analytics.bought ADD COLUMN more text; UPDATE analytics.bought SET more = '';
+                ALTER TABLE analytics.bought ALTER more SET NOT NULL
+                """,
+                "ALTER TABLE analytics.bought DROP COLUMN more", "not-prepared"
+            ),
+            (
+                "REVOKE INSERT ON analytics.bought FROM loader", "GRANT INSERT ON analytics.bought TO loader",
+                "misconfigured"
+            ),
+            (
+                """
+                CREATE FUNCTION public.audit() RETURNS trigger LANGUAGE plpgsql AS
+                    $$BEGIN INSERT INTO public.nowhere VALUES (1); RETURN NEW; END$$;
+                CREATE TRIGGER audit BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION public.audit()
+                """,
+                "DROP TRIGGER audit ON analytics.bought", "not-prepared"
+            ),
+        ]
+    )
+    func broken(breaks: String, mends: String, code: String) async throws {
+        let fixture = try await LoaderRole.fixture(Self.plan)
+        let tracker = try await fixture.startedTracker(connection: fixture.database.url(role: LoaderRole.name))
+        #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
+        // The staging tables are made, so that they are there when the table changes.
+        #expect(await tracker.deliver(try delivery(fixture)).isDelivered)
+        #expect(await tracker.deliver(try delivery(fixture, to: 31)).isDelivered)
+        try await fixture.database.run(breaks)
+        for first in [100, 200] {
+            let outcome = await tracker.deliver(try delivery(fixture, from: first, to: 60))
+            #expect(outcome.refusals == [])
+            #expect(outcome.retry?.positions == Self.bought)
+            #expect(outcome.retry?.reason.code.description == code)
+            #expect(outcome.retry?.reason.isRetryable == false)
+            #expect(outcome.retry?.reason.message.contains("\"bought\"") == true, "\(outcome)")
+            #expect(try await fixture.database.run("SELECT next_sequence FROM analytics._sluice_checkpoints") == ["31"])
+        }
+        #expect(try await fixture.count("analytics.alpha") == 30)
+        #expect(try await fixture.count("analytics.zeta") == 30)
+        try await fixture.database.run(mends)
+        for first in [100, 200] {
+            var rest = try delivery(fixture, from: first, to: 60)
+            // The first try may find a staging table that is out of date.
+            for _ in 0..<2 where rest.count > 0 {
+                let settlement = Settlement(of: rest, outcome: await tracker.deliver(rest))
+                rest = settlement.retry ?? Delivery([])
+            }
+            #expect(rest.count == 0)
+        }
+        #expect(try await fixture.count("analytics.bought") == 30)
+        #expect(try await fixture.database.run("SELECT next_sequence FROM analytics._sluice_checkpoints") == ["60"])
+        await tracker.stop()
+    }
+
+    @Test("a table that somebody has locked holds up the others no longer than a part of the delivery's time")
+    func locked() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(4))
+        #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
+        let outcome = await tracker.deliver(try delivery(fixture))
+        #expect(outcome.retry?.positions == Self.bought)
+        #expect(outcome.retry?.reason.code == .timeout)
+        #expect(outcome.retry?.reason.isRetryable == true)
+        #expect(try await fixture.count("analytics.alpha") == 10)
+        #expect(try await fixture.count("analytics.zeta") == 10)
+        try session.close()
+        #expect(await tracker.deliver(try delivery(fixture)).isDelivered)
+        #expect(try await fixture.count("analytics.bought") == 10)
+    }
+
+    @Test("refused rows of another table are found all the same")
+    func withRefusals() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
+        try await fixture.database.run(
+            "DROP TABLE analytics.bought; ALTER TABLE analytics.zeta ADD CHECK (number <> 5)"
+        )
+        let outcome = await fixture.tracker.deliver(try delivery(fixture))
+        #expect(outcome.refusals.map(\.position) == [5])
+        #expect(outcome.retry?.positions == Self.bought)
+        #expect(try await fixture.count("analytics.alpha") == 10)
+        #expect(try await fixture.count("analytics.zeta") == 9)
+    }
+
+    @Test("where every table is broken, all of the delivery comes again")
+    func all() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
+        try await fixture.database.run("DROP TABLE analytics.alpha, analytics.bought, analytics.zeta")
+        let outcome = await fixture.tracker.deliver(try delivery(fixture))
+        #expect(outcome.retry?.positions == Array(0..<30))
+        #expect(outcome.retry?.reason.code == .notPrepared)
+    }
+}
+
+/// A role with what the documentation says is enough, and nothing else.
+enum LoaderRole {
+    static let name = "loader"
+
+    /// A migrated database in which the role has its privileges.
+    static func fixture(_ events: [EventDefinition]) async throws -> PostgresFixture {
+        let fixture = try await PostgresFixture(events)
+        let tables = events.map { "analytics.\($0.name.lowercased())" }.joined(separator: ", ")
+        try await fixture.database.run(
+            """
+            DO $$BEGIN CREATE ROLE loader LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$;
+            REVOKE ALL ON DATABASE \(fixture.database.name) FROM PUBLIC;
+            GRANT CONNECT, TEMPORARY ON DATABASE \(fixture.database.name) TO loader;
+            GRANT USAGE ON SCHEMA analytics TO loader;
+            GRANT INSERT, SELECT (id) ON \(tables) TO loader;
+            GRANT SELECT, INSERT, UPDATE ON analytics._sluice_checkpoints TO loader
+            """
+        )
+        return fixture
+    }
+}

@@ -1,0 +1,73 @@
+import EventPipeline
+import EventSchema
+import Journal
+import Logging
+import PostgresTracker
+import TestSupport
+import Testing
+
+@Suite("PostgreSQL: behind PgBouncer", .timeLimit(.minutes(2)))
+struct PostgresPoolerTests {
+    private static let plan = [event("Bought", [property("number", .integer)])]
+    private let journal = JournalID()
+
+    private func tracker(_ fixture: PostgresFixture, port: Int) -> PostgresTracker {
+        PostgresTracker(
+            PostgresConfiguration(connection: fixture.database.url(port: port)),
+            logger: Logger(label: "test")
+        )
+    }
+
+    @Test(
+        "pooling by transaction or by statement is turned down at the start",
+        arguments: ["transaction", "statement"]
+    )
+    func turnedDown(mode: String) async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        let pooler = try await PrivatePgBouncer(before: fixture.database.server, mode: mode)
+        let tracker = tracker(fixture, port: pooler.port)
+        let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: fixture.catalog) }
+        #expect(error?.code == .misconfigured)
+        #expect(error?.isRetryable == false)
+        #expect(error?.message.contains("pool_mode = session") == true, "\(String(describing: error))")
+        await tracker.stop()
+    }
+
+    @Test("pooling by session works; a session that another process left is waited for, not ended")
+    func bySession() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        try await fixture.database.noteInserts(into: "analytics.bought")
+        let pooler = try await PrivatePgBouncer(before: fixture.database.server, mode: "session")
+        let tracker = tracker(fixture, port: pooler.port)
+        try await tracker.start(for: fixture.catalog)
+        #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
+        for (numbers, sequence) in [(0..<10, 10), (5..<20, 20)] as [(Range<Int>, UInt64)] {
+            let events = numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
+            let checkpoint = Checkpoint(journal: journal, nextSequence: sequence)
+            let delivery = Delivery([EventSlice(try fixture.batch(events))], checkpoint: checkpoint)
+            #expect(await tracker.deliver(delivery).isDelivered)
+        }
+        #expect(try await fixture.count("analytics.bought") == 20)
+        let recorded = "SELECT count(*) FROM analytics._sluice_checkpoints WHERE backend_start IS NULL"
+        #expect(try await fixture.database.run(recorded) == ["1"])
+
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
+        let events = [#"{"id":"\#(id(20))","name":"Bought","payload":{"number":20}}"#]
+        let delivery = Delivery(
+            [EventSlice(try fixture.batch(events))],
+            checkpoint: Checkpoint(journal: journal, nextSequence: 21)
+        )
+        async let left = tracker.deliver(delivery)
+        try await fixture.database.waitForSessions(1, waitingFor: "relation")
+        let next = self.tracker(fixture, port: pooler.port)
+        try await next.start(for: fixture.catalog)
+        async let answer = next.checkpoint(ofJournal: journal)
+        try await fixture.database.waitForSessions(1, waitingFor: "advisory")
+        try session.close()
+        #expect(await left.isDelivered)
+        #expect(try await answer == 21)
+        await tracker.stop()
+        await next.stop()
+    }
+}

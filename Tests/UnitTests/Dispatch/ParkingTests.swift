@@ -1,0 +1,217 @@
+import EventPipeline
+import Journal
+import PipelineTestKit
+import Testing
+
+@Suite("Parking what cannot be delivered", .timeLimit(.minutes(1)))
+struct ParkingTests {
+    /// With the longest pause of the retry policy, 30 s, so many attempts take an hour.
+    private static let attemptsInAnHour = 150
+
+    @Test(
+        "events of a broken table are parked after five minutes while others are delivered, and then at once",
+        arguments: [false, true]
+    )
+    func brokenTable(_ stopsAtFirstFailure: Bool) async throws {
+        let tracker = TableTracker(broken: ["A"], stopsAtFirstFailure: stopsAtFirstFailure)
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("AB", 0..<2)
+                pipeline.accept("A", 2..<5)
+                await tracker.waitForDelivered(2)
+                pipeline.accept("AB", 5..<7)
+                await pipeline.flush()
+                #expect(tracker.delivered.sorted() == [0, 1, 5, 6])
+                let kept = try lines()
+                #expect(kept.count == 3)
+                // The table is known to be broken: no call with others in it holds its events.
+                let calls = tracker.state.value.calls.count
+                pipeline.accept("A", 7..<8)
+                pipeline.accept("AB", 8..<9)
+                await pipeline.flush()
+                #expect(tracker.state.value.calls[calls...].allSatisfy { $0.count == 1 })
+            }
+            let statistics = try #require(harness.pipeline.statistics[tracker: "alpha"])
+            #expect(statistics.parked == 4)
+            #expect(statistics.delivered == 5)
+            #expect(statistics.pendingEvents == 0)
+            #expect(statistics.brokenEvents == ["A": TableTracker.reason.description])
+            let lines = try lines()
+            #expect(lines.allSatisfy { $0.contains(#""code":"parked""#) && $0.contains("There is no such table.") })
+            let events = [2, 3, 4, 7].map { ScriptedEvent("A", number: $0).canonicalJSON }
+            #expect(zip(lines, events).allSatisfy { $0.hasSuffix(#","event":\#($1)}"#) })
+        }
+    }
+
+    @Test("it is asked which events are the reason once deliveries have failed for five minutes, and not before")
+    func patience() throws {
+        let (alpha, failure) = (0, ScriptedTracker.outage)
+        let harness = DispatchStateHarness(.small())
+        harness.start()
+        harness.submit(1, "A")
+        harness.submit(1, "AB")
+        let delivery = try #require(harness.delivery(alpha))
+        harness.now = .seconds(10)
+        harness.settle(alpha, delivery, .retry(failure))
+        harness.now = .seconds(309)
+        let second = try #require(harness.delivery(alpha))
+        harness.settle(alpha, second, .retry(failure))
+        harness.now = .seconds(310)
+        guard case .diagnose(let rest, _) = harness.step(alpha) else {
+            Issue.record("there is no diagnosis")
+            return
+        }
+        #expect(rest.count == 2)
+        // Progress begins a new count.
+        let partly = DeliveryOutcome(retry: .init(positions: [0], reason: failure))
+        harness.settle(alpha, rest, partly)
+        harness.now = .seconds(600)
+        #expect(harness.delivery(alpha)?.count == 1)
+    }
+
+    @Test("a probe shows that the table is repaired, and its events are delivered again")
+    func repair() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<1)
+                pipeline.accept("AB", 1..<2)
+                await tracker.waitForDelivered(1)
+                pipeline.accept("AB", 2..<3)
+                await pipeline.flush()
+                tracker.state.update { $0.broken = [] }
+                var number = 3
+                while tracker.delivered.count < 3 {
+                    pipeline.accept("A", number..<number + 1)
+                    number += 1
+                    await pipeline.flush()
+                }
+                #expect(pipeline.statistics[tracker: "alpha"]?.brokenEvents.isEmpty == true)
+                pipeline.accept("A", number..<number + 3)
+                await pipeline.flush()
+                #expect(tracker.delivered.suffix(3) == [number, number + 1, number + 2])
+                let kept = try lines()
+                #expect(kept.count == number - 3)
+            }
+        }
+    }
+
+    @Test(
+        "one event that always fails is parked alone where its tracker takes single events, and the others are delivered"
+    )
+    func poison() async throws {
+        let tracker = PoisonTracker(poison: [1, 4])
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<7)
+                pipeline.accept("AB", 7..<8)
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered.value.sorted() == [0, 2, 3, 5, 6, 7])
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.brokenEvents.isEmpty == true)
+            let lines = try lines()
+            #expect(lines.count == 2)
+            #expect(lines.allSatisfy { $0.contains("PoisonTracker") })
+        }
+    }
+
+    @Test("an outage parks nothing, however long it takes")
+    func outage() async throws {
+        let tracker = TableTracker()
+        tracker.state.update { $0.isDown = true }
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<2)
+                pipeline.accept("AB", 2..<4)
+                await tracker.waitForCalls(Self.attemptsInAnHour * 2)
+                tracker.state.update { $0.isDown = false }
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered.sorted() == [0, 1, 2, 3])
+            #expect(try lines().isEmpty)
+        }
+    }
+
+    @Test("where nothing but events of the broken table comes nobody waits for them, and they are not parked")
+    func alone() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<3)
+                await tracker.waitForCalls(Self.attemptsInAnHour)
+                let kept = try lines()
+                #expect(kept.isEmpty)
+                #expect(pipeline.statistics[tracker: "alpha"]?.status == .blocked)
+                pipeline.accept("AB", 3..<4)
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered == [3])
+            #expect(try lines().count == 3)
+        }
+    }
+
+    @Test("events that are needed to tell a broken table from an outage come from the journal, too")
+    func companyFromJournal() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        let files = SimulatedFileSystem(seed: 1)
+        try await withQuarantine { quarantine, lines in
+            let queue = Pipeline.Queue(capacityInEvents: 21, fullPolicy: .spill)
+            let harness = try PipelineHarness([tracker], journal: files, queue: queue, quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                for number in 0..<40 {
+                    try await pipeline.submit(PipelineHarness.batch(number < 20 ? "A" : "AB", number..<number + 1))
+                }
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered == Array(20..<40))
+            #expect(try lines().count == 20)
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 0)
+        }
+        // What was parked is settled: nothing comes again after a restart.
+        let again = TableTracker()
+        try await PipelineHarness([again], journal: files, queue: .init(fullPolicy: .spill)).runWithTime { pipeline in
+            try await pipeline.submit(PipelineHarness.batch("A", 40..<41))
+            await pipeline.flush()
+        }
+        #expect(again.delivered == [40])
+    }
+
+    @Test("where the quarantine keeps nothing, nothing is parked")
+    func discarding() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        let harness = try PipelineHarness([tracker])
+        try await harness.runWithTime { pipeline in
+            pipeline.accept("A", 0..<3)
+            pipeline.accept("AB", 3..<5)
+            await tracker.waitForCalls(Self.attemptsInAnHour)
+        }
+        #expect(harness.pipeline.statistics[tracker: "alpha"]?.parked == 0)
+        #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 3)
+    }
+
+    @Test("where the quarantine is full the tracker stands and says so, and nothing is lost")
+    func fullQuarantine() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        try await withQuarantine(capacityInBytes: 1_000) { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<50)
+                pipeline.accept("AB", 50..<51)
+                await tracker.waitForDelivered(1)
+                pipeline.accept("AB", 51..<52)
+                await tracker.waitForDelivered(2)
+                await tracker.waitForCalls(3)
+                tracker.state.update { $0.broken = [] }
+                await pipeline.flush()
+                #expect(tracker.delivered.sorted() == Array(0..<52))
+            }
+            #expect(try lines().isEmpty)
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.parked == 0)
+        }
+    }
+}
