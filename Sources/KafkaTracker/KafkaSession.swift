@@ -63,6 +63,7 @@ actor KafkaSession {
         guard !interrupt.isRaised else { return .retry(TrackerError(KafkaFailure(.purged))) }
         do throws(TrackerError) {
             let (producer, routes) = try readyProducer()
+            producer.waitForPurges()
             var settlement = DeliverySettlement(delivery)
             settlement.settle(producer, routes, interrupt)
             if settlement.needsNewProducer || producer.fatalFailure != nil { close() }

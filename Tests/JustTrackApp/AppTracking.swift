@@ -7,13 +7,12 @@ package final class AppTracking {
     package let analytics = AnalyticsTracker(token: "token")
     package var log: [String] = []
 
-    private let eventTracker: EventTracking = {
-        let eventTracker = EventTracking(deliveryType: .batch(dispatchInterval: 3.0))
-        eventTracker.loadDefaultTracker(.consoleLogger)
-        return eventTracker
-    }()
+    private let eventTracker: EventTracking
 
-    package init() {
+    /// An app has no argument here; a test gives a tracking that stores nothing in the machine's own folder.
+    package init(_ eventTracker: EventTracking = EventTracking(deliveryType: .batch(dispatchInterval: 3.0))) {
+        self.eventTracker = eventTracker
+        eventTracker.loadDefaultTracker(.consoleLogger)
         eventTracker.logClosure = { [unowned self] (logString: String, logLevel: TrackingLogLevel) -> Void in
             self.log.append("[\(logLevel)] \(logString)")
         }

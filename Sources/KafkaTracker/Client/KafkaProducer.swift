@@ -15,6 +15,11 @@ final class KafkaProducer {
     private var topics: [String: ProducerTopic] = [:]
     private let page: UnsafeMutableBufferPointer<UnsafePointer<rd_kafka_message_t>?>
 
+    private static let everything = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT
+
+    /// Whether broker threads may have purges left to do.
+    private var isPurging = false
+
     /// How many messages librdkafka has whose reports are not in.
     private(set) var outstanding = 0
 
@@ -131,11 +136,19 @@ final class KafkaProducer {
     }
 
     /// Takes back all that is not delivered; the reports say so, and are still to be served.
+    ///
+    /// It only asks the broker threads, so call `waitForPurges` before anything else is sent.
     func purge() {
-        rd_kafka_purge(
-            handle,
-            RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
-        )
+        rd_kafka_purge(handle, Self.everything | RD_KAFKA_PURGE_F_NON_BLOCKING)
+        isPurging = true
+    }
+
+    /// Waits until no broker thread has a purge left to do, which would take back what is sent from now on.
+    func waitForPurges() {
+        guard isPurging else { return }
+        // Each broker thread does them in order, and this one blocks until all have done it.
+        rd_kafka_purge(handle, Self.everything)
+        isPurging = false
     }
 
     /// Raises a fatal error as if the brokers had; for tests of what follows.

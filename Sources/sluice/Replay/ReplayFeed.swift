@@ -10,8 +10,8 @@ actor ReplayFeed: Service {
     private static let maximumAccepted = 10_000
 
     private let replay: Replay
-    /// When the next part may be sent, where a rate is stated.
-    private var nextPart: ContinuousClock.Instant
+    /// Where a rate is stated.
+    private var rate: ReplayRate<ContinuousClock>?
     private let reader: ReplayReader
     private let progress: ReplayProgress?
     /// What was done so far.
@@ -25,7 +25,7 @@ actor ReplayFeed: Service {
         // Taken from the beginning, so that nobody else sends on the same meanwhile.
         let sends = replay.paths.contains(QuarantineSource.name) && !replay.isDryRun
         sent = sends ? try SentRecords(ofQuarantine: replay.quarantine.folder, changes: true) : nil
-        nextPart = start
+        rate = replay.rate.map { ReplayRate(eventsPerSecond: $0, clock: ContinuousClock()) }
         // At a stated rate the input comes in tenths of a second.
         reader = try ReplayReader(
             paths: replay.paths,
@@ -112,11 +112,10 @@ actor ReplayFeed: Service {
         accepted = []
     }
 
-    /// Waits as long as a part of so many events takes at the stated rate; a pause is not made up for.
     private func keepToRate(_ count: Int) async {
-        guard let rate = replay.rate else { return }
-        nextPart = max(nextPart, ContinuousClock.now) + .seconds(Double(count) / Double(rate))
-        try? await ContinuousClock().sleep(until: nextPart)
+        guard var rate else { return }
+        await rate.wait(for: count)
+        self.rate = rate
     }
 
     /// How many bytes there are to read; `nil` where standard input is among them.

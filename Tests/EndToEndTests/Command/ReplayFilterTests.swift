@@ -1,5 +1,7 @@
 import Foundation
+import PipelineTestKit
 import Testing
+import sluice
 
 /// Which events `sluice replay` sends on, and where.
 @Suite("sluice replay chooses", .timeLimit(.minutes(3)))
@@ -107,25 +109,18 @@ struct ReplayFilterTests {
     }
 
     @Test("--rate does not make up for a pause in the input")
-    func rateAfterPause() async throws {
-        let folder = try TestFolder()
-        let input = Pipe()
-        let process = try SluiceProcess(
-            ["replay", "--events", Sluice.plan, "--format", "json", "--rate", "100"],
-            in: folder,
-            input: .pipe(input)
-        )
-        let lines = try await RetailMonth.dayLines(70).map { $0 + "\n" }
-        try input.fileHandleForWriting.write(contentsOf: Data(lines.prefix(10).joined().utf8))
-        try await process.output?.waitForLines(10)
-        // The input's pause; what is left is more than the rate allows at once, and less than the pause would have.
-        _ = try await Command.run("sleep", ["1"])
-        let start = ContinuousClock.now
-        try input.fileHandleForWriting.write(contentsOf: Data(lines.dropFirst(10).joined().utf8))
-        try input.fileHandleForWriting.close()
-        try await process.output?.waitForLines(70)
-        #expect(start.duration(to: .now) >= .milliseconds(500))
-        #expect(try await process.waitForEnd() == .exit(0))
+    func rateAfterPause() async {
+        let clock = ManualClock()
+        var rate = ReplayRate(eventsPerSecond: 100, clock: clock)
+        // The input's pause.
+        clock.advance(by: .seconds(60))
+        async let sleepers: [Duration] = {
+            await clock.waitForSleepers(1)
+            defer { clock.advance(by: .seconds(60)) }
+            return clock.sleepers
+        }()
+        await rate.wait(for: 50)
+        #expect(await sleepers == [.milliseconds(500)])
     }
 
     @Test("the report is a table without --json, and says what filters left out")

@@ -19,7 +19,9 @@ struct JournalFullTests {
         /// The number of the event behind the oldest segment.
         var oldestEnd: UInt64? { journal.withLock { $0?.position.segments.first?.nextSequence } }
 
-        func makePipeline(_ catalog: EventCatalog, _ folder: URL, _ logger: Logger) throws -> Pipeline {
+        func makePipeline(_ catalog: EventCatalog, _ folder: URL, _ quarantine: Quarantine, _ logger: Logger) throws
+            -> Pipeline
+        {
             let journal = try Journal(
                 folder: folder.appending(path: "journal").path,
                 configuration: JournalConfiguration(segmentBytes: 1 << 16, maximumBytes: 4 << 16, minimumFreeBytes: 0),
@@ -34,7 +36,7 @@ struct JournalFullTests {
                     queue: .init(capacityInEvents: 100, fullPolicy: .spill),
                     delivery: .init(maximumEvents: 10, linger: .zero)
                 ),
-                quarantine: .discarding(logger: logger),
+                quarantine: quarantine,
                 logger: logger,
                 clock: clock
             )
@@ -52,7 +54,7 @@ struct JournalFullTests {
     func retryAfter() async throws {
         let scene = Scene()
         var setup = TestServer.Setup()
-        setup.makePipeline = { try scene.makePipeline($0, $1, $2) }
+        setup.makePipeline = { try scene.makePipeline($0, $1, $2, $3) }
         try await TestServer.run(setup) { server in
             try await RawClient.with(server.address) { client in
                 let body = "[" + Array(repeating: Requests.ping, count: 100).joined(separator: ",") + "]"

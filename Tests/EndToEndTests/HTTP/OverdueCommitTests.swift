@@ -12,15 +12,16 @@ import Testing
 struct OverdueCommitTests {
     private static func setup(_ files: HangingFiles, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
         var setup = TestServer.Setup()
-        setup.http.maxWait = .milliseconds(50)
+        // Longer than a slow disk takes while it does not hang.
+        setup.http.maxWait = .seconds(2)
         setup.http.eventLoopCount = 1
         setup.http.maximumBufferedBytes = maximumBufferedBytes
-        setup.makePipeline = { catalog, folder, logger in
+        setup.makePipeline = { catalog, _, quarantine, logger in
             try Pipeline(
                 catalog: catalog,
                 trackers: [CollectingTracker()],
                 journal: Journal(files, configuration: JournalConfiguration(minimumFreeBytes: 0), now: 0),
-                quarantine: Quarantine(folder: folder.appending(path: "rejected").path, logger: logger),
+                quarantine: quarantine,
                 logger: logger
             )
         }
@@ -49,7 +50,7 @@ struct OverdueCommitTests {
                 let gathered = try await client.exchange(Requests.post(mixed))
                 #expect(gathered.status == 503)
                 #expect(gathered.body.hasPrefix(#"{"error":{"code":"not-stored""#))
-                #expect(gathered.field("retry-after") == "1")
+                #expect(gathered.field("retry-after") == "2")
                 #expect(server.pipeline.statistics.accepted == 1)
                 #expect(try await server.quarantined().isEmpty)
                 files.answer()

@@ -17,15 +17,14 @@ struct TestServer: Sendable {
         var delivers = true
         var queueCapacityInEvents = 100_000
         /// Makes another pipeline than the usual one; its plan names the tracker `collecting`.
-        var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Logger) throws -> Pipeline)?
+        var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Quarantine, Logger) throws -> Pipeline)?
     }
 
     let address: HTTPIngestServer.Address
     let http: HTTPIngestServer
     let pipeline: Pipeline
     let quarantineFolder: URL
-    /// `nil` where the pipeline is another than the usual one.
-    private let quarantine: Quarantine?
+    private let quarantine: Quarantine
     /// The canonical lines that the tracker got.
     let delivered: CollectingTracker
     private let services: ServiceGroup
@@ -59,12 +58,10 @@ struct TestServer: Sendable {
         let catalog = EventCatalog(plan: Self.plan)
         delivered = CollectingTracker()
         quarantineFolder = folder.appending(path: "rejected")
+        quarantine = try Quarantine(folder: quarantineFolder.path, logger: logger)
         if let makePipeline = setup.makePipeline {
-            quarantine = nil
-            pipeline = try makePipeline(catalog, folder, logger)
+            pipeline = try makePipeline(catalog, folder, quarantine, logger)
         } else {
-            let quarantine = try Quarantine(folder: quarantineFolder.path, logger: logger)
-            self.quarantine = quarantine
             pipeline = try Pipeline(
                 catalog: catalog,
                 trackers: [delivered],
@@ -101,7 +98,7 @@ struct TestServer: Sendable {
 
     /// What the quarantine holds, once all that was handed to it is written.
     func quarantined() async throws -> [String] {
-        await quarantine?.drain()
+        await quarantine.drain()
         return try QuarantineContents.lines(in: quarantineFolder.path)
     }
 

@@ -22,17 +22,23 @@ struct TurnTests {
         let body = "[" + Array(repeating: #"{"name":"Nothing"}"#, count: 9990).joined(separator: ",") + "]"
         try await TestServer.run(Self.oneLoop) { server in
             let (long, short) = (try await RawClient(to: server.address), try await RawClient(to: server.address))
-            try await long.send(Requests.post(body))
-            while await server.http.turnStatistics().setAside == 0 { await Task.yield() }
-            #expect(try await short.exchange(Requests.plain("GET", "/livez")).status == 200)
-            #expect(try await short.exchange(Requests.post()).status == 200)
-            let meanwhile = await server.http.turnStatistics()
-            #expect(try await long.response().status == 422)
-            let after = await server.http.turnStatistics()
-            #expect(meanwhile.setAside < after.setAside)
-            // The small request had one turn.
-            #expect((39...41).contains(after.turns - 1))
-            #expect(after.mostRejections <= 256)
+            var before = await server.http.turnStatistics()
+            var wasAnsweredBetween = false
+            // This client may come too late for one body's turns where the machine is busy; the suite's limit ends it.
+            while !wasAnsweredBetween {
+                try await long.send(Requests.post(body))
+                while await server.http.turnStatistics().setAside == before.setAside { await Task.yield() }
+                #expect(try await short.exchange(Requests.plain("GET", "/livez")).status == 200)
+                #expect(try await short.exchange(Requests.post()).status == 200)
+                let meanwhile = await server.http.turnStatistics()
+                #expect(try await long.response().status == 422)
+                let after = await server.http.turnStatistics()
+                // The small request had one turn.
+                #expect((39...41).contains(after.turns - before.turns - 1))
+                #expect(after.mostRejections <= 256)
+                wasAnsweredBetween = meanwhile.setAside < after.setAside
+                before = after
+            }
             long.close()
             short.close()
         }

@@ -55,23 +55,28 @@ enum KafkaEvents {
 
 extension MockKafkaCluster {
     /// A tracker that writes to this cluster.
-    func tracker(topic: String = "events", _ properties: [String: String] = [:]) -> KafkaTracker {
+    func tracker(
+        topic: String = "events",
+        _ properties: [String: String] = [:],
+        logger: Logger = .quiet
+    ) -> KafkaTracker {
         let configuration = KafkaConfiguration(
             brokers: bootstrapServers,
             topic: topic,
             startTimeout: .seconds(5),
             properties: properties
         )
-        return KafkaTracker(configuration, logger: .quiet)
+        return KafkaTracker(configuration, logger: logger)
     }
 
     /// Starts a tracker, and stops it afterwards, whatever happens.
     func withTracker<Result>(
         topic: String = "events",
         _ properties: [String: String] = [:],
+        logger: Logger = .quiet,
         _ body: (KafkaTracker) async throws -> Result
     ) async throws -> Result {
-        let tracker = tracker(topic: topic, properties)
+        let tracker = tracker(topic: topic, properties, logger: logger)
         do {
             try await tracker.start(for: KafkaEvents.catalog)
             let result = try await body(tracker)
