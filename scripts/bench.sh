@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures Sluice against the ceilings of the same run, prints a table and writes Benchmarks/results.json.
+# Measures Sluice and what it is compared with in the same run, prints a table and writes Benchmarks/results.json.
 #
 #   scripts/bench.sh [ROW…]       all rows without any
 set -euo pipefail

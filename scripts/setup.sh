@@ -54,6 +54,7 @@ find_missing_on_linux() {
     need chromium find_chromium
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
+        need nginx nginx_installed
     fi
 }
 
@@ -75,12 +76,17 @@ find_missing_on_macos() {
         || fail "the tests need Python's jsonschema. Run: python3 -m pip install --user jsonschema"
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
+        need nginx nginx_installed
     fi
 }
 
-# Debian puts it where only root looks for commands.
+# Debian puts these two where only root looks for commands.
 pgbouncer_installed() {
     command -v pgbouncer || [[ -x /usr/sbin/pgbouncer ]]
+}
+
+nginx_installed() {
+    command -v nginx || [[ -x /usr/sbin/nginx ]]
 }
 
 # The browser under any of its names; Debian and Ubuntu differ.
@@ -110,6 +116,11 @@ install_on_debian() {
         trap 'as_root rm -f '"$drop_in" EXIT
         as_root mkdir -p "${drop_in%/*}"
         echo 'create_main_cluster = false' | as_root tee "$drop_in" >/dev/null
+    fi
+    # Likewise Debian's nginx would start a server on port 80, now and at each boot.
+    if [[ -d /run/systemd/system && " ${missing[*]} " == *" nginx "* ]]; then
+        echo 'setup: masking the service nginx; the benchmark needs only the program (undo: systemctl unmask nginx)'
+        as_root systemctl mask --quiet nginx.service
     fi
     as_root apt-get update -qq
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"

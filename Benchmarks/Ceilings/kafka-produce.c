@@ -1,13 +1,14 @@
-// The ceiling of the Kafka tracker: how fast a bare C loop hands messages to librdkafka and has them acknowledged.
+// The ceilings of the Kafka tracker: how fast a C loop hands messages to librdkafka and has them acknowledged.
 //
-//     kafka-produce [-k] [-H] [-X NAME=VALUE]... BROKERS TOPIC COUNT SIZE|FILE
+//     kafka-produce [-H] [-X NAME=VALUE]... BROKERS TOPIC COUNT FILE
 //
-// SIZE is the length in bytes of every message; FILE has a message a line, and is gone through again until COUNT is
-// reached. -k gives each message a key of 36 bytes, -H the headers that Sluice gives. Idempotent and acknowledged by
-// all replicas, no copy of the payload, delivery reports counted; -X sets a property of librdkafka. Prints messages/s
-// from the first call to the last report.
+// FILE has an event in canonical JSON a line, and is gone through again until COUNT is reached. -H gives each message
+// the key and the headers that Sluice gives it; without it, a message has neither. Idempotent and acknowledged by all
+// replicas, no copy of the payload, delivery reports counted; -X sets a property of librdkafka. Prints messages/s from
+// the first call to the last report.
 //
 //     cc -O2 -o kafka-produce kafka-produce.c -lrdkafka
+#define _GNU_SOURCE
 #include <librdkafka/rdkafka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,61 +42,89 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-// Cuts a file into lines, or makes one line of `size` bytes.
-static size_t lines(const char *argument, char ***starts, size_t **lengths) {
-    long size = 0;
-    char *text = NULL;
-    FILE *file = fopen(argument, "rb");
-    if (file) {
-        fseek(file, 0, SEEK_END);
-        size = ftell(file);
-        rewind(file);
-        text = malloc((size_t)size + 1);
-        if (fread(text, 1, (size_t)size, file) != (size_t)size) {
-            size = 0;
-        }
-        fclose(file);
-    } else {
-        size = atol(argument);
-        text = malloc((size_t)size + 1);
-        memset(text, 'x', (size_t)size);
+typedef struct {
+    const char *start;
+    size_t length;
+} Text;
+
+// A message's value, and what Sluice makes its key and headers of.
+typedef struct {
+    Text value, id, name, time, user;
+} Message;
+
+// The text of a field of the event; the fields stand in this order, and before the payload. Empty where it has none.
+static Text field(Text line, const char *opening) {
+    const char *end = line.start + line.length;
+    const char *start = memmem(line.start, line.length, opening, strlen(opening));
+    const char *payload = memmem(line.start, line.length, "\"payload\":", 10);
+    if (!start || (payload && start > payload)) {
+        return (Text){NULL, 0};
     }
+    start += strlen(opening);
+    const char *quote = memchr(start, '"', (size_t)(end - start));
+    return (Text){start, quote ? (size_t)(quote - start) : 0};
+}
+
+static Text read_file(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return (Text){NULL, 0};
+    }
+    fseek(file, 0, SEEK_END);
+    const size_t size = (size_t)ftell(file);
+    rewind(file);
+    char *text = malloc(size + 1);
+    const size_t length = fread(text, 1, size, file);
+    fclose(file);
+    return (Text){text, length};
+}
+
+// Cuts a file into messages, a line each.
+static size_t messages(Text text, Message **found) {
     size_t count = 0;
-    *starts = malloc(((size_t)size + 1) * sizeof(char *));
-    *lengths = malloc(((size_t)size + 1) * sizeof(size_t));
-    for (char *start = text; start < text + size;) {
-        char *end = memchr(start, '\n', (size_t)(text + size - start));
-        end = end ? end : text + size;
-        (*starts)[count] = start;
-        (*lengths)[count++] = (size_t)(end - start);
+    *found = malloc((text.length + 1) * sizeof(Message));
+    for (const char *start = text.start, *stop = text.start + text.length; start < stop;) {
+        const char *newline = memchr(start, '\n', (size_t)(stop - start));
+        const char *end = newline ? newline : stop;
+        const Text line = {start, (size_t)(end - start)};
+        (*found)[count++] = (Message){
+            line,
+            field(line, "\"id\":\""),
+            field(line, "\"name\":\""),
+            field(line, "\"time\":\""),
+            field(line, "\"userId\":\""),
+        };
         start = end + 1;
     }
     return count;
 }
 
-static rd_kafka_resp_err_t produceWithHeaders(
-    rd_kafka_t *client, rd_kafka_topic_t *topic, char *value, size_t length, const char *key
-) {
-    const char *id = "0196f3c5-8a3e-7c42-9b1f-3d5e7a9c1b2d";
+static rd_kafka_resp_err_t produce(rd_kafka_t *client, rd_kafka_topic_t *topic, const Message *message, int headed) {
+    // librdkafka's interface lacks the const.
+    char *value = (char *)message->value.start;
+    const size_t length = message->value.length;
+    if (!headed) {
+        const int result = rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, 0, value, length, NULL, 0, NULL);
+        return result ? rd_kafka_last_error() : RD_KAFKA_RESP_ERR_NO_ERROR;
+    }
     return rd_kafka_producev(
-        client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_VALUE(value, length), RD_KAFKA_V_KEY(key, key ? 36 : 0),
-        RD_KAFKA_V_HEADER("ce_specversion", "1.0", 3), RD_KAFKA_V_HEADER("ce_id", id, 36),
-        RD_KAFKA_V_HEADER("ce_source", "sluice", 6), RD_KAFKA_V_HEADER("ce_type", "Item Purchased", 14),
-        RD_KAFKA_V_HEADER("ce_time", "2010-12-01T08:26:00Z", 20),
+        client, RD_KAFKA_V_RKT(topic), RD_KAFKA_V_VALUE(value, length),
+        RD_KAFKA_V_KEY(message->user.start, message->user.length), RD_KAFKA_V_HEADER("ce_specversion", "1.0", 3),
+        RD_KAFKA_V_HEADER("ce_id", message->id.start, message->id.length), RD_KAFKA_V_HEADER("ce_source", "sluice", 6),
+        RD_KAFKA_V_HEADER("ce_type", message->name.start, message->name.length),
+        RD_KAFKA_V_HEADER("ce_time", message->time.start, message->time.length),
         RD_KAFKA_V_HEADER("content-type", "application/json", 16), RD_KAFKA_V_END
     );
 }
 
 int main(int argc, char **argv) {
-    int keyed = 0, headed = 0, option;
+    int headed = 0, option;
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     set(conf, "enable.idempotence", "true");
     set(conf, "acks", "all");
-    while ((option = getopt(argc, argv, "kHX:")) != -1) {
+    while ((option = getopt(argc, argv, "HX:")) != -1) {
         char *equals = option == 'X' ? strchr(optarg, '=') : NULL;
-        if (option == 'k') {
-            keyed = 1;
-        } else if (option == 'H') {
+        if (option == 'H') {
             headed = 1;
         } else if (equals) {
             *equals = 0;
@@ -105,7 +134,7 @@ int main(int argc, char **argv) {
         }
     }
     if (argc - optind != 4) {
-        fprintf(stderr, "usage: kafka-produce [-k] [-H] [-X NAME=VALUE]... BROKERS TOPIC COUNT SIZE|FILE\n");
+        fprintf(stderr, "usage: kafka-produce [-H] [-X NAME=VALUE]... BROKERS TOPIC COUNT FILE\n");
         return 64;
     }
     set(conf, "bootstrap.servers", argv[optind]);
@@ -118,9 +147,9 @@ int main(int argc, char **argv) {
     }
     rd_kafka_topic_t *topic = rd_kafka_topic_new(client, argv[optind + 1], NULL);
     long count = atol(argv[optind + 2]);
-    char **starts;
-    size_t *lengths, lineCount = lines(argv[optind + 3], &starts, &lengths);
-    if (count < 1 || lineCount < 1) {
+    Message *all;
+    const size_t different = messages(read_file(argv[optind + 3]), &all);
+    if (count < 1 || different < 1) {
         fprintf(stderr, "kafka-produce: nothing to send\n");
         return 64;
     }
@@ -130,22 +159,10 @@ int main(int argc, char **argv) {
         rd_kafka_metadata_destroy(metadata);
     }
 
-    char key[37];
     double start = now();
     for (long i = 0; i < count; i++) {
-        char *value = starts[(size_t)i % lineCount];
-        size_t length = lengths[(size_t)i % lineCount];
-        if (keyed) {
-            snprintf(key, sizeof(key), "%036ld", i % 10007);
-        }
         for (;;) {
-            rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
-            if (headed) {
-                error = produceWithHeaders(client, topic, value, length, keyed ? key : NULL);
-            } else if (rd_kafka_produce(topic, RD_KAFKA_PARTITION_UA, 0, value, length, keyed ? key : NULL,
-                                        keyed ? 36 : 0, NULL)) {
-                error = rd_kafka_last_error();
-            }
+            rd_kafka_resp_err_t error = produce(client, topic, &all[(size_t)i % different], headed);
             if (!error) {
                 break;
             }

@@ -2,12 +2,13 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// `bench-bare PORT`: answers 200 to everything, on one event loop a core, until it is killed.
+/// `bench-bare PORT LOOPS`: answers 200 to everything, on so many event loops, until it is killed.
 @main
 struct BareServer {
     static func main() async throws {
-        let port = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 0
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+        let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        guard arguments.count == 2, arguments[1] > 0 else { throw BenchmarkError("usage: bench-bare PORT LOOPS") }
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: arguments[1])
         let server = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -19,8 +20,17 @@ struct BareServer {
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
-            .bind(host: "127.0.0.1", port: port)
+            .bind(host: "127.0.0.1", port: arguments[0])
             .get()
         try await server.closeFuture.get()
+    }
+}
+
+/// Why nothing could be measured.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

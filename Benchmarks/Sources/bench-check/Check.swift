@@ -3,25 +3,22 @@ import EventPipeline
 import EventSchema
 import Foundation
 
-/// Parses, checks and encodes the events of a file in batches of 100, on one thread.
+/// Parses, checks and encodes the events of a file in batches, on one thread.
 ///
-/// `bench-check PLAN FILE PASSES`, where FILE has an event a line. Prints events/s over all passes, by the
-/// processor time of the thread, so that what else the machine does counts for less.
+/// `bench-check PLAN FILE LINES PASSES`, where FILE has an event a line, and LINES of them are a batch. Prints events/s
+/// over all passes, by the processor time of the thread, so that what else the machine does counts for less.
 @main
 struct Check {
-    static let eventsABatch = 100
-
     static func main() throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let passes = Int(arguments[3]) else {
-            throw BenchmarkError("usage: bench-check PLAN FILE PASSES")
+        guard arguments.count == 5, let size = Int(arguments[3]), size > 0, let passes = Int(arguments[4]) else {
+            throw BenchmarkError("usage: bench-check PLAN FILE LINES PASSES")
         }
         guard let plan = PlanReader().read(paths: [arguments[1]]).plan else {
             throw BenchmarkError("the plan in \(arguments[1]) has errors; see sluice lint")
         }
-        let bodies = batches(of: FileManager.default.contents(atPath: arguments[2]) ?? Data())
+        let bodies = batches(of: size, from: FileManager.default.contents(atPath: arguments[2]) ?? Data())
         let validator = EventValidator(catalog: EventCatalog(plan: plan))
-
         var events = 0
         let start = processorSeconds()
         for _ in 0..<passes {
@@ -42,10 +39,10 @@ struct Check {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    private static func batches(of text: Data) -> [[UInt8]] {
+    private static func batches(of size: Int, from text: Data) -> [[UInt8]] {
         let lines = text.split(separator: UInt8(ascii: "\n"))
-        return stride(from: 0, to: lines.count, by: eventsABatch).map { start in
-            Array(lines[start..<min(start + eventsABatch, lines.count)].joined(separator: [UInt8(ascii: "\n")]))
+        return stride(from: 0, to: lines.count, by: size).map { start in
+            Array(lines[start..<min(start + size, lines.count)].joined(separator: [UInt8(ascii: "\n")]))
         }
     }
 }

@@ -8,17 +8,19 @@ import Foundation
 /// - `bench-track encode EVENTS` prints events/s, by the processor time of the thread.
 /// - `bench-track allocations EVENTS` prints how many blocks of memory 1,000 events take.
 /// - `bench-track queue EVENTS` tracks them through a pipeline to a tracker that discards them, and prints events/s.
+/// - `bench-track journal EVENTS FOLDER` tracks them one at a time through a pipeline with a journal, and prints events/s.
 @main
 struct Track {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 3, let events = Int(arguments[2]), events >= 1000 else {
-            throw BenchmarkError("usage: bench-track encode|allocations|queue EVENTS")
+        guard arguments.count >= 3, let events = Int(arguments[2]), events >= 1000 else {
+            throw BenchmarkError("usage: bench-track encode|allocations|queue|journal EVENTS [FOLDER]")
         }
         switch arguments[1] {
         case "encode": try encode(events)
         case "allocations": try countAllocations(of: events)
         case "queue": try await queue(events)
+        case "journal" where arguments.count == 4: try await journal(events, in: arguments[3])
         default: throw BenchmarkError("there is no '\(arguments[1])'")
         }
     }
@@ -53,6 +55,21 @@ struct Track {
         pipeline.shutdown()
         try await running
         guard pipeline.statistics.trackers.first?.delivered == 100_000 + events else {
+            throw BenchmarkError("not every event was delivered")
+        }
+        print(Int(Double(events) / seconds))
+    }
+
+    private static func journal(_ events: Int, in folder: String) async throws {
+        let pipeline = try Pipeline(catalog: .events, trackers: [DiscardTracker()], journal: .directory(folder))
+        async let running: Void = pipeline.run()
+        for event in Purchases(count: 100) { try await pipeline.track(event, userId: "17850") }
+        let start = ContinuousClock.now
+        for event in Purchases(count: events) { try await pipeline.track(event, userId: "17850") }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        pipeline.shutdown()
+        try await running
+        guard pipeline.statistics.trackers.first?.delivered == 100 + events else {
             throw BenchmarkError("not every event was delivered")
         }
         print(Int(Double(events) / seconds))

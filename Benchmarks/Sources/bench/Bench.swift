@@ -1,12 +1,12 @@
 import ArgumentParser
 import Foundation
 
-/// Measures Sluice against the ceilings of the same run.
+/// Measures Sluice, and what it is compared with in the same run.
 @main
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measure Sluice against what the parts below it can do.",
+        abstract: "Measure Sluice, and what it is compared with.",
         discussion: "Run by `make bench`, from the project's folder. Exits 1 where a row misses its target."
     )
 
@@ -66,10 +66,12 @@ struct Bench: ParsableCommand {
             sluice: ".build/release/sluice",
             codegen: ".build/release/event-codegen",
             plan: "events",
+            plans: "Benchmarks/Plans",
             loadScript: "Benchmarks/Load/events.lua",
             retailDay: "Examples/data/retail-2010-12-01.ndjson.gz",
             scratch: FileManager.default.currentDirectoryPath + "/" + scratch,
             postgres: postgres,
+            cores: ProcessInfo.processInfo.activeProcessorCount,
             rounds: rounds
         )
     }

@@ -1,28 +1,86 @@
 /// The check, on one thread.
 struct CheckRow: Row {
-    let name = "check"
-    let what = "parse + check + encode, one thread, batches of 100 events of 227 bytes"
+    let name: String
+    let what: String
+    fileprivate let target: Double
+    /// Where the plan is.
+    fileprivate let plan: @Sendable (Site) -> String
+    /// Makes the file of so many events.
+    fileprivate let events: @Sendable (Material, Int) throws -> String
 
-    private static let passes = "20"
+    private static let count = 100_000
+    private static let batch = 100
+    private static let passes = 20
     /// A round is a fraction of a second, and a busy neighbour spoils whole rounds: so there are more of them.
     private static let roundsEach = 4
 
+    static let all = [
+        CheckRow(
+            name: "check",
+            what: "parse + check + encode, one thread, batches of \(batch) events of 227 bytes",
+            target: 0.3,
+            plan: \.plan
+        ) {
+            try $0.uniform(count: $1)
+        },
+        CheckRow(
+            name: "check-patterns",
+            what: "the same events; the plan has a regular expression for each of their texts",
+            target: 0.2,
+            plan: { "\($0.plans)/patterns.plist" }
+        ) {
+            try $0.uniform(count: $1)
+        },
+        CheckRow(
+            name: "check-order",
+            what: "the same events, with their keys in the reverse of the plan's order",
+            target: 0.3,
+            plan: \.plan
+        ) {
+            try $0.reversed(count: $1)
+        },
+        CheckRow(
+            name: "check-escapes",
+            what: #"the same events, with \", \/, \n and \u escapes in one of their texts"#,
+            target: 0.3,
+            plan: \.plan
+        ) {
+            try $0.escaped(count: $1)
+        },
+        CheckRow(
+            name: "check-nesting",
+            what: "two invoice lines an event, as objects in an array in an object in the payload",
+            target: 0.3,
+            plan: { "\($0.plans)/nesting.plist" }
+        ) {
+            try $0.nested(count: $1)
+        },
+    ]
+
     func measure(at site: Site) throws -> Measurement {
-        let file = try Material(at: site).uniform(count: 100_000)
-        let rounds = try Rounds.alternate(site.rounds * Self.roundsEach) {
-            try figure(Child.run("\(site.ceilings)/simdjson-parse", [file, Self.passes]))
-        } ours: {
-            try figure(Child.run("\(site.programs)/bench-check", [site.plan, file, Self.passes]))
+        let file = try events(Material(at: site), Self.count)
+        let simdjson = Reference.ceiling("simdjson parse_many", target: target) {
+            try figure(
+                Child.run("\(site.ceilings)/simdjson-parse", [file, String(Self.batch), String(Self.passes)])
+            )
         }
-        return Measurement(
+        var measurement = try Measurement(
             of: self,
             unit: "events/s",
-            rounds,
-            target: 0.3,
-            notes: [
-                "ceiling: simdjson's DOM of each event, nothing else",
-                "100,000 distinct events, \(Self.passes) passes a round, by the processor time of the one thread",
-            ]
-        )
+            rounds: site.rounds * Self.roundsEach,
+            with: [simdjson]
+        ) {
+            try figure(
+                Child.run(
+                    "\(site.programs)/bench-check",
+                    [plan(site), file, String(Self.batch), String(Self.passes)]
+                )
+            )
+        }
+        measurement.notes = [
+            "ceiling: a DOM of each event by simdjson's document stream, over the same blocks of \(Self.batch) lines; no check",
+            "\(Self.count) distinct events, \(Self.passes) passes a round, by the processor time of the one thread",
+        ]
+        return measurement
     }
 }

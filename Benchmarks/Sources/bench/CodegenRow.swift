@@ -7,30 +7,26 @@ struct CodegenRow: Row {
     /// In seconds.
     fileprivate let limit: Double
     fileprivate let optimisation: [String]?
-    fileprivate let note: String
 
     static let generate = CodegenRow(
         name: "codegen",
-        what: "1,000 events of six properties, from plist to Swift",
+        what: "1,000 events of six properties, from plist to Swift by a release build of the tool",
         limit: 2,
-        optimisation: nil,
-        note: "ceiling: what a build may take longer; a release build of the tool"
+        optimisation: nil
     )
 
     static let debug = CodegenRow(
         name: "codegen-debug",
         what: "the Swift of these 1,000 events, compiled as a debug build does",
         limit: 60,
-        optimisation: ["-Onone"],
-        note: "ceiling: what a first build may take longer"
+        optimisation: ["-Onone"]
     )
 
     static let release = CodegenRow(
         name: "codegen-release",
         what: "the same as a release build does",
         limit: 60,
-        optimisation: ["-O", "-whole-module-optimization"],
-        note: "ceiling: what a first build may take longer"
+        optimisation: ["-O", "-whole-module-optimization"]
     )
 
     func measure(at site: Site) throws -> Measurement {
@@ -40,16 +36,19 @@ struct CodegenRow: Row {
         let output = folder + "/GeneratedEvents.swift"
         // Public, because the compiler removes what is internal and unused, and that is all of it.
         let generate = ["--root", folder, "--output", output, "--access-level", "public", folder + "/large.plist"]
-        let rounds = try Rounds.alternate(site.rounds) {
-            limit
-        } ours: {
+        return try Measurement(
+            of: self,
+            unit: "s",
+            rounds: site.rounds,
+            goal: .atMost,
+            with: [.constant("limit", limit)]
+        ) {
             // What is as it should be is not written again.
             try? FileManager.default.removeItem(atPath: output)
             let generation = try seconds(site.codegen, generate)
             guard let optimisation else { return generation }
             return try seconds("swiftc", optimisation + Self.compilation(of: output, in: folder, site))
         }
-        return Measurement(of: self, unit: "s", rounds, goal: .atMost, target: 1, notes: [note])
     }
 
     private func seconds(_ program: String, _ arguments: [String]) throws -> Double {

@@ -1,27 +1,24 @@
-import Foundation
-
 /// Events over HTTP to a tracker that discards them.
 struct HTTPRow: Row {
     let name: String
-    let connections: Int
-    let eventsARequest: Int
-    let contentType: String
-    let target: Double
-    /// Whether ours answers only after the events are in the journal, and synced.
-    var isDurable = false
-    /// What ours is held against.
-    var ceiling = Ceiling.bareHandler
+    fileprivate let load: RequestKind
+    /// What is measured.
+    fileprivate let server: HTTPServer
+    /// What it is compared with, each with the limit for the ratio.
+    fileprivate let others: [(server: HTTPServer, target: Double)]
 
-    /// The other side of the row.
-    enum Ceiling: String {
-        case bareHandler = "a NIO handler that reads the body, keeps none of it, and answers 200"
-        case unsynced = "the same with a journal that is not synced"
-    }
+    static let all = [
+        HTTPRow(name: "http-single", load: .single, server: .sluice, others: [(.bareNIO, 0.6), (.nginx, 0.5)]),
+        HTTPRow(name: "http-batch", load: .batch, server: .sluice, others: [(.bareNIO, 0.2), (.nginx, 0.2)]),
+        HTTPRow(name: "durable-single", load: .single, server: .synced, others: [(.bareNIO, 0.5), (.nginx, 0.4)]),
+        HTTPRow(name: "durable-batch", load: .batch, server: .synced, others: [(.bareNIO, 0.18), (.nginx, 0.18)]),
+        HTTPRow(name: "sync-single", load: .single, server: .synced, others: [(.unsynced, 0.75)]),
+        HTTPRow(name: "sync-batch", load: .batch, server: .synced, others: [(.unsynced, 0.75)]),
+    ]
 
     var what: String {
-        let events = eventsARequest == 1 ? "one event" : "\(eventsARequest) events"
-        let journal = isDurable ? ", synced to the journal before the answer" : ""
-        return "HTTP to a discarding tracker, \(events) a request, \(connections) connections\(journal)"
+        let journal = server == .synced ? ", synced to the journal before the answer" : ""
+        return "HTTP to a discarding tracker, \(load.what), \(load.connections) connections\(journal)"
     }
 
     private static let seconds = 4
@@ -29,96 +26,101 @@ struct HTTPRow: Row {
 
     func measure(at site: Site) throws -> Measurement {
         let file = try Material(at: site).uniform(count: 100_000)
-        var loads: [Load] = []
-        let rounds = try Rounds.alternate(site.rounds) {
-            switch ceiling {
-            case .bareHandler: try round("bench-bare", [String(Self.port)], file, at: site).requestsASecond
-            case .unsynced: try serve(file, journals: true, ["--unsynced"], at: site).requestsASecond
-            }
-        } ours: {
-            let load = try serve(file, journals: isDurable, at: site)
-            loads.append(load)
-            return load.requestsASecond
+        var rounds: [HTTPServer: [Round]] = [:]
+        var probe = SyncProbe(at: site)
+        func rate(of server: HTTPServer) throws -> Double {
+            let round = try self.round(server, file, at: site)
+            rounds[server, default: []].append(round)
+            return round.load.requestsASecond
         }
-        return Measurement(of: self, unit: "requests/s", rounds, target: target, notes: notes(rounds, loads))
+        var measurement = try Measurement(
+            of: self,
+            unit: "requests/s",
+            rounds: site.rounds,
+            with: others.map { other in
+                other.server.reference(target: other.target) { try rate(of: other.server) }
+            }
+        ) {
+            if server == .synced { try probe.sample() }
+            return try rate(of: server)
+        }
+        measurement.details = details(of: measurement, rounds) + (server == .synced ? [probe.detail] : [])
+        measurement.notes = [
+            "wrk -t1 -c\(load.connections) -d\(Self.seconds)s on the same machine, \(load.contentType), events of 227 bytes",
+            "the servers have \(site.cores) event loops or worker processes each",
+        ]
+        return measurement
     }
 
-    private func serve(_ file: String, journals: Bool, _ options: [String] = [], at site: Site) throws -> Load {
-        let journal = "\(site.scratch)/journal"
-        try? FileManager.default.removeItem(atPath: journal)
-        // What the system has not written yet of a journal that is not synced must not be written in the next round.
-        defer { try? FileManager.default.removeItem(atPath: journal) }
-        let arguments =
-            ["--port", String(Self.port), "--events", site.plan] + (journals ? ["--journal", journal] : [])
-        return try round("bench-serve", arguments + options, file, at: site)
+    /// One run against a server.
+    private struct Round {
+        let load: Load
+        /// The server's processor time for a request.
+        let microsecondsARequest: Double
     }
 
-    /// A server of its own, which is warm when it is measured.
-    private func round(_ program: String, _ arguments: [String], _ file: String, at site: Site) throws -> Load {
-        let server = try Child("\(site.programs)/\(program)", arguments)
-        defer { _ = try? server.stop() }
-        try server.waitUntilListening(at: Self.port)
+    /// Starts a server, sends requests until it is warm, and measures.
+    private func round(_ server: HTTPServer, _ file: String, at site: Site) throws -> Round {
+        try server.removeFiles(at: site)
+        // The system must not write what is left of an unsynced journal during the next round.
+        defer { try? server.removeFiles(at: site) }
+        let process = try server.start(port: Self.port, at: site)
+        defer { _ = try? process.stop() }
+        try process.waitUntilListening(at: Self.port)
         _ = try Load.run(shape(file, seconds: 1), at: site)
-        return try Load.run(shape(file, seconds: Self.seconds), at: site)
+        let before = try process.processorSeconds()
+        let load = try Load.run(shape(file, seconds: Self.seconds), at: site)
+        let seconds = try process.processorSeconds() - before
+        return Round(load: load, microsecondsARequest: seconds * 1_000_000 / Double(load.requests))
     }
 
-    private func notes(_ rounds: Rounds, _ loads: [Load]) -> [String] {
-        let events = Int(median(rounds.ours) * Double(eventsARequest))
-        let middle = Int(median(loads.map { Double($0.medianLatency) }))
-        let slow = Int(median(loads.map { Double($0.latency99) }))
-        return [
-            "ceiling: \(ceiling.rawValue)",
-            "wrk -t1 -c\(connections) -d\(Self.seconds)s on the same machine, \(contentType), events of 227 bytes",
-            "\(events) events/s; latency \(middle) µs in the median, \(slow) µs at 99 %",
+    private func details(of measurement: Measurement, _ rounds: [HTTPServer: [Round]]) -> [Measurement.Detail] {
+        func middle(_ server: HTTPServer, _ figure: (Round) -> Double) -> Double {
+            median(rounds[server, default: []].map(figure))
+        }
+        let times = ([server] + others.map(\.server)).map { server in
+            Measurement.Detail(
+                what: "server CPU time per request, \(server.rawValue)",
+                value: middle(server) { $0.microsecondsARequest },
+                unit: "µs"
+            )
+        }
+        return times + [
+            .init(what: "latency, median", value: middle(server) { Double($0.load.medianLatency) }, unit: "µs"),
+            .init(what: "latency, 99th percentile", value: middle(server) { Double($0.load.latency99) }, unit: "µs"),
+            .init(what: "events", value: measurement.ours * Double(load.events), unit: "events/s"),
         ]
     }
 
     private func shape(_ file: String, seconds: Int) -> Load.Shape {
         Load.Shape(
             port: Self.port,
-            connections: connections,
-            eventsARequest: eventsARequest,
-            contentType: contentType,
+            connections: load.connections,
+            eventsARequest: load.events,
+            contentType: load.contentType,
             file: file,
             seconds: seconds
         )
     }
 }
 
-extension HTTPRow {
-    /// One event a request.
-    static func single(
-        _ name: String,
-        target: Double,
-        isDurable: Bool = false,
-        ceiling: Ceiling = .bareHandler
-    ) -> HTTPRow {
-        HTTPRow(
-            name: name,
-            connections: 64,
-            eventsARequest: 1,
-            contentType: "application/json",
-            target: target,
-            isDurable: isDurable,
-            ceiling: ceiling
-        )
-    }
+/// What the senders of a row send.
+private struct RequestKind {
+    let what: String
+    let events: Int
+    let connections: Int
+    let contentType: String
 
-    /// A hundred events a request.
-    static func batch(
-        _ name: String,
-        target: Double,
-        isDurable: Bool = false,
-        ceiling: Ceiling = .bareHandler
-    ) -> HTTPRow {
-        HTTPRow(
-            name: name,
-            connections: 16,
-            eventsARequest: 100,
-            contentType: "application/x-ndjson",
-            target: target,
-            isDurable: isDurable,
-            ceiling: ceiling
-        )
-    }
+    static let single = RequestKind(
+        what: "one event a request",
+        events: 1,
+        connections: 64,
+        contentType: "application/json"
+    )
+    static let batch = RequestKind(
+        what: "100 events a request",
+        events: 100,
+        connections: 16,
+        contentType: "application/x-ndjson"
+    )
 }

@@ -17,21 +17,15 @@ struct JournalReadRow: Row {
 
         // Once before, so that all is in memory.
         _ = try seconds("cat \(files)")
-        let rounds = try Rounds.alternate(site.rounds) {
-            Double(bytes) / 1e6 / (try seconds("cat \(files)"))
-        } ours: {
+        let cat = Reference.ceiling("cat", target: 0.5) { Double(bytes) / 1e6 / (try seconds("cat \(files)")) }
+        var measurement = try Measurement(of: self, unit: "MB/s", rounds: site.rounds, with: [cat]) {
             Double(bytes) / 1e6 / (try seconds("\(site.sluice) journal cat '\(folder)'"))
         }
-        return Measurement(
-            of: self,
-            unit: "MB/s",
-            rounds,
-            target: 0.5,
-            notes: [
-                "ceiling: cat of the segments' files to /dev/null, whole programs measured, the files in memory",
-                "\(bytes / 1_000_000) MB in \(try segments(of: folder).count) segments",
-            ]
-        )
+        measurement.notes = [
+            "ceiling: cat of the segments' files to /dev/null, whole programs measured, the files in memory",
+            "\(bytes / 1_000_000) MB in \(try segments(of: folder).count) segments",
+        ]
+        return measurement
     }
 
     /// Fills a journal: a tracker that stalls holds all of it back.

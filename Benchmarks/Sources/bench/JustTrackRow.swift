@@ -11,22 +11,18 @@ struct JustTrackRow: Row {
 
     func measure(at site: Site) throws -> Measurement {
         let folder = site.scratch + "/justtrack"
-        let rounds = try Rounds.alternate(site.rounds) {
-            Self.original
-        } ours: {
-            let text = try Child.run("\(site.programs)/bench-justtrack", [folder, "\(Self.count)"])
-            guard let value = Double(text.filter { $0 != "\n" }) else { throw BenchmarkError("no figure: \(text)") }
-            return value
-        }
-        return Measurement(
+        var measurement = try Measurement(
             of: self,
             unit: "events/s",
-            rounds,
-            target: 100,
-            notes: [
-                "ceiling: JustTrack 4 itself, persistence included, as it was measured once on two cores; not measured again",
-                "\(Self.count) events of three texts a round, each in the system's cache of the disk before trackEvent returns",
-            ]
-        )
+            rounds: site.rounds,
+            with: [.constant("JustTrack 4", Self.original, target: 100)]
+        ) {
+            try figure(Child.run("\(site.programs)/bench-justtrack", [folder, "\(Self.count)"]))
+        }
+        measurement.notes = [
+            "constant: JustTrack 4 itself, persistence included, as it was measured once on a machine with two cores",
+            "\(Self.count) events of three texts a round, each in the system's cache of the disk before trackEvent returns",
+        ]
+        return measurement
     }
 }

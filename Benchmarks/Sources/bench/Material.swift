@@ -2,30 +2,76 @@ import Foundation
 
 /// The events that are sent: real ones, gone through again on later days until there are enough.
 struct Material {
-    private let days: [Substring]
+    private let lines: [Substring]
     private let folder: String
 
     /// Reads the real day that comes with the project.
     init(at site: Site) throws {
-        days = try Child.run("gzip", ["-dc", site.retailDay]).split(separator: "\n")
+        lines = try Child.run("gzip", ["-dc", site.retailDay]).split(separator: "\n")
         folder = site.scratch
-        guard !days.isEmpty else { throw BenchmarkError("there are no events in \(site.retailDay)") }
+        guard !lines.isEmpty else { throw BenchmarkError("there are no events in \(site.retailDay)") }
     }
 
     /// A file of events of exactly 227 bytes each: the item's description is padded, and the longer ones are left out.
-    func uniform(count: Int, bytes: Int = 227) throws -> String {
-        let marker = #"","quantity":"#
-        let lines = days.compactMap { line -> String? in
-            guard (bytes - 27...bytes).contains(line.utf8.count), line.contains(marker) else { return nil }
-            let padding = String(repeating: ".", count: bytes - line.utf8.count)
-            return String(line).replacing(marker, with: padding + marker, maxReplacements: 1)
-        }
-        return try write("uniform-\(bytes).ndjson", count: count, of: lines)
+    func uniform(count: Int) throws -> String {
+        try write("uniform.ndjson", count: count, of: uniformLines)
     }
 
     /// A file of the real events as they are.
     func real(count: Int) throws -> String {
-        try write("retail-\(count).ndjson", count: count, of: days.map(String.init))
+        try write("retail-\(count).ndjson", count: count, of: lines.map(String.init))
+    }
+
+    /// What ends the item's description, which is where there is room for more.
+    private static let afterDescription = #"","quantity":"#
+
+    private var uniformLines: [String] {
+        lines.compactMap { line in
+            guard (200...227).contains(line.utf8.count), line.contains(Self.afterDescription) else { return nil }
+            return Self.extendDescription(of: String(line), by: String(repeating: ".", count: 227 - line.utf8.count))
+        }
+    }
+
+    private static func extendDescription(of line: String, by text: String) -> String {
+        line.replacing(afterDescription, with: text + afterDescription, maxReplacements: 1)
+    }
+
+    /// The uniform events with the keys of each object in reverse.
+    func reversed(count: Int) throws -> String {
+        try write("reversed.ndjson", count: count, of: uniformLines.map(Self.reverseKeys))
+    }
+
+    /// The uniform events with escapes in the item's description.
+    func escaped(count: Int) throws -> String {
+        let text = #" \"caf\u00e9\" 1\/2\nred \ud83d\ude00"#
+        let lines = uniformLines.map { Self.extendDescription(of: $0, by: text) }
+        return try write("escaped.ndjson", count: count, of: lines)
+    }
+
+    /// Orders, each with the payloads of two uniform events as its lines.
+    func nested(count: Int) throws -> String {
+        let lines = uniformLines
+        let orders: [String] = zip(lines, lines.dropFirst()).map { first, second in
+            let (envelope, item) = Self.split(first)
+            let order = #"{"order":{"lines":[\#(item),\#(Self.split(second).payload)]}}"#
+            return envelope.replacing(#/Item \w+/#, with: "Order Placed") + order + "}"
+        }
+        return try write("nested.ndjson", count: count, of: orders)
+    }
+
+    /// An event's line up to its payload, and the payload.
+    private static func split(_ line: String) -> (envelope: Substring, payload: Substring) {
+        guard let key = line.firstRange(of: #""payload":"#) else { return (line[...], "") }
+        return (line[..<key.upperBound], line[key.upperBound...].dropLast())
+    }
+
+    private static func reverseKeys(of line: String) -> String {
+        func members(_ text: Substring) -> [Substring] {
+            text.matches(of: /"\w+":(?:"(?:[^"\\]|\\.)*"|[0-9.]+)/).map(\.output).reversed()
+        }
+        let (envelope, payload) = split(line)
+        let first = #""payload":{\#(members(payload).joined(separator: ","))}"#
+        return "{" + ([first] + members(envelope).map(String.init)).joined(separator: ",") + "}"
     }
 
     /// Writes the lines, again and again, each time a day later, so that time goes on as it does in life.

@@ -6,68 +6,93 @@ struct Measurement: Codable {
         case atMost = "at-most"
     }
 
+    /// What else was measured in the rounds of a row, such as the latency of the disk.
+    struct Detail: Codable {
+        /// What was measured.
+        let what: String
+        /// The median.
+        let value: Double
+        /// What `value` counts.
+        let unit: String
+    }
+
     /// The row's name.
     let row: String
     /// What was measured.
     let what: String
-    /// What `ours` and `ceiling` count.
+    /// What `ours` and the figures of the comparisons count.
     let unit: String
     /// The median of our rounds.
     let ours: Double
-    /// The median of the ceiling's rounds, or the limit where there is nothing to measure against.
-    let ceiling: Double
-    /// Ours, as a share of the ceiling.
-    let ratio: Double
-    let goal: Goal
-    /// What the ratio is held against.
-    let target: Double
-    /// Whether the target was met.
-    let passed: Bool
-    /// All our rounds, as they came.
+    /// All our rounds, in their order.
     let oursRounds: [Double]
-    /// All the ceiling's rounds, as they came.
-    let ceilingRounds: [Double]
+    let goal: Goal
+    /// What ours is compared with.
+    let comparisons: [Comparison]
+    /// Whether every comparison met its target.
+    let passed: Bool
+    /// What else was measured in the same rounds.
+    var details: [Detail] = []
     /// How the load was made, and whatever else explains the figures.
-    let notes: [String]
+    var notes: [String] = []
 
-    /// Compares the medians of rounds.
-    init(of row: some Row, unit: String, _ rounds: Rounds, goal: Goal = .atLeast, target: Double, notes: [String]) {
+    /// Measures all sides in turn, round by round, so that whatever else the machine does affects each of them.
+    init(
+        of row: some Row,
+        unit: String,
+        rounds: Int,
+        goal: Goal = .atLeast,
+        with references: [Reference],
+        ours measure: () throws -> Double
+    ) throws {
+        var ours: [Double] = []
+        var theirs = references.map { $0.constant.map { [$0] } ?? [] }
+        for _ in 0..<rounds {
+            for (index, reference) in references.enumerated() where reference.constant == nil {
+                theirs[index].append(try reference.measure())
+            }
+            ours.append(try measure())
+        }
+        let middle = median(ours)
         self.row = row.name
         what = row.what
         self.unit = unit
-        ours = median(rounds.ours)
-        ceiling = median(rounds.ceiling)
-        ratio = ours / ceiling
+        self.ours = middle
+        oursRounds = ours
         self.goal = goal
-        self.target = target
+        comparisons = zip(references, theirs).map { Comparison(of: middle, with: $0, measured: $1, goal: goal) }
+        passed = comparisons.allSatisfy(\.passed)
+    }
+}
+
+/// The ratio of a row to one of its references.
+struct Comparison: Codable {
+    let kind: Reference.Kind
+    /// The reference's name.
+    let name: String
+    /// The median of the reference's rounds, or the constant.
+    let figure: Double
+    /// All the reference's rounds, in their order; for a constant only the constant.
+    let rounds: [Double]
+    /// Ours, divided by `figure`.
+    let ratio: Double
+    /// The limit for the ratio.
+    let target: Double
+    /// Whether the ratio met the target.
+    let passed: Bool
+
+    fileprivate init(of ours: Double, with reference: Reference, measured: [Double], goal: Measurement.Goal) {
+        kind = reference.kind
+        name = reference.name
+        figure = median(measured)
+        rounds = measured
+        ratio = ours / figure
+        target = reference.target
         passed = goal == .atLeast ? ratio >= target : ratio <= target
-        oursRounds = rounds.ours
-        ceilingRounds = rounds.ceiling
-        self.notes = notes
     }
 }
 
-/// The figures of both sides, round by round.
-struct Rounds {
-    var ours: [Double] = []
-    var ceiling: [Double] = []
-
-    /// Measures the two sides in turn, so that whatever else the machine does falls on both.
-    static func alternate(
-        _ count: Int,
-        ceiling: () throws -> Double,
-        ours: () throws -> Double
-    ) rethrows -> Rounds {
-        var rounds = Rounds()
-        for _ in 0..<count {
-            rounds.ceiling.append(try ceiling())
-            rounds.ours.append(try ours())
-        }
-        return rounds
-    }
-}
-
-/// The middle of some figures, or of the two in the middle their mean; zero where there are none.
+/// The median of some figures: the middle one, or the mean of the two in the middle; zero where there are none.
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return 0 }

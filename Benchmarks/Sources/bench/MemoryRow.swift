@@ -25,17 +25,13 @@ struct MemoryRow: Row {
         guard growth <= Self.growthAllowed else {
             throw BenchmarkError("memory is not flat: a peak of \(half) MB after the first half, \(whole) MB after all")
         }
-        return Measurement(
-            of: self,
-            unit: "MB",
-            Rounds(ours: [whole], ceiling: [Self.limitInMegabytes]),
-            goal: .atMost,
-            target: 1,
-            notes: [
-                String(format: "peak resident memory; it grew by %.1f MB in the second half", growth),
-                "100 events a request, 16 connections; one tracker stalls, another discards; full queues answer 503",
-            ]
-        )
+        let limit = Reference.constant("limit", Self.limitInMegabytes)
+        var measurement = try Measurement(of: self, unit: "MB", rounds: 1, goal: .atMost, with: [limit]) { whole }
+        measurement.notes = [
+            String(format: "peak resident memory; it grew by %.1f MB in the second half", growth),
+            "100 events a request, 16 connections; one tracker stalls, another discards; full queues answer 503",
+        ]
+        return measurement
     }
 
     /// Offers so many events, and returns the highest memory so far.

@@ -13,21 +13,15 @@ struct PostgresRow: Row {
         _ = try load(file, at: site)
         try prepareCeiling(at: site)
 
-        let rounds = try Rounds.alternate(site.rounds) {
-            try copy(at: site)
-        } ours: {
+        let psql = Reference.ceiling("psql \\copy", target: 0.7) { try copy(at: site) }
+        var measurement = try Measurement(of: self, unit: "rows/s", rounds: site.rounds, with: [psql]) {
             try load(file, at: site)
         }
-        return Measurement(
-            of: self,
-            unit: "rows/s",
-            rounds,
-            target: 0.7,
-            notes: [
-                "ceiling: psql \\copy … with binary of the same rows in the same order into identical tables",
-                "\(Self.events) events, a checkpoint before each round, whole programs measured, start and end included",
-            ]
-        )
+        measurement.notes = [
+            "ceiling: psql \\copy … with binary of the same rows in the same order into identical tables",
+            "\(Self.events) events, a checkpoint before each round, whole programs measured, start and end included",
+        ]
+        return measurement
     }
 
     private func load(_ file: String, at site: Site) throws -> Double {

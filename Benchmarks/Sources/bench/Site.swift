@@ -12,6 +12,8 @@ struct Site: Sendable {
     let codegen: String
     /// The tracking plan of the events.
     let plan: String
+    /// The plans that only the benchmark has.
+    let plans: String
     /// The script that makes wrk send events.
     let loadScript: String
     /// The real events that all others are made from.
@@ -20,6 +22,8 @@ struct Site: Sendable {
     let scratch: String
     /// A PostgreSQL that nobody else uses.
     let postgres: String
+    /// How many event loops or worker processes a server gets.
+    let cores: Int
     /// How often each side of a row is measured.
     let rounds: Int
 }

@@ -1,0 +1,74 @@
+import Foundation
+
+/// A server that rows send requests to.
+enum HTTPServer: String {
+    case sluice = "Sluice without a journal"
+    case synced = "Sluice with a synced journal"
+    case unsynced = "Sluice with an unsynced journal"
+    case bareNIO = "bare NIO handler"
+    case nginx = "nginx, return 200"
+
+    /// What it is to the row that is compared with it.
+    func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
+        switch self {
+        case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
+        case .sluice, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
+        }
+    }
+
+    /// Starts it, on the loopback interface only.
+    func start(port: Int, at site: Site) throws -> Child {
+        let sluice = ["--port", String(port), "--events", site.plan]
+        let journal = ["--journal", folder(at: site)]
+        return switch self {
+        case .sluice: try Child("\(site.programs)/bench-serve", sluice)
+        case .synced: try Child("\(site.programs)/bench-serve", sluice + journal)
+        case .unsynced: try Child("\(site.programs)/bench-serve", sluice + journal + ["--unsynced"])
+        case .bareNIO: try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)])
+        case .nginx: try startNginx(port: port, at: site)
+        }
+    }
+
+    /// Removes what it wrote.
+    func removeFiles(at site: Site) throws {
+        let path = folder(at: site)
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        try FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Where it writes.
+    private func folder(at site: Site) -> String { site.scratch + "/http-server" }
+
+    private func startNginx(port: Int, at site: Site) throws -> Child {
+        let folder = folder(at: site)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let configuration = Self.nginxConfiguration(port: port, workers: site.cores)
+        try configuration.write(toFile: "\(folder)/nginx.conf", atomically: true, encoding: .utf8)
+        return try Child("nginx", ["-p", folder, "-c", "nginx.conf", "-e", "stderr"])
+    }
+
+    /// Answers every request with what Sluice answers to one valid event; paths are relative to the folder.
+    private static func nginxConfiguration(port: Int, workers: Int) -> String {
+        """
+        daemon off;
+        worker_processes \(workers);
+        pid nginx.pid;
+        error_log stderr crit;
+        events {}
+        http {
+            access_log off;
+            default_type application/json;
+            keepalive_requests 1000000000;
+            client_body_temp_path body;
+            proxy_temp_path proxy;
+            fastcgi_temp_path fastcgi;
+            uwsgi_temp_path uwsgi;
+            scgi_temp_path scgi;
+            server {
+                listen 127.0.0.1:\(port);
+                location / { return 200 '{"accepted":1,"rejected":[]}'; }
+            }
+        }
+        """
+    }
+}
