@@ -30,9 +30,23 @@ struct BrokenEvents: Sendable {
     }
 
     /// Notes that events of a name cannot be delivered; returns whether that is new.
-    mutating func note(_ name: String, _ reason: TrackerError, nextProbe: Duration) -> Bool {
-        entries.updateValue(Entry(reason: reason, nextProbe: nextProbe), forKey: name) == nil
+    ///
+    /// One of them is tried again after `pause`, and later where that took long: all probes together take at most a tenth
+    /// of the time, which is what the other events wait for them.
+    mutating func note(
+        _ name: String,
+        _ reason: TrackerError,
+        after probe: Duration,
+        pause: Duration,
+        now: Duration
+    ) -> Bool {
+        let count = entries[name] == nil ? entries.count + 1 : entries.count
+        let entry = Entry(reason: reason, nextProbe: now + max(pause, probe * (10 * count)))
+        return entries.updateValue(entry, forKey: name) == nil
     }
+
+    /// Whether the events of a name are known not to be delivered.
+    func contains(_ name: String) -> Bool { entries[name] != nil }
 
     /// Notes that events of a name can be delivered again.
     mutating func remove(_ name: String) {

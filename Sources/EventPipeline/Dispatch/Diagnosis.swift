@@ -1,7 +1,8 @@
-/// Finds out which events of a delivery keep the others from being delivered: their table or topic is broken.
+/// Finds out which events of a delivery keep the others from being delivered: those of a broken table or topic, or single
+/// ones.
 ///
-/// The events of each name are sent alone. What fails although others were delivered, and fails once more after that, is
-/// stuck. Where nothing is delivered the destination is unavailable, and nothing is known.
+/// Only an event that was delivered shows that the destination works, and only then is anything stuck; where nothing is
+/// delivered the destination is unavailable, and nothing is known. Whatever works is sent together, in its order.
 struct Diagnosis: Sendable {
     /// Events of one name that are not delivered while others are.
     struct Stuck: Sendable {
@@ -10,14 +11,16 @@ struct Diagnosis: Sendable {
         let positions: [Int]
         /// What the destination said to them alone.
         let reason: TrackerError
-        /// Whether no event of the name was delivered.
+        /// Whether no event of the name can be delivered, as far as was tried.
         let isWholeName: Bool
     }
 
-    /// In an outage each attempt may take as long as a time limit, so no more names than this are tried in vain at once.
-    private static let maximumFailedNames = 8
-    /// How many events of a name are found out to fail one by one.
-    private static let maximumSingleEvents = 8
+    /// In an outage each attempt may take as long as a time limit, so no more than this are made by name.
+    private static let maximumVainAttempts = 4
+    /// How many events of a name must fail alone before all of the name are stuck.
+    private static let samples = 4
+    /// How many attempts it takes at most to find the single events that fail; others wait for the next diagnosis.
+    private static let maximumSearchAttempts = 64
 
     /// The events that the tracker refused, by their positions in the delivery.
     private(set) var refusals: [DeliveryOutcome.Refusal] = []
@@ -28,90 +31,143 @@ struct Diagnosis: Sendable {
     /// Why those are to be tried again.
     private(set) var retryReason: TrackerError?
 
-    /// The events of one name, as far as they are not settled.
-    private struct Group {
-        let name: String
-        var positions: [Int]
-        var isWholeName = true
-        var reason: TrackerError?
-    }
+    private let delivery: Delivery
+    private let limits: Pipeline.DeliveryLimits
+    private let send: @Sendable (Delivery) async -> Settlement
+    private var hasDelivered = false
+    private var deliveredNames: Set<String> = []
+    /// Another process delivers these events; what is found out now is not ours to act on.
+    private var isSuperseded = false
 
-    /// Sends the events of a delivery by their names.
+    /// Sends the events of a delivery; no call of `send` exceeds the limits.
     ///
     /// `turn` says with which name to begin, so that each has its turn though the first ones fail.
-    init(of delivery: Delivery, turn: Int, send: (Delivery) async -> Settlement) async {
-        let names = delivery.positionsByName()
-        var failed: [Group] = []
-        var hasSettled = false
-        for place in names.indices {
-            let (name, positions) = names[(place + turn) % names.count]
-            var group = Group(name: name, positions: positions)
-            if Task.isCancelled || !hasSettled && failed.count >= Self.maximumFailedNames {
-                retry(group)
-            } else {
-                if await settle(&group, of: delivery, send) { hasSettled = true }
-                if !group.positions.isEmpty { failed.append(group) }
-            }
-        }
-        for var group in failed {
-            if hasSettled, !Task.isCancelled {
-                await isolate(&group, of: delivery, send)
-            } else {
-                retry(group)
-            }
+    init(
+        of delivery: Delivery,
+        turn: Int,
+        limits: Pipeline.DeliveryLimits,
+        send: @escaping @Sendable (Delivery) async -> Settlement
+    ) async {
+        self.delivery = delivery
+        self.limits = limits
+        self.send = send
+        var left = await settle(Array(0..<delivery.count))
+        if !hasDelivered { left = await findWhatWorks(in: left, turn: turn) }
+        if hasDelivered {
+            for (name, positions) in delivery.positionsByName(of: left) { await isolate(positions, of: name) }
+        } else {
+            retryPositions += left
         }
         retryPositions.sort()
     }
 
-    /// Sends what is left of a group once more, since others were delivered; what fails is stuck.
-    ///
-    /// A tracker of single events gives up at the first that fails, so the rest is tried without it, as long as that helps.
-    private mutating func isolate(
-        _ group: inout Group,
-        of delivery: Delivery,
-        _ send: (Delivery) async -> Settlement
-    ) async {
-        _ = await settle(&group, of: delivery, send)
-        var first = Group(name: group.name, positions: [], reason: group.reason)
-        while group.positions.count > 1, first.positions.count < Self.maximumSingleEvents {
-            first.positions.append(group.positions.removeFirst())
-            first.reason = group.reason
-            guard await settle(&group, of: delivery, send) else { break }
+    /// Nothing can be found out, or acted on, any more.
+    private var isOver: Bool { Task.isCancelled || isSuperseded }
+
+    /// Sends the events by their names, or where all have one name by halves, until one is delivered; then all that is
+    /// left together, in its order. Returns what is left after that.
+    private mutating func findWhatWorks(in positions: [Int], turn: Int) async -> [Int] {
+        let names = delivery.positionsByName(of: positions).map(\.positions)
+        let parts = names.count > 1 ? names : Self.halves(of: positions)
+        var left = Set(positions)
+        for place in parts.indices.prefix(Self.maximumVainAttempts) {
+            let part = parts[(place + turn * Self.maximumVainAttempts) % parts.count]
+            left.subtract(part)
+            left.formUnion(await settle(part))
+            if isOver { break }
+            if hasDelivered { return await settle(left.sorted()) }
         }
-        first.isWholeName = group.isWholeName
-        add(first)
-        add(group)
+        return left.sorted()
     }
 
-    /// Sends what is left of a group alone; returns whether any of it is settled.
-    private mutating func settle(
-        _ group: inout Group,
-        of delivery: Delivery,
-        _ send: (Delivery) async -> Settlement
-    ) async -> Bool {
-        let positions = group.positions
-        let settlement = await send(delivery.selecting(positions))
-        for refusal in settlement.refusals {
-            refusals.append(.init(position: positions[refusal.position], reason: refusal.reason))
+    /// Finds out which of the events of a name are stuck, since others were delivered.
+    private mutating func isolate(_ positions: [Int], of name: String) async {
+        var left = await settle(positions)
+        if !deliveredNames.contains(name) {
+            for sample in Self.samples(of: left) where !deliveredNames.contains(name) {
+                if await settle([sample]).isEmpty { left.removeAll { $0 == sample } }
+            }
+            if !deliveredNames.contains(name) { return add(left, of: name, isWholeName: true) }
         }
-        group.positions = settlement.retryPositions.map { positions[$0] }
-        group.reason = settlement.retryReason
-        guard group.positions.count < positions.count else { return false }
-        group.isWholeName = false
-        return true
+        var attempts = 0
+        var parts = Self.halves(of: left)
+        while let part = parts.popLast() {
+            guard attempts < Self.maximumSearchAttempts, !isOver else {
+                retryPositions += part
+                continue
+            }
+            attempts += 1
+            let failed = await settle(part)
+            if failed.count == 1, part.count == 1 {
+                add(failed, of: name, isWholeName: false)
+            } else if !failed.isEmpty {
+                parts += Self.halves(of: failed)
+            }
+        }
     }
 
-    private mutating func add(_ group: Group) {
-        guard let reason = group.reason, !group.positions.isEmpty else { return }
-        // A delivery that was cancelled in the middle says nothing.
-        if Task.isCancelled { return retry(group) }
-        stuck.append(
-            Stuck(name: group.name, positions: group.positions, reason: reason, isWholeName: group.isWholeName)
-        )
+    /// Sends events alone, in parts within the limits, as long as that delivers anything; returns what is left of them.
+    private mutating func settle(_ positions: [Int]) async -> [Int] {
+        var left: [Int] = []
+        var rest = positions[...]
+        while !rest.isEmpty, !isOver {
+            let part = self.part(of: rest)
+            rest = rest.dropFirst(part.count)
+            let selection = delivery.selecting(part)
+            let settlement = await send(selection)
+            for refusal in settlement.refusals {
+                refusals.append(.init(position: part[part.startIndex + refusal.position], reason: refusal.reason))
+            }
+            left += settlement.retryPositions.map { part[part.startIndex + $0] }
+            if let reason = settlement.retryReason { note(reason) }
+            if settlement.delivered > 0 { noteDelivered(in: selection, settlement) }
+            if settlement.delivered == 0, !settlement.retryPositions.isEmpty { break }
+        }
+        return left + rest
     }
 
-    private mutating func retry(_ group: Group) {
-        retryPositions += group.positions
-        if let reason = group.reason { retryReason = reason }
+    /// The first of the positions that are one call's, at least one.
+    private func part(of positions: ArraySlice<Int>) -> ArraySlice<Int> {
+        var part = positions.prefix(limits.maximumEvents)
+        while part.count > 1, delivery.selecting(part).byteCount > limits.maximumBytes {
+            part = part.prefix(part.count / 2)
+        }
+        return part
+    }
+
+    private mutating func note(_ reason: TrackerError) {
+        retryReason = reason
+        if reason.code == .superseded { isSuperseded = true }
+    }
+
+    private mutating func noteDelivered(in delivery: Delivery, _ settlement: Settlement) {
+        hasDelivered = true
+        let others = Set(settlement.retryPositions + settlement.refusals.map(\.position))
+        for (position, event) in delivery.enumerated() where !others.contains(position) {
+            deliveredNames.insert(event.name)
+        }
+    }
+
+    /// Notes events that failed once more after others were delivered.
+    private mutating func add(_ positions: [Int], of name: String, isWholeName: Bool) {
+        guard let reason = retryReason, !positions.isEmpty else { return }
+        // A delivery that was cut off in the middle says nothing, and neither does a destination that has gone meanwhile.
+        if isOver || reason.code == .unavailable {
+            retryPositions += positions
+        } else {
+            stuck.append(Stuck(name: name, positions: positions, reason: reason, isWholeName: isWholeName))
+        }
+    }
+
+    /// The two halves of some positions, the second first; fewer where there are not so many.
+    private static func halves(of positions: [Int]) -> [[Int]] {
+        let half = positions.count / 2
+        return [Array(positions[half...]), Array(positions[..<half])].filter { !$0.isEmpty }
+    }
+
+    /// A few positions, the first and the last among them.
+    private static func samples(of positions: [Int]) -> [Int] {
+        guard positions.count > samples else { return positions }
+        return (0..<samples).map { positions[$0 * (positions.count - 1) / (samples - 1)] }
     }
 }

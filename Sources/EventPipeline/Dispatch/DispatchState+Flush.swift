@@ -42,7 +42,7 @@ extension DispatchState {
     }
 
     /// Makes everything that is queued be delivered without lingering; returns the workers to wake for it.
-    package mutating func endLingering() -> QueueSet {
+    private mutating func endLingering() -> QueueSet {
         var pending: QueueSet = []
         for queue in trackers.indices where trackers[queue].settledPosition < trackers[queue].queue.tail {
             pending.insert(queue)

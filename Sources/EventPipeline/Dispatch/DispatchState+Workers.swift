@@ -80,17 +80,16 @@ extension DispatchState {
         actions: inout DispatchActions
     ) -> Report {
         let failures = trackers[queue].failures
+        let startsAgain = settlement.retryReason?.code == .superseded && checkpointing.contains(queue)
         let pause = trackers[queue].settle(
             settlement,
-            startsAgain: settlement.retryReason?.code == .superseded && checkpointing.contains(queue),
+            startsAgain: startsAgain,
             retry: configuration.retry,
             now: now,
             jitter: jitter
         )
-        if pause == nil {
-            endFlushes(settledIn: queue, actions: &actions)
-            roomCameFree(in: queue, now: { now }, actions: &actions)
-        }
+        if pause == nil { endFlushes(settledIn: queue, actions: &actions) }
+        if pause == nil || startsAgain { roomCameFree(in: queue, now: { now }, actions: &actions) }
         return Report(
             pause: pause,
             failures: pause == nil ? failures : trackers[queue].failures,
@@ -100,9 +99,16 @@ extension DispatchState {
 
     /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.
     ///
-    /// One of them is tried again after the longest pause of the retry policy. Returns whether this is new.
-    mutating func noteBroken(_ name: String, _ reason: TrackerError, of queue: Int, now: Duration) -> Bool {
-        trackers[queue].broken.note(name, reason, nextProbe: now + configuration.retry.maximumPause)
+    /// One of them is tried again after the longest pause of the retry policy, and later where the probe took long.
+    /// Returns whether this is new.
+    mutating func noteBroken(
+        _ name: String,
+        _ reason: TrackerError,
+        of queue: Int,
+        after probe: Duration,
+        now: Duration
+    ) -> Bool {
+        trackers[queue].broken.note(name, reason, after: probe, pause: configuration.retry.maximumPause, now: now)
     }
 
     /// A probe was delivered.

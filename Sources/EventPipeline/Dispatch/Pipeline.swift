@@ -262,9 +262,10 @@ public final class Pipeline: Service {
         }
     }
 
-    /// Delivers what was acknowledged so far without lingering; does not wait for it.
+    /// Delivers what was taken so far without lingering, also what is on its way to the journal; does not wait for it.
     package func endLingering() {
-        decide { state, actions in actions.wakes = state.endLingering() }
+        let number = nextFlush.add(1, ordering: .relaxed).newValue
+        decide { state, actions in actions = state.flush(number: number) {} }
     }
 
     private func abandonFlush(_ number: UInt64) {

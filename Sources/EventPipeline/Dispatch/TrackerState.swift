@@ -220,15 +220,14 @@ extension TrackerState {
             return stepWhenReady(urgency, published: published, now: now)
         case .delivery(let remainder):
             if now < until { return wait(until: until) }
-            return isDiagnosisDue(now: now)
-                ? diagnose(remainder, published: published) : deliverAgain(remainder, diagnoses: false)
+            return isDiagnosisDue(now: now) ? diagnose(remainder, published: published) : deliverAgain(remainder)
         }
     }
 
-    private mutating func deliverAgain(_ remainder: Remainder, diagnoses: Bool) -> WorkerStep {
+    private mutating func deliverAgain(_ remainder: Remainder) -> WorkerStep {
         phase = .delivering(remainder.inFlight)
         statistics.retried += remainder.delivery.count
-        return diagnoses ? .diagnose(remainder.delivery, turn: failures) : .deliverAgain(remainder.delivery)
+        return .deliverAgain(remainder.delivery)
     }
 
     /// Whether deliveries have failed for so long that it is worth asking whether only some events are the reason.
@@ -237,13 +236,15 @@ extension TrackerState {
         return now >= failingSince + parkAfter
     }
 
-    /// Tries what is left of a delivery by the events' names, each alone.
+    /// Finds out which events of what is left of a delivery are the reason.
     ///
     /// Where all have one name, others are needed to tell a broken table from an outage: they are taken from the queue, then
-    /// from the journal, as far as the queue's limits go. Where none come, nobody waits for these either.
+    /// from the journal, as far as the queue's limits go.
     private mutating func diagnose(_ remainder: Remainder, published: UInt64) -> WorkerStep {
         var remainder = remainder
-        while !remainder.delivery.hasSeveralNames, queue.mayHold(remainder.delivery) {
+        var names = NameSearch(except: broken)
+        names.look(through: remainder.delivery.slices)
+        while !names.hasFoundSeveral, queue.mayHold(remainder.delivery) {
             if queue.isEmpty {
                 guard let from = queue.spilledFrom, from < published else { break }
                 phase = .reading(for: remainder)
@@ -251,6 +252,7 @@ extension TrackerState {
             }
             let head = queue.head
             let slices = queue.take()
+            names.look(through: slices)
             remainder.append(
                 slices,
                 events: queue.head - head,
@@ -258,7 +260,9 @@ extension TrackerState {
                 nextSequence: slices.nextSequence
             )
         }
-        return deliverAgain(remainder, diagnoses: remainder.delivery.hasSeveralNames)
+        statistics.retried += remainder.delivery.count
+        phase = .delivering(remainder.inFlight)
+        return .diagnose(remainder.delivery, turn: failures)
     }
 
     private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {

@@ -2,9 +2,9 @@ import Journal
 
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.
 extension TrackerWorker {
-    /// Delivers what is left of a delivery by the events' names, and parks what is stuck while others are delivered.
+    /// Finds out which events of what is left of a delivery are stuck while others are delivered, and parks them.
     func diagnose(_ delivery: Delivery, turn: Int) async {
-        let diagnosis = await Diagnosis(of: delivery, turn: turn, send: send)
+        let diagnosis = await Diagnosis(of: delivery, turn: turn, limits: pipeline.configuration.delivery, send: send)
         for stuck in diagnosis.stuck where stuck.isWholeName { noteBroken(stuck.name, stuck.reason) }
         let parking = diagnosis.stuck.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
@@ -26,63 +26,78 @@ extension TrackerWorker {
     /// What is parked is synced before the others are delivered with the checkpoint, which is behind all of them. Where it
     /// cannot be kept, nothing is delivered either: the tracker stands until there is room.
     func deliver(_ delivery: Delivery, around broken: BrokenEvents) async {
-        var parking: [(Int, TrackerError)] = []
-        var refusals: [DeliveryOutcome.Refusal] = []
-        var others: [Int] = []
+        let now = pipeline.clock.now()
+        var sorted = SortedEvents()
+        var probe: (name: String, positions: [Int], reason: TrackerError)?
         for (name, positions) in delivery.positionsByName() {
-            switch broken.handling(of: name, now: pipeline.clock.now()) {
-            case nil:
-                others += positions
-            case .park(let reason):
-                parking += positions.map { ($0, reason) }
-            case .probe(let reason):
-                let probe = await send(delivery.selecting(positions.prefix(1)))
-                if let said = probe.retryReason {
-                    // That nothing can be reached says nothing new about the table.
-                    let reason = said.code == .unavailable || said.code == .cancelled ? reason : said
-                    noteBroken(name, reason)
-                    parking += positions.map { ($0, reason) }
-                } else {
-                    noteMended(name)
-                    refusals += probe.refusals.map { .init(position: positions[0], reason: $0.reason) }
-                    others += positions.dropFirst()
-                }
+            switch broken.handling(of: name, now: now) {
+            case nil: sorted.others += positions
+            case .probe(let reason) where probe == nil: probe = (name, positions, reason)
+            case .probe(let reason), .park(let reason): sorted.parking += positions.map { ($0, reason) }
             }
         }
-        others.sort()
-        if let obstacle = await park(parking, of: delivery) {
-            let retried = (others + parking.map(\.0)).sorted()
-            let settlement = Settlement(
-                of: delivery,
-                refusals: refusals,
-                retryPositions: retried,
-                retryReason: obstacle
+        sorted.others.sort()
+        if let obstacle = await park(sorted.parking, of: delivery) {
+            return await report(
+                Settlement(
+                    of: delivery,
+                    refusals: [],
+                    retryPositions: Array(0..<delivery.count),
+                    retryReason: obstacle
+                ),
+                stored: nil
             )
-            return await report(settlement, stored: nil)
         }
-        guard !others.isEmpty else {
-            let settlement = Settlement(
-                of: delivery,
-                refusals: refusals,
-                parked: parking.count,
-                retryPositions: [],
-                retryReason: nil
-            )
-            return await report(settlement, stored: nil)
+        guard let probe else { return await deliverOthers(sorted, of: delivery) }
+        // Before the probe, which may take long; and without the checkpoint, because what is probed is before it.
+        await send(sorted.others, of: delivery, &sorted)
+        if sorted.isSuperseded {
+            sorted.retry(probe.positions)
+        } else {
+            await self.probe(probe.name, probe.positions, probe.reason, of: delivery, &sorted)
         }
-        let rest = Delivery(delivery.selecting(others).slices, checkpoint: delivery.checkpoint)
+        await report(sorted.settlement(of: delivery), stored: nil)
+    }
+
+    /// Delivers what is not parked, with the checkpoint.
+    private func deliverOthers(_ sorted: SortedEvents, of delivery: Delivery) async {
+        var sorted = sorted
+        guard !sorted.others.isEmpty else { return await report(sorted.settlement(of: delivery), stored: nil) }
+        let rest = Delivery(delivery.selecting(sorted.others).slices, checkpoint: delivery.checkpoint)
         let settlement = await send(rest)
-        refusals += settlement.refusals.map { .init(position: others[$0.position], reason: $0.reason) }
-        await report(
-            Settlement(
-                of: delivery,
-                refusals: refusals,
-                parked: parking.count,
-                retryPositions: settlement.retryPositions.map { others[$0] },
-                retryReason: settlement.retryReason
-            ),
-            stored: checkpoint(of: rest, settlement)
-        )
+        sorted.note(settlement, of: sorted.others)
+        await report(sorted.settlement(of: delivery), stored: checkpoint(of: rest, settlement))
+    }
+
+    private func send(_ positions: [Int], of delivery: Delivery, _ sorted: inout SortedEvents) async {
+        guard !positions.isEmpty else { return }
+        sorted.note(await send(delivery.selecting(positions)), of: positions)
+    }
+
+    /// Tries one of the events of a name that were not delivered; the others follow it, or are parked with it.
+    private func probe(
+        _ name: String,
+        _ positions: [Int],
+        _ reason: TrackerError,
+        of delivery: Delivery,
+        _ sorted: inout SortedEvents
+    ) async {
+        let began = pipeline.clock.now()
+        let probe = await send(delivery.selecting(positions.prefix(1)))
+        guard let said = probe.retryReason else {
+            noteMended(name)
+            sorted.note(probe, of: [positions[0]])
+            return await send(Array(positions.dropFirst()), of: delivery, &sorted)
+        }
+        // That nothing can be reached says nothing new about the table.
+        let reason = said.code == .unavailable || said.code == .cancelled ? reason : said
+        noteBroken(name, reason, after: pipeline.clock.now() - began)
+        let parking = positions.map { ($0, reason) }
+        if let obstacle = await park(parking, of: delivery) {
+            sorted.retry(positions, obstacle)
+        } else {
+            sorted.parking += parking
+        }
     }
 
     /// Keeps events in the quarantine; returns why that failed, where it did.
@@ -106,9 +121,9 @@ extension TrackerWorker {
         return nil
     }
 
-    private func noteBroken(_ name: String, _ reason: TrackerError) {
+    private func noteBroken(_ name: String, _ reason: TrackerError, after probe: Duration = .zero) {
         let now = pipeline.clock.now()
-        let isNew = pipeline.decide { state, _ in state.noteBroken(name, reason, of: queue, now: now) }
+        let isNew = pipeline.decide { state, _ in state.noteBroken(name, reason, of: queue, after: probe, now: now) }
         if isNew { pipeline.log.broken(name, reason, tracker: tracker.name) }
     }
 
@@ -122,4 +137,38 @@ extension TrackerWorker {
         message: "The delivery was cancelled.",
         isRetryable: true
     )
+}
+
+/// What becomes of the events of a delivery some of which are parked, by their positions.
+private struct SortedEvents {
+    var parking: [(position: Int, reason: TrackerError)] = []
+    var others: [Int] = []
+    private var refusals: [DeliveryOutcome.Refusal] = []
+    private var retryPositions: [Int] = []
+    private var retryReason: TrackerError?
+
+    /// Notes what became of the events at some positions.
+    mutating func note(_ settlement: Settlement, of positions: [Int]) {
+        refusals += settlement.refusals.map { .init(position: positions[$0.position], reason: $0.reason) }
+        if let reason = settlement.retryReason { retry(settlement.retryPositions.map { positions[$0] }, reason) }
+    }
+
+    /// Notes events that are to be tried again; without a reason for that of the others.
+    mutating func retry(_ positions: [Int], _ reason: TrackerError? = nil) {
+        retryPositions += positions
+        if let reason { retryReason = reason }
+    }
+
+    /// Whether another process delivers these events.
+    var isSuperseded: Bool { retryReason?.code == .superseded }
+
+    func settlement(of delivery: Delivery) -> Settlement {
+        Settlement(
+            of: delivery,
+            refusals: refusals,
+            parked: parking.count,
+            retryPositions: retryPositions.sorted(),
+            retryReason: retryReason
+        )
+    }
 }

@@ -59,9 +59,14 @@ public struct Delivery: Sendable {
 
     /// The positions of the events of each name; the names in the order in which they first appear.
     func positionsByName() -> [(name: String, positions: [Int])] {
+        positionsByName(of: 0..<count)
+    }
+
+    /// Some positions, ascending, by the names of their events; the names in the order in which they first appear.
+    func positionsByName(of positions: some Sequence<Int>) -> [(name: String, positions: [Int])] {
         var groups: [(name: String, positions: [Int])] = []
         var places: [String: Int] = [:]
-        for (position, event) in enumerated() {
+        for (position, event) in zip(positions, selecting(positions)) {
             let name = event.name
             if let place = places[name] {
                 groups[place].positions.append(position)
@@ -71,12 +76,6 @@ public struct Delivery: Sendable {
             }
         }
         return groups
-    }
-
-    /// Whether its events have more than one name.
-    var hasSeveralNames: Bool {
-        guard let first = first(where: { _ in true })?.name else { return false }
-        return contains { $0.name != first }
     }
 }
 

@@ -118,21 +118,107 @@ struct ParkingTests {
         }
     }
 
-    @Test("an outage parks nothing, however long it takes")
+    @Test("events that always fail are parked alone though they follow one another, or are all of one name")
+    func neighbours() async throws {
+        let tracker = PoisonTracker(poison: [0, 1, 2, 9, 19])
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<20)
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered.value.sorted() == (0..<20).filter { ![0, 1, 2, 9, 19].contains($0) })
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.brokenEvents.isEmpty == true)
+            #expect(try lines().count == 5)
+        }
+    }
+
+    @Test("an outage parks nothing, however long it takes, and afterwards all are delivered in their order")
     func outage() async throws {
         let tracker = TableTracker()
         tracker.state.update { $0.isDown = true }
         try await withQuarantine { quarantine, lines in
             let harness = try PipelineHarness([tracker], quarantine: quarantine)
             try await harness.runWithTime { pipeline in
-                pipeline.accept("A", 0..<2)
-                pipeline.accept("AB", 2..<4)
+                for number in 0..<20 { pipeline.accept(number % 3 == 0 ? "AB" : "A", number..<number + 1) }
                 await tracker.waitForCalls(Self.attemptsInAnHour * 2)
                 tracker.state.update { $0.isDown = false }
                 await pipeline.flush()
             }
-            #expect(tracker.delivered.sorted() == [0, 1, 2, 3])
+            // But for those of the attempt during which it came back.
+            let order = tracker.delivered
+            #expect(order.sorted() == Array(0..<20))
+            #expect(zip(order, order.dropFirst()).count { $0 > $1 } <= 2)
             #expect(try lines().isEmpty)
+        }
+    }
+
+    @Test("an event that a tracker refuses in an outage, without asking its destination, shows nothing about it")
+    func refusedInOutage() async throws {
+        let tracker = TableTracker()
+        tracker.state.update { ($0.isDown, $0.refused) = (true, [3]) }
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                pipeline.accept("A", 0..<2)
+                await tracker.waitForCalls(1)
+                // They come to the others with the first diagnosis.
+                pipeline.accept("AB", 2..<5)
+                await tracker.waitForCalls(Self.attemptsInAnHour)
+                tracker.state.update { $0.isDown = false }
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered.sorted() == [0, 1, 2, 4])
+            #expect(try lines().count == 1)
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.refused == 1)
+            #expect(harness.pipeline.statistics[tracker: "alpha"]?.parked == 0)
+        }
+    }
+
+    @Test("no call is larger than a delivery may be, however much waits behind an outage")
+    func limits() async throws {
+        let tracker = TableTracker()
+        tracker.state.update { $0.isDown = true }
+        let files = SimulatedFileSystem(seed: 1)
+        try await withQuarantine { quarantine, lines in
+            let queue = Pipeline.Queue(capacityInEvents: 21, fullPolicy: .spill)
+            let harness = try PipelineHarness([tracker], journal: files, queue: queue, quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                for number in 0..<40 { try await pipeline.submit(PipelineHarness.batch("A", number..<number + 1)) }
+                await tracker.waitForCalls(Self.attemptsInAnHour)
+                tracker.state.update { $0.isDown = false }
+                await pipeline.flush()
+            }
+            #expect(tracker.delivered == Array(0..<40))
+            #expect(tracker.state.value.mostEvents == 7)
+        }
+    }
+
+    @Test("a probe comes after the events of the same delivery that work")
+    func probeComesLast() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        try await withQuarantine { quarantine, _ in
+            let harness = try PipelineHarness([tracker], quarantine: quarantine)
+            try await harness.runWithTime { pipeline in
+                func submitBoth(_ number: Int) async throws {
+                    let events = [ScriptedEvent("A", number: number), ScriptedEvent("AB", number: number + 1)]
+                    try await pipeline.submit(.scripted(catalog: PipelineHarness.catalog, events: events))
+                    await pipeline.flush()
+                }
+                pipeline.accept("A", 0..<1)
+                pipeline.accept("AB", 1..<2)
+                await tracker.waitForDelivered(1)
+                try await submitBoth(2)
+                #expect(pipeline.statistics[tracker: "alpha"]?.brokenEvents.isEmpty == false)
+                let known = tracker.state.value.calls.count
+                var number = 4
+                while !tracker.state.value.calls[known...].contains(["A"]) {
+                    try Task.checkCancellation()
+                    try await submitBoth(number)
+                    number += 2
+                }
+            }
+            #expect(tracker.state.value.calls.suffix(2) == [["AB"], ["A"]])
         }
     }
 

@@ -33,7 +33,7 @@ struct PipelineHarness: Sendable {
         )
     }
 
-    /// A pipeline with a journal; every delivery goes out without lingering.
+    /// A pipeline with a journal; deliveries do not linger unless a test states how long.
     init(
         _ trackers: [any Tracker],
         journal files: any FileSystem,
@@ -44,6 +44,7 @@ struct PipelineHarness: Sendable {
         quarantine: Quarantine? = nil,
         log: RecordingLog = RecordingLog(),
         openedAt: Int64 = 0,
+        linger: Duration = .zero,
         commitOverdueAfter: Duration = Self.never
     ) throws {
         let logger = log.logger
@@ -54,7 +55,7 @@ struct PipelineHarness: Sendable {
             journal: Journal(files, configuration: journal, now: openedAt),
             configuration: .init(
                 queue: queue,
-                delivery: .init(maximumEvents: 7, linger: .zero),
+                delivery: .init(maximumEvents: 7, linger: linger),
                 cancellationGrace: Self.never,
                 commitOverdueAfter: commitOverdueAfter,
                 journalStart: start

@@ -6,9 +6,13 @@ final class TableTracker: Tracker {
     struct State: Sendable {
         var broken: Set<String> = []
         var isDown = false
+        /// The events that it refuses without asking its destination.
+        var refused: Set<Int> = []
         var delivered: [Int] = []
         /// The names of the events of each call of `deliver`, in order.
         var calls: [Set<String>] = []
+        /// How many events the largest call had.
+        var mostEvents = 0
     }
 
     let name = "alpha"
@@ -25,20 +29,27 @@ final class TableTracker: Tracker {
         let stopsAtFirstFailure = stopsAtFirstFailure
         return state.update { state in
             state.calls.append(Set(delivery.map(\.name)))
-            if state.isDown { return .retry(ScriptedTracker.outage) }
+            state.mostEvents = max(state.mostEvents, delivery.count)
             var left: [Int] = []
+            var refusals: [DeliveryOutcome.Refusal] = []
             for (position, event) in delivery.enumerated() {
-                if state.broken.contains(event.name) || stopsAtFirstFailure && !left.isEmpty {
+                if state.refused.contains(event.number) {
+                    refusals.append(.init(position: position, reason: "It is too large."))
+                } else if state.isDown || state.broken.contains(event.name) || stopsAtFirstFailure && !left.isEmpty {
                     left.append(position)
                 } else {
                     state.delivered.append(event.number)
                 }
             }
-            return left.isEmpty ? .delivered : DeliveryOutcome(retry: .init(positions: left, reason: Self.reason))
+            let reason = state.isDown ? Self.timeout : Self.reason
+            let retry = left.isEmpty ? nil : DeliveryOutcome.Retry(positions: left, reason: reason)
+            return DeliveryOutcome(refusals: refusals, retry: retry)
         }
     }
 
     static let reason = TrackerError(code: .notPrepared, message: "There is no such table.", isRetryable: false)
+
+    static let timeout = TrackerError(code: .timeout, message: "There was no answer in time.", isRetryable: true)
 
     var delivered: [Int] { state.value.delivered }
 

@@ -102,6 +102,23 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0, 1, 3])
     }
 
+    @Test("to end the lingering ends that of what is on its way to the journal, too")
+    func lingering() async throws {
+        let (files, answers) = (SimulatedFileSystem(seed: 4), Answers())
+        let tracker = ScriptedTracker(name: "alpha")
+        let harness = try PipelineHarness([tracker], journal: files, queue: Self.queue, linger: .seconds(3600))
+        try await harness.run { pipeline, _ in
+            files.syncs.close()
+            _ = try answers.submit(0, to: pipeline)
+            await files.syncs.waitForSomebody()
+            pipeline.endLingering()
+            files.syncs.open()
+            await answers.waitForSuccess(0)
+            await tracker.waitForDelivered(1)
+        }
+        #expect(tracker.deliveredNumbers == [0])
+    }
+
     @Test("a submission that is cancelled while it is being written ends at once and says that nobody knows")
     func cancelled() async throws {
         let files = SimulatedFileSystem(seed: 3)
