@@ -50,6 +50,25 @@ import Testing
         }
     }
 
+    @Test(
+        "whatever sleeps is found, whoever is asked to",
+        arguments: [
+            "try await Task.sleep(for: .seconds(1))", "try await ContinuousClock().sleep(until: later)", "usleep(5)",
+            #"_ = try await Command.run("sleep", ["1"])"#, #"run("SELECT pg_sleep(0.5)")"#,
+            #"run("sh", "sleep 1; exit")"#,
+        ]
+    )
+    func sleeping(line: String) {
+        #expect(SleepRule.findings(in: TextFile(path: "Tests/A/A.swift", text: "\n\(line)\n")).map(\.line) == [2])
+        #expect(SleepRule.findings(in: TextFile(path: "Tests/A/A.swift", text: "// \(line)\n")).isEmpty)
+    }
+
+    @Test("to wake a sleeper is not to sleep")
+    func sleepers() {
+        let text = "await clock.waitForSleepers(1)\npipeline.clock.sleepUntil(time)\nlet sleepers = 1\n"
+        #expect(SleepRule.findings(in: TextFile(path: "Sources/A/A.swift", text: text)).isEmpty)
+    }
+
     @Test("a longer word that ends like a banned call is none")
     func partsOfWords() {
         let text = "fingerprint(a)\nlet x = has!\nreprint(b)\n"

@@ -25,15 +25,6 @@ struct BannedCallRule: Sendable, CustomTestStringConvertible {
             instead: "use precondition for our own bugs, and throw for what comes from outside"
         ),
         BannedCallRule(
-            text: "Task.sleep",
-            folders: ["Sources/", "Tests/"],
-            // The contract holds trackers to limits in real time, against real destinations.
-            exceptions: ["Sources/PipelineTestKit/TrackerContract+Deliveries.swift"],
-            instead: "take a clock as an argument, and advance it in tests"
-        ),
-        BannedCallRule(text: "Thread.sleep", folders: ["Sources/", "Tests/"], instead: "wait for what you wait for"),
-        BannedCallRule(text: "usleep(", folders: ["Sources/", "Tests/"], instead: "wait for what you wait for"),
-        BannedCallRule(
             text: "Task.detached",
             folders: product,
             exceptions: ["Sources/EventPipeline/Dispatch/Pipeline+Journal.swift"],
