@@ -200,6 +200,14 @@ let package = Package(
             swiftSettings: [.treatAllWarnings(as: .error)],
             plugins: ["EventCodegenPlugin"]
         ),
+        // README's plan, and the Swift that it shows with it.
+        .target(
+            name: "ReadmeShop",
+            dependencies: ["ConsoleTracker", "EventModel", "EventPipeline", "PostgresTracker"],
+            path: "Tests/Readme",
+            swiftSettings: [.treatAllWarnings(as: .error)],
+            plugins: ["EventCodegenPlugin"]
+        ),
         .target(
             name: "DocumentationSnippets",
             dependencies: [
@@ -244,8 +252,8 @@ let package = Package(
                 "TestSupport",
                 // Not imported, but run: the tests start the programs they find beside themselves.
                 "TutorialShop", "event-codegen", "sluice",
-                // Nor is this, which is compiled because the documentation shows it.
-                "DocumentationSnippets",
+                // Nor are these, which are compiled because the documentation shows them.
+                "DocumentationSnippets", "ReadmeShop",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -265,7 +273,7 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system && target.type != .plugin {
-    guard !["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "TutorialShop"].contains(target.name) else {
+    guard !["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop"].contains(target.name) else {
         continue
     }
     target.swiftSettings = [

@@ -3,10 +3,11 @@
 # uses the build plugin, which is built before and after. What it adds there is removed at the end, however it ends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/lib/packages.sh
 
 package=Examples/hummingbird-app
 sources=$package/Sources/App
-generated=$package/.build/plugins/outputs/hummingbird-app/App/destination/EventCodegenPlugin/GeneratedEvents.swift
+generated=.build/plugins/outputs/hummingbird-app/App/destination/EventCodegenPlugin/GeneratedEvents.swift
 # Names as people give them: with spaces, and with letters that English lacks.
 plan="$sources/Events/Extra events/Küche.plist"
 caller=$sources/RebuildTest.swift
@@ -16,6 +17,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/sluice-rebuild.XXXXXX")
 
 clean_up() {
     rm -rf "$work" "$(dirname "$plan")" "$caller" "$written" "$options"
+    forget_plan
 }
 trap clean_up EXIT
 trap 'exit 1' INT TERM
@@ -28,7 +30,7 @@ fail() {
 }
 
 build() {
-    swift build --package-path "$package" --target App "$@" >"$work/build.log" 2>&1
+    swift build --package-path "$package" --scratch-path .build --target App "$@" >"$work/build.log" 2>&1
 }
 
 # must_build CASE: builds, or says in which case it could not.
@@ -63,7 +65,7 @@ call() {
 must_write_nothing() {
     touch "$work/marker"
     build --verbose || fail "$1: the build fails" "$work/build.log"
-    find "$package/.build/debug/App.build" "$generated" -type f -newer "$work/marker" >"$work/written"
+    find .build/debug/App.build "$generated" -type f -newer "$work/marker" >"$work/written"
     [[ ! -s $work/written ]] || fail "$1, but files are written" "$work/written"
     must_not_run "$1" 'swiftc.* -module-name App '
 }
@@ -73,6 +75,7 @@ must_not_run() {
     if grep -E -- "$2" "$work/build.log" >"$work/commands"; then fail "$1, but tools are run" "$work/commands"; fi
 }
 
+forget_plan
 must_build "before anything is changed"
 cp "$generated" "$work/original.swift"
 if grep -q DishCooked "$generated"; then fail "the event of this test is in the plan already"; fi
@@ -107,7 +110,7 @@ must_build "a plan file and its caller are deleted"
 cmp "$generated" "$work/original.swift" || fail "after all is as it was, the Swift is another"
 
 generate_events() {
-    swift package --package-path "$package" --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1
+    swift package --package-path "$package" --scratch-path .build --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1
 }
 
 echo '{}' >"$options"

@@ -14,15 +14,17 @@ struct MarkdownPage {
 
     init(_ text: String) {
         var blocks: [Block] = []
-        var open: (language: String, lines: [Substring])?
+        var open: (language: String, indentation: Int, lines: [Substring])?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if let block = open, line == "```" {
+            let indentation = line.prefix { $0 == " " }.count
+            let content = line.dropFirst(indentation)
+            if let block = open, content == "```" {
                 blocks.append(Block(language: block.language, text: block.lines.map { $0 + "\n" }.joined()))
                 open = nil
-            } else if open != nil {
-                open?.lines.append(line)
-            } else if line.hasPrefix("```") {
-                open = (String(line.dropFirst(3)), [])
+            } else if let block = open {
+                open?.lines.append(line.dropFirst(min(indentation, block.indentation)))
+            } else if content.hasPrefix("```") {
+                open = (String(content.dropFirst(3)), indentation, [])
             }
         }
         self.blocks = blocks

@@ -17,14 +17,19 @@ struct SnippetTests {
     }
 
     private static func compiled() throws -> [String] {
-        try (files(in: "Tests/Snippets", ".swift") + files(in: "Tests/Tutorial", ".swift")).map(flush)
+        try ["Tests/Snippets", "Tests/Tutorial", "Tests/Readme"].flatMap { try files(in: $0, ".swift") }.map(flush)
     }
 
     @Test("what stands on a page is compiled")
     func pages() throws {
         let compiled = try Self.compiled()
-        let blocks = try Self.files(in: "Sources", ".md").flatMap { MarkdownPage($0).texts("swift") }
-        #expect(blocks.count >= 12)
+        let readme = try String(contentsOf: RepositoryFile.url("README.md"), encoding: .utf8)
+        let pages = try Self.files(in: "Sources", ".md") + Self.files(in: "Documentation", ".md") + [readme]
+        // Parts of a manifest are ReadmeTests' matter.
+        let blocks = pages.flatMap { MarkdownPage($0).texts("swift") }.filter {
+            !$0.contains(".product(") || $0.hasPrefix("// swift-tools-version")
+        }
+        #expect(blocks.count >= 14)
         for block in blocks {
             #expect(compiled.contains { $0.contains(Self.flush(block)) }, "nothing compiles:\n\(block)")
         }

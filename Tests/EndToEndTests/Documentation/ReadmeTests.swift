@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+/// What README tells its reader to type, and what it and the migration guide show, but for their Swift.
+@Suite("README", .timeLimit(.minutes(3)))
+struct ReadmeTests {
+    @Test("every sluice command in README is understood")
+    func commands() async throws {
+        let commands = Self.shellLines(of: try MarkdownPage(path: "README.md")).filter { $0.hasPrefix("sluice ") }
+        #expect(commands.count >= 3)
+        let folder = try TestFolder()
+        for command in commands {
+            let words = command.split(separator: " ").dropFirst().map(String.init)
+            // Understood, each gets as far as to look for its plan or folder, and ends with 1; wrong usage would be 64.
+            let isTool = words.first == "quarantine"
+            let run = try await Sluice.run(words + [isTool ? "--quarantine" : "--events", "nowhere"], in: folder)
+            #expect(run.ending == .exit(1), "\(command)")
+            let message = isTool ? "'nowhere' cannot be read" : "nowhere:1:1: error: there is no such file"
+            // A check prints what it finds as its result.
+            let said = words.first == "check" ? run.output.joined(separator: "\n") : run.errors.first
+            let wanted = words.first == "check" ? "nowhere:1:1: there is no such file" : message
+            #expect(said?.contains(wanted) == true, "\(command)")
+        }
+    }
+
+    @Test("the plan that it shows is the one that its Swift is compiled with")
+    func plan() throws {
+        let shown = try MarkdownPage(path: "README.md").texts("xml")
+        #expect(shown == [try String(contentsOf: RepositoryFile.url("Tests/Readme/events.plist"), encoding: .utf8)])
+    }
+
+    @Test("the answer that it shows to a wrong event is the one that is given")
+    func answer() async throws {
+        let block = try #require(MarkdownPage(path: "README.md").blocks.first { $0.text.hasPrefix("$ curl") }).text
+        let parts = try #require(try /--json '([^']+)'\n(.+)/.dotMatchesNewlines().firstMatch(in: block))
+        let folder = try TestFolder()
+        try FileManager.default.createSymbolicLink(
+            at: folder.url.appending(path: "events"),
+            withDestinationURL: RepositoryFile.url("events")
+        )
+        let server = try await ServingSluice.start("--no-journal", in: folder, plan: "events")
+        let response = try await server.post(String(parts.output.1))
+        #expect(response.status == 422)
+        #expect(try Self.json(response.body) == Self.json(String(parts.output.2)))
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test(
+        "the parts of a manifest that it and the migration guide show make one, and ask for what Sluice has",
+        arguments: ["README.md", "Documentation/MigratingFromJustTrack.md"]
+    )
+    func manifest(path: String) async throws {
+        let block = try #require(MarkdownPage(path: path).texts("swift").first)
+        let package = #".package(url: "…/sluice", branch: "main")"#
+        let page = try String(contentsOf: RepositoryFile.url(path), encoding: .utf8)
+        #expect(page.contains(package))
+        let parts = block.contains("targets:") ? block : "dependencies: [\(package)], targets: [\(block)]"
+        let folder = try TestFolder()
+        let manifest = """
+            // swift-tools-version: 6.2
+            import PackageDescription
+            let package = Package(name: "reader", platforms: [.macOS(.v15)], \(parts))
+            """
+        try folder.write(manifest, to: "Package.swift")
+        let dump = try await Command.run("swift", ["package", "--package-path", folder.url.path, "dump-package"])
+        #expect(dump.status == 0, "\(dump.text)")
+        let own = try String(contentsOf: RepositoryFile.url("Package.swift"), encoding: .utf8)
+        let asked = block.matches(of: /(?:product|plugin)\(name: ("\w+"), package: "sluice"\)/)
+        #expect(!asked.isEmpty)
+        for match in asked { #expect(own.contains("(name: \(match.1), targets: ["), "\(match.1)") }
+    }
+
+    private static func json(_ text: String) throws -> NSDictionary {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+    }
+
+    /// The lines of the blocks of commands, without comments.
+    private static func shellLines(of page: MarkdownPage) -> [String] {
+        page.texts("sh").flatMap { $0.split(separator: "\n") }.map { line in
+            line.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces)
+        }
+    }
+}
