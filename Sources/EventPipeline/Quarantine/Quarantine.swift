@@ -98,7 +98,13 @@ public final class Quarantine: Sendable {
         )
         self.refusals = try RefusalJournal(kept)
         ring = try VerdictRing(latest, now: time)
-        handover = Mutex(VerdictHandover(capacityInBytes: handoverCapacityInBytes))
+        // Small against the ring, so that a frame always fits once old ones are removed.
+        handover = Mutex(
+            VerdictHandover(
+                capacityInBytes: handoverCapacityInBytes,
+                maximumFrameBytes: min(1 << 20, capacities.verdicts / 8)
+            )
+        )
         self.now = now
         self.clock = PipelineClock(clock)
         self.logger = logger
@@ -110,7 +116,7 @@ public final class Quarantine: Sendable {
     private init(discardingWith logger: Logger) {
         ring = nil
         refusals = nil
-        handover = Mutex(VerdictHandover(capacityInBytes: 0))
+        handover = Mutex(VerdictHandover(capacityInBytes: 0, maximumFrameBytes: 0))
         now = Timestamp.now
         clock = PipelineClock(ContinuousClock())
         self.logger = logger
@@ -139,9 +145,8 @@ public final class Quarantine: Sendable {
     package func keep(_ rejections: [Rejection], source: String, planVersion: String?) {
         guard !rejections.isEmpty else { return }
         guard let ring else { return countLost(rejections.count, Self.discards) }
-        let time = now()
-        let records = VerdictRecords(rejections, source: source, planVersion: planVersion, at: time)
-        switch handover.withLock({ $0.add(VerdictHandover.Entry(records: records, time: time)) }) {
+        let entry = VerdictHandover.Entry(rejections, source: source, planVersion: planVersion, at: now())
+        switch handover.withLock({ $0.add(entry) }) {
         case .waits: break
         // It ends with what was handed over by then, so it needs nobody who waits for it; `drain` does where somebody must.
         case .startsWriting: Task { await writeHandedOver(to: ring) }
@@ -152,7 +157,7 @@ public final class Quarantine: Sendable {
     private func writeHandedOver(to ring: VerdictRing) async {
         while let entries = handover.withLock({ $0.next() }) {
             let outcome = await ring.write(entries)
-            let events = entries.reduce(0) { $0 + $1.records.count }
+            let events = entries.reduce(0) { $0 + $1.rejections.count }
             if let error = outcome.error { countLost(events, error.message) } else { countKept(events) }
             if outcome.overwritten > 0 { countOverwritten(outcome.overwritten) }
             let drained = handover.withLock { $0.finish(entries) }

@@ -6,10 +6,28 @@ import EventModel
 /// A value, changed under a lock. It is bounded in bytes, those that are being written included: what finds no room is not
 /// taken, because an event loop must not wait for a disk.
 struct VerdictHandover: Sendable {
-    /// The rejected events of one request.
+    /// The rejected events of one request; the thread that writes them brings them into the form that is stored.
     struct Entry: Sendable {
-        let records: VerdictRecords
+        let rejections: [Rejection]
+        let source: String
+        let planVersion: String?
         let time: Timestamp
+        /// About how much memory they take, and no less than will be written.
+        let byteCount: Int
+
+        init(_ rejections: [Rejection], source: String, planVersion: String?, at time: Timestamp) {
+            self.rejections = rejections
+            self.source = source
+            self.planVersion = planVersion
+            self.time = time
+            byteCount = rejections.reduce(0) {
+                $0 + $1.original.count + Rejection.storedBytes(of: $1.violations)
+            }
+        }
+
+        var records: VerdictRecords {
+            VerdictRecords(rejections, source: source, planVersion: planVersion, at: time)
+        }
     }
 
     /// What became of an entry.
@@ -30,10 +48,8 @@ struct VerdictHandover: Sendable {
         let completion: @Sendable () -> Void
     }
 
-    /// The most bytes of entries that are written as one frame, if not a single one has more.
-    private static let maximumFrameBytes = 1 << 20
-
     private let capacityInBytes: Int
+    private let maximumFrameBytes: Int
     private var waiting: Deque<Entry> = []
     private var drains: [Drain] = []
     private var isWriting = false
@@ -44,17 +60,19 @@ struct VerdictHandover: Sendable {
     private var bytes = 0
     private(set) var events = 0
 
-    init(capacityInBytes: Int) {
+    /// Takes entries up to a limit, and gives back at most `maximumFrameBytes` of them at a time, unless one alone has more.
+    init(capacityInBytes: Int, maximumFrameBytes: Int) {
         self.capacityInBytes = capacityInBytes
+        self.maximumFrameBytes = maximumFrameBytes
     }
 
     /// Takes an entry, where there is room.
     mutating func add(_ entry: Entry) -> Admission {
-        guard entry.records.bytes.count <= capacityInBytes - bytes else { return .full }
+        guard entry.byteCount <= capacityInBytes - bytes else { return .full }
         waiting.append(entry)
         taken += 1
-        bytes += entry.records.bytes.count
-        events += entry.records.count
+        bytes += entry.byteCount
+        events += entry.rejections.count
         guard !isWriting else { return .waits }
         isWriting = true
         return .startsWriting
@@ -67,9 +85,9 @@ struct VerdictHandover: Sendable {
             return nil
         }
         var entries = [first]
-        var bytes = first.records.bytes.count
-        while let next = waiting.first, bytes + next.records.bytes.count <= Self.maximumFrameBytes {
-            bytes += next.records.bytes.count
+        var bytes = first.byteCount
+        while let next = waiting.first, bytes + next.byteCount <= maximumFrameBytes {
+            bytes += next.byteCount
             entries.append(next)
             waiting.removeFirst()
         }
@@ -80,8 +98,8 @@ struct VerdictHandover: Sendable {
     mutating func finish(_ entries: [Entry]) -> [@Sendable () -> Void] {
         done += UInt64(entries.count)
         for entry in entries {
-            bytes -= entry.records.bytes.count
-            events -= entry.records.count
+            bytes -= entry.byteCount
+            events -= entry.rejections.count
         }
         return endDrains { [done] in $0.target <= done }
     }

@@ -40,10 +40,11 @@ actor VerdictRing {
     func write(_ verdicts: [VerdictHandover.Entry]) -> Outcome {
         var outcome = Outcome()
         let bytes = verdicts.flatMap(\.records.bytes)
+        let count = verdicts.reduce(0) { $0 + $1.rejections.count }
         lastTime = verdicts.reduce(.min) { max($0, $1.time.microseconds) }
         do throws(JournalError) {
             outcome.overwritten = try makeRoom(for: FrameHeader.byteCount + bytes.count)
-            _ = try writer?.commit(lines: bytes, count: verdicts.reduce(0) { $0 + $1.records.count }, now: lastTime)
+            _ = try writer?.commit(lines: bytes, count: count, now: lastTime)
         } catch {
             outcome.error = error
         }
