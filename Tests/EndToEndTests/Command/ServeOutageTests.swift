@@ -83,7 +83,7 @@ struct ServeOutageTests {
         try folder.write(String(repeating: bad + "\n", count: 2_000), to: "bad.ndjson")
         let first = try await ServingSluice.start(in: folder, plan: "plan")
         #expect(try await first.post(file: folder.path("bad.ndjson")).status == 422)
-        await folder.waitForQuarantined(2_000)
+        try await folder.waitForQuarantined(2_000)
         first.process.send(SIGKILL)
         #expect(try await first.process.waitForEnd() == .signal(SIGKILL))
         let kept = folder.quarantined()

@@ -13,6 +13,7 @@ final class HangingDisk: Sendable {
     private static let library = """
         #define _GNU_SOURCE
         #include <dlfcn.h>
+        #include <errno.h>
         #include <fcntl.h>
         #include <stdlib.h>
         #include <sys/file.h>
@@ -21,7 +22,7 @@ final class HangingDisk: Sendable {
         int fdatasync(int file) {
             int gate = open(getenv("HANGING_DISK_GATE"), O_RDONLY | O_CLOEXEC);
             if (gate >= 0) {
-                flock(gate, LOCK_SH);
+                while (flock(gate, LOCK_SH) != 0 && errno == EINTR) {}
                 close(gate);
             }
             int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
@@ -51,12 +52,19 @@ final class HangingDisk: Sendable {
 
     /// Makes each sync from now on hang.
     func hang() throws {
-        guard flock(gate, LOCK_EX) == 0 else { throw Failed(reason: "the gate cannot be locked") }
+        guard lock(LOCK_EX) else { throw Failed(reason: "the gate cannot be locked") }
     }
 
     /// Lets all syncs go on.
     func answer() throws {
-        guard flock(gate, LOCK_UN) == 0 else { throw Failed(reason: "the gate cannot be unlocked") }
+        guard lock(LOCK_UN) else { throw Failed(reason: "the gate cannot be unlocked") }
+    }
+
+    private func lock(_ operation: Int32) -> Bool {
+        while flock(gate, operation) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
     }
 }
 #endif
