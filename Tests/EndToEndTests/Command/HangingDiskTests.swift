@@ -12,7 +12,7 @@ struct HangingDiskTests {
     private let ids = (0..<4).map { _ in UUID().uuidString.lowercased() }
 
     private func start(
-        _ disk: HangingDisk,
+        _ disk: HangingCall,
         in folder: TestFolder,
         _ settings: [String: String] = [:]
     ) async throws -> ServingSluice {
@@ -40,7 +40,7 @@ struct HangingDiskTests {
     private func postIntoHang(
         _ id: String,
         to sluice: ServingSluice,
-        _ disk: HangingDisk
+        _ disk: HangingCall
     ) async throws -> ServingSluice.Answer {
         while true {
             try await sluice.waitUntilReady()
@@ -55,7 +55,7 @@ struct HangingDiskTests {
     @Test("a request that is being written is answered 504, others 503 at once, and all goes on when the disk does")
     func goesOn() async throws {
         let folder = try TestFolder()
-        let disk = try await HangingDisk(in: folder)
+        let disk = try await HangingCall(.fdatasync, in: folder)
         let sluice = try await start(disk, in: folder)
         let first = try await postIntoHang(ids[1], to: sluice, disk)
         #expect(first.status == 504)
@@ -81,7 +81,7 @@ struct HangingDiskTests {
     @Test("SIGTERM ends the process all the same, with 1, and it says what is unknown")
     func terminates() async throws {
         let folder = try TestFolder()
-        let disk = try await HangingDisk(in: folder)
+        let disk = try await HangingCall(.fdatasync, in: folder)
         let sluice = try await start(disk, in: folder, ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "1"])
         #expect(try await postIntoHang(ids[1], to: sluice, disk).status == 504)
         sluice.process.send(SIGTERM)

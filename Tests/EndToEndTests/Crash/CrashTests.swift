@@ -109,7 +109,7 @@ struct CrashTests {
     )
     func hangingDisk() async throws {
         let scene = try await CrashScene(.shared())
-        let disk = try await HangingDisk(in: scene.folder)
+        let disk = try await HangingCall(.fdatasync, in: scene.folder)
         let times = ["SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS": "1", "SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "1"]
         let environment = times.merging(disk.environment) { $1 }
         var refused: [String] = []
