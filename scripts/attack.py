@@ -11,6 +11,7 @@ import asyncio
 import collections
 import gzip
 import json
+import multiprocessing
 import os
 import re
 import signal
@@ -53,11 +54,19 @@ class Server:
         self.log = open(self.log_path, "w")
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")}
+        self.process = None
+        try:
+            self.start(program, environment)
+            self.port = self.wait_for_port()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start(self, program, environment):
         self.process = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", "--events", "events", "--no-console", "--max-wait", "60",
              "--journal", os.path.join(self.folder.name, "journal"), "--quarantine", self.quarantine],
             stdout=subprocess.DEVNULL, stderr=self.log, env=environment)
-        self.port = self.wait_for_port()
 
     def text(self):
         with open(self.log_path) as file:
@@ -81,55 +90,118 @@ class Server:
                    for folder, _, names in os.walk(self.quarantine) for name in names)
 
     def stop(self):
-        """Ends the server; returns the longest stretch on an event loop in milliseconds, or None if it was not said."""
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=120)
-        self.log.close()
-        match = re.search(r"longestStretchMilliseconds=([0-9.]+)", self.text())
-        turns = re.search(r"turns=(\d+)", self.text())
-        status = self.process.returncode
-        self.folder.cleanup()
-        return (float(match.group(1)) if match else None, int(turns.group(1)) if turns else 0, status)
+        """Ends the server, by force where it does not end by itself, and removes its folder.
+
+        Returns the longest stretch on an event loop in milliseconds (None if it was not said), the turns, and the exit status.
+        """
+        try:
+            if self.process is None:
+                return None, 0, None
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(timeout=120)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            match = re.search(r"longestStretchMilliseconds=([0-9.]+)", self.text())
+            turns = re.search(r"turns=(\d+)", self.text())
+            return (float(match.group(1)) if match else None, int(turns.group(1)) if turns else 0,
+                    self.process.returncode)
+        finally:
+            if self.process is not None and self.process.poll() is None:
+                self.process.kill()
+                self.process.wait()
+            self.log.close()
+            self.folder.cleanup()
+
+
+# What a connection may end with in place of an answer.
+NO_ANSWER = (OSError, EOFError, ValueError, asyncio.LimitOverrunError, asyncio.TimeoutError)
 
 
 async def read_answer(reader):
     head = await reader.readuntil(b"\r\n\r\n")
-    length = int(re.search(rb"content-length: (\d+)", head).group(1))
-    body = await reader.readexactly(length)
-    return int(head[9:12]), len(head) + length, body
+    length = re.search(rb"content-length: (\d+)", head)
+    if length is None:
+        raise ValueError("an answer without a length")
+    body = await reader.readexactly(int(length.group(1)))
+    return int(head[9:12]), len(head) + len(body), body
 
 
 async def send(port, request):
     """Sends one request on a connection of its own; returns its status (0 without an answer) and the size of the answer."""
+    writer = None
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    except OSError:
-        return 0, 0, b""
-    try:
         writer.write(request)
         await writer.drain()
         return await read_answer(reader)
-    except (OSError, asyncio.IncompleteReadError):
+    except NO_ANSWER:
         return 0, 0, b""
     finally:
-        writer.close()
+        if writer is not None:
+            writer.close()
 
 
 async def probe(port, stopped, latencies):
     """Asks for /livez again and again on one connection, which one of the event loops serves."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    while not stopped.is_set():
-        start = time.monotonic()
-        writer.write(b"GET /livez HTTP/1.1\r\nHost: sluice\r\n\r\n")
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        latencies.append(float("inf"))
+        return
+    try:
+        while not stopped.is_set():
+            start = time.monotonic()
+            writer.write(b"GET /livez HTTP/1.1\r\nHost: sluice\r\n\r\n")
+            try:
+                status, _, _ = await asyncio.wait_for(read_answer(reader), MAXIMUM_LIVEZ_SECONDS * 2)
+            except NO_ANSWER:
+                status = 0
+            latencies.append(time.monotonic() - start if status == 200 else float("inf"))
+            if status != 200:
+                return
+            await asyncio.sleep(0.02)
+    finally:
+        writer.close()
+
+
+class Probes:
+    """Asks for /livez from a process of its own, which does not wait for the senders of this one."""
+
+    def __init__(self, port):
+        self.stopped = multiprocessing.Event()
+        self.results, results = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.Process(target=self.run, args=(port, self.stopped, results), daemon=True)
+        self.process.start()
+        results.close()
+        # The first answers come before the attack.
+        self.results.recv()
+
+    @staticmethod
+    def run(port, stopped, results):
+        async def all_probes():
+            latencies = []
+            # As many as make sure that each loop has one: connections are given to the loops in turn.
+            probes = [asyncio.create_task(probe(port, stopped, latencies)) for _ in range(2 * (os.cpu_count() or 1))]
+            while not latencies:
+                await asyncio.sleep(0.01)
+            results.send("begun")
+            await asyncio.gather(*probes)
+            return latencies
+
+        results.send(asyncio.run(all_probes()))
+
+    def stop(self):
+        """Returns the latencies in seconds; the time of an answer that did not come is infinite."""
         try:
-            status, _, _ = await asyncio.wait_for(read_answer(reader), MAXIMUM_LIVEZ_SECONDS * 2)
-        except asyncio.TimeoutError:
-            status = 0
-        latencies.append(time.monotonic() - start if status == 200 else float("inf"))
-        if status != 200:
-            return
-        await asyncio.sleep(0.02)
-    writer.close()
+            self.stopped.set()
+            return self.results.recv() if self.results.poll(60) else [float("inf")]
+        except EOFError:
+            return [float("inf")]
+        finally:
+            self.process.kill()
+            self.process.join()
 
 
 def post(body, content_type, is_gzip):
@@ -139,14 +211,12 @@ def post(body, content_type, is_gzip):
 
 
 async def attack(port, request, count):
-    stopped, latencies = asyncio.Event(), []
-    # As many as make sure that each loop has one: connections are given to the loops in turn.
-    probes = [asyncio.create_task(probe(port, stopped, latencies)) for _ in range(2 * (os.cpu_count() or 1))]
-    await asyncio.sleep(0.2)
-    answers = await asyncio.wait_for(asyncio.gather(*(send(port, request) for _ in range(count))), MAXIMUM_SECONDS)
-    stopped.set()
-    await asyncio.gather(*probes)
-    return answers, latencies
+    """Sends all requests at once; those without an answer within the time have the status 0."""
+    senders = [asyncio.create_task(send(port, request)) for _ in range(count)]
+    done, late = await asyncio.wait(senders, timeout=MAXIMUM_SECONDS)
+    for sender in late:
+        sender.cancel()
+    return [sender.result() for sender in done] + [(0, 0, b"")] * len(late)
 
 
 def run(program, name, lines, count, is_gzip, expected):
@@ -155,14 +225,19 @@ def run(program, name, lines, count, is_gzip, expected):
     body = gzip.compress(inflated) if is_gzip else inflated
     server = Server(program)
     before = server.quarantine_bytes()
-    start = time.monotonic()
     try:
-        answers, latencies = asyncio.run(attack(server.port, post(body, "x-ndjson", is_gzip), count))
-        seconds = time.monotonic() - start
+        probes = Probes(server.port)
+        try:
+            start = time.monotonic()
+            answers = asyncio.run(attack(server.port, post(body, "x-ndjson", is_gzip), count))
+            seconds = time.monotonic() - start
+        finally:
+            latencies = probes.stop()
         memory, growth = server.peak_memory(), server.quarantine_bytes() - before
     finally:
         stretch, turns, status = server.stop()
-    longest, slowest = max(size for _, size, _ in answers), max(latencies)
+    longest = max((size for _, size, _ in answers), default=0)
+    slowest = max(latencies, default=float("inf"))
     statuses = collections.Counter(status for status, _, _ in answers)
     allowed_growth = count * (len(inflated) + QUARANTINE_BYTES_BESIDES_BODY)
     print(f"\n{name}: {count} requests of {len(body):,} bytes with {len(lines):,} events each, {seconds:.1f} s")
@@ -204,4 +279,5 @@ def main():
     print("\nEvery bound held.")
 
 
-main()
+if __name__ == "__main__":
+    main()

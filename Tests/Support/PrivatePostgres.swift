@@ -9,6 +9,11 @@ package final class PrivatePostgres: Sendable {
     /// Why there is no server; a test that needs one fails with it.
     package struct Unavailable: Error, CustomStringConvertible {
         package let description: String
+
+        /// Whether PostgreSQL or PgBouncer said that somebody else listens on its port.
+        fileprivate var isPortTaken: Bool {
+            description.contains("ddress already in use") || description.contains("could not create any TCP/IP sockets")
+        }
     }
 
     /// The cluster that most tests share, each in a database of its own.
@@ -27,19 +32,33 @@ package final class PrivatePostgres: Sendable {
 
     /// Makes a cluster and starts it.
     package init() async throws {
-        binaries = try Self.findBinaries()
-        folder = try Self.makeFolder()
-        port = try Self.freePort()
-        try await Self.run(
-            "\(binaries)/initdb",
-            ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
-            asOwner: true
-        )
-        // Passwords count over TCP only, so that one test can be refused.
-        let access =
-            "local all all trust\nhost all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
-        try access.write(toFile: "\(folder)/data/pg_hba.conf", atomically: false, encoding: .utf8)
-        try await start()
+        let binaries = try Self.findBinaries()
+        self.binaries = binaries
+        let shell: Shell
+        (port, (folder, shell)) = try await Self.onFreePort { port in
+            let folder = try await Self.makeCluster(binaries)
+            return (folder, try await Self.start(folder, binaries, port: port))
+        }
+        server.withLock { $0 = shell }
+    }
+
+    private static func makeCluster(_ binaries: String) async throws -> String {
+        let folder = try makeFolder()
+        do {
+            try await run(
+                "\(binaries)/initdb",
+                ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
+                asOwner: true
+            )
+            // Passwords count over TCP only, so that one test can be refused.
+            let access =
+                "local all all trust\nhost all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
+            try access.write(toFile: "\(folder)/data/pg_hba.conf", atomically: false, encoding: .utf8)
+            return folder
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)
+            throw error
+        }
     }
 
     /// A new, empty database.
@@ -52,6 +71,11 @@ package final class PrivatePostgres: Sendable {
 
     /// Starts the server and waits until it takes connections.
     package func start() async throws {
+        let shell = try await Self.start(folder, binaries, port: port)
+        server.withLock { $0 = shell }
+    }
+
+    private static func start(_ folder: String, _ binaries: String, port: Int) async throws -> Shell {
         let settings = [
             "listen_addresses=127.0.0.1", "port=\(port)", "unix_socket_directories=\(folder)", "fsync=off",
             "max_connections=200", "log_min_messages=fatal", "deadlock_timeout=200ms",
@@ -66,12 +90,13 @@ package final class PrivatePostgres: Sendable {
             $control -m immediate stop
             [ -e \(folder)/keep ] || rm -rf \(folder)
             """
-        let shell = Shell(process: Self.process("/bin/sh", ["-c", script], asOwner: true))
+        let shell = Shell(process: process("/bin/sh", ["-c", script], asOwner: true))
         guard try await shell.begin() else {
             let log = (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "there is no log"
+            await shell.end()
             throw Unavailable(description: "PostgreSQL did not start: \(log.suffix(2000))")
         }
-        server.withLock { $0 = shell }
+        return shell
     }
 
     /// Stops the server as a crash would, and waits until it is gone; the cluster stays.
@@ -150,7 +175,30 @@ extension PrivatePostgres {
         return folder
     }
 
-    static func freePort() throws -> Int {
+    /// Starts a server on a port that nobody listens on; where somebody was faster, on another.
+    static func onFreePort<Server>(_ start: (Int) async throws -> Server) async throws -> (port: Int, server: Server) {
+        var tries = 0
+        while true {
+            tries += 1
+            let port = try freePort()
+            do {
+                return (port, try await start(port))
+            } catch let error as Unavailable where tries < 5 && error.isPortTaken {
+                continue
+            }
+        }
+    }
+
+    /// A port that nobody listens on, from a range from which systems give none to connections that go out.
+    private static func freePort() throws -> Int {
+        for _ in 0..<1000 {
+            let port = Int.random(in: 15_000..<32_000)
+            if isFree(port) { return port }
+        }
+        throw Unavailable(description: "There is no free port on 127.0.0.1.")
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
         #if canImport(Darwin)
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #else
@@ -159,15 +207,13 @@ extension PrivatePostgres {
         defer { close(descriptor) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let status = withUnsafeMutablePointer(to: &address) {
+        return withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
             }
         }
-        guard status else { throw Unavailable(description: "There is no free port on 127.0.0.1 (error \(errno)).") }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     static func process(_ executable: String, _ arguments: [String], asOwner: Bool) -> Process {

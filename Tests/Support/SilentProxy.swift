@@ -16,35 +16,65 @@ package final class SilentProxy: Sendable {
     }
 
     private struct State: Sendable {
+        /// Those that stand, silent or not.
         var links: [Link] = []
+        /// How often connections were told to go silent.
+        var round = 0
+        /// How many have gone silent in this round.
         var silent = 0
         /// What connections made from now on may carry until one has gone silent.
         var allowance: Int?
         var isMute = false
     }
 
-    /// One connection through the proxy.
+    /// One connection through the proxy; its descriptors are closed when nobody pumps and nobody keeps it silent.
     private final class Link: Sendable {
+        private struct Limit {
+            var round: Int
+            /// How many more bytes go to the server.
+            var bytes: Int
+        }
+
         let client: Int32
         let server: Int32
-        /// How many more bytes go to the server; `nil` for all.
-        let allowance = Mutex<Int?>(nil)
+        /// `nil` where everything goes to the server.
+        private let limit = Mutex<Limit?>(nil)
 
         init(client: Int32, server: Int32) {
             self.client = client
             self.server = server
         }
 
+        deinit {
+            close(client)
+            close(server)
+        }
+
+        /// Lets so many more bytes through, unless it is silent already.
+        func limit(toBytes count: Int, in round: Int) {
+            limit.withLock { limit in
+                if limit?.bytes != 0 { limit = Limit(round: round, bytes: count) }
+            }
+        }
+
         /// Takes as many of the bytes as may pass.
         func take(_ count: Int) -> Int {
-            allowance.withLock { allowance in
-                guard let left = allowance else { return count }
-                allowance = max(0, left - count)
+            limit.withLock { limit in
+                guard let left = limit?.bytes else { return count }
+                limit?.bytes = max(0, left - count)
                 return min(left, count)
             }
         }
 
-        var isSilent: Bool { allowance.withLock { $0 == 0 } }
+        /// The round in which it has gone silent; `nil` where it is not.
+        var silentRound: Int? { limit.withLock { limit in limit.flatMap { $0.bytes == 0 ? $0.round : nil } } }
+        var isSilent: Bool { silentRound != nil }
+
+        /// Ends both connections, and wakes who waits for them.
+        func end() {
+            shutdown(client, Int32(SHUT_RDWR))
+            shutdown(server, Int32(SHUT_RDWR))
+        }
     }
 
     package let port: Int
@@ -77,21 +107,24 @@ package final class SilentProxy: Sendable {
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
-        for link in state.value.links {
-            shutdown(link.client, Int32(SHUT_RDWR))
-            shutdown(link.server, Int32(SHUT_RDWR))
+        let links = state.update { state in
+            defer { state.links = [] }
+            return state.links
         }
+        for link in links { link.end() }
     }
 
     /// Lets connections go silent once so many more bytes have gone to the server.
     ///
-    /// This is about those that stand, and those that are made before one has gone silent; later ones are well.
+    /// This is about those that stand and are not silent, and those that are made before one has gone silent; later ones
+    /// are well.
     package func goSilent(afterBytes count: Int) {
-        let links = state.update { state in
+        state.update { state in
+            state.round += 1
+            state.silent = 0
             state.allowance = max(1, count)
-            return state.links
+            for link in state.links { link.limit(toBytes: max(1, count), in: state.round) }
         }
-        for link in links { link.allowance.withLock { $0 = max(1, count) } }
     }
 
     /// Accepts connections from now on, and carries nothing.
@@ -99,9 +132,9 @@ package final class SilentProxy: Sendable {
         state.update { $0.isMute = true }
     }
 
-    /// Waits until so many connections are silent.
-    package func waitForSilence(_ count: Int = 1) async {
-        await state.wait { $0.silent >= count }
+    /// Waits until a connection has gone silent since `goSilent` was called last.
+    package func waitForSilence() async {
+        await state.wait { $0.silent > 0 }
     }
 
     private static func link(_ client: Int32, to target: Int, _ state: Watched<State>) {
@@ -115,26 +148,25 @@ package final class SilentProxy: Sendable {
         let link = Link(client: client, server: server)
         let isMute = state.update { state in
             state.links.append(link)
-            link.allowance.withLock { $0 = state.allowance }
+            if let allowance = state.allowance { link.limit(toBytes: allowance, in: state.round) }
             return state.isMute
         }
         if isMute { return }
         Thread.detachNewThread {
-            pump(from: client, to: server) { count in
+            pump(from: client, to: server, of: link, state) { count in
                 let taken = link.take(count)
-                if link.isSilent {
+                if let round = link.silentRound {
                     state.update { state in
+                        guard round == state.round else { return }
                         state.silent += 1
                         state.allowance = nil
                     }
                 }
                 return taken
-            } isSilent: {
-                link.isSilent
             }
         }
         Thread.detachNewThread {
-            pump(from: server, to: client, take: { $0 }, isSilent: { link.isSilent })
+            pump(from: server, to: client, of: link, state) { $0 }
         }
     }
 
@@ -142,13 +174,14 @@ package final class SilentProxy: Sendable {
     private static func pump(
         from source: Int32,
         to target: Int32,
-        take: (Int) -> Int,
-        isSilent: () -> Bool
+        of link: Link,
+        _ state: Watched<State>,
+        take: (Int) -> Int
     ) {
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         while true {
             let received = recv(source, &buffer, buffer.count, 0)
-            if isSilent() { return }
+            if link.isSilent { return }
             guard received > 0 else { break }
             let count = take(received)
             var sent = 0
@@ -159,11 +192,11 @@ package final class SilentProxy: Sendable {
                 guard written > 0 else { break }
                 sent += written
             }
-            if isSilent() { return }
+            if link.isSilent { return }
             guard sent == count else { break }
         }
-        shutdown(source, Int32(SHUT_RDWR))
-        shutdown(target, Int32(SHUT_RDWR))
+        link.end()
+        state.update { state in state.links.removeAll { $0 === link } }
     }
 
     #if canImport(Darwin)

@@ -9,7 +9,7 @@ import PostgresTracker
 import Testing
 
 /// Each runs in a process of its own, for what is refused there is refused to all of it.
-@Suite("Where the system refuses a thread", .timeLimit(.minutes(1)))
+@Suite("Where the system refuses a thread", .timeLimit(.minutes(5)))
 struct RefusedThreadTests {
     @Test("a blocking thread says so, and can be had later")
     func thread() async {

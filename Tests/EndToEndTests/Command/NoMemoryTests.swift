@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What is said of events for which the process gets no memory: nothing about them, for it is no fault of theirs.
-@Suite("Where there is no memory for an event", .timeLimit(.minutes(1)))
+@Suite("Where there is no memory for an event", .timeLimit(.minutes(5)))
 struct NoMemoryTests {
     /// Enough to receive an event of nearly 1 MiB, and not enough to parse it.
     private let furtherKibibytes = 8 << 10

@@ -199,7 +199,7 @@ struct QuarantineTests {
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
         let server = try await ServingSluice.start(in: folder, plan: "plan")
         #expect(try await server.post(Self.lines[0]).status == 422)
-        await folder.waitForQuarantined(1)
+        try await folder.waitForQuarantined(1)
         #expect(try await Sluice.run("quarantine", "list", in: folder).output.count == 2)
         try folder.write(Plans.shop(minimumQuantity: 0), to: "fixed/shop.plist")
         #expect(try await Sluice.replay("quarantine", in: folder, plan: "fixed").output.count == 1)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice serve` when something around it goes wrong.
-@Suite("sluice serve in trouble", .timeLimit(.minutes(3)))
+@Suite("sluice serve in trouble", .timeLimit(.minutes(5)))
 struct ServeOutageTests {
     @Test("a reader of the console that stops reading holds up nothing else, and gets it all once it reads again")
     func stalledReader() async throws {
@@ -83,7 +83,7 @@ struct ServeOutageTests {
         try folder.write(String(repeating: bad + "\n", count: 2_000), to: "bad.ndjson")
         let first = try await ServingSluice.start(in: folder, plan: "plan")
         #expect(try await first.post(file: folder.path("bad.ndjson")).status == 422)
-        await folder.waitForQuarantined(2_000)
+        try await folder.waitForQuarantined(2_000)
         first.process.send(SIGKILL)
         #expect(try await first.process.waitForEnd() == .signal(SIGKILL))
         let kept = folder.quarantined()
@@ -97,5 +97,39 @@ struct ServeOutageTests {
         let replay = try await Sluice.replay("quarantine", in: folder, plan: "plan")
         #expect(replay.ending == .exit(0))
         #expect(Set(ids(of: replay.output)).count == 2_001)
+    }
+
+    #if os(Linux)
+    @Test("a shutdown in which something hangs that cannot be cancelled ends with 1 at the deadline, and says so")
+    func shutdownDeadline() async throws {
+        let folder = try TestFolder()
+        let accept = try await HangingCall(.accept4, in: folder)
+        let environment = ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "1"].merging(accept.environment) { $1 }
+        let server = try await ServingSluice.start(in: folder, environment: environment)
+        try accept.hang()
+        async let unanswered = server.request("/livez")
+        try await accept.waitUntilHanging()
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(1))
+        // 10 s for connections, 1 s for the queues, 5 s for trackers, 5 s for the journal.
+        let said = "The shutdown took longer than 21 s. Every acknowledged event was kept."
+        #expect(server.process.errors.lines.last == said)
+        #expect(try await unanswered.status == 0)
+    }
+    #endif
+
+    @Test("what a line of the log quotes from outside is escaped")
+    func logEscapes() async throws {
+        let server = try await ServingSluice.start(
+            "--postgres",
+            "host=/nowhere\u{1B}[2J",
+            in: try TestFolder(),
+            environment: ["SLUICE_SHUTDOWN_TIMEOUT_SECONDS": "0"]
+        )
+        let line = try await server.process.errors.line(containing: "The tracker could not start and will try again")
+        #expect(line.contains(#"/nowhere\u001b[2J"#))
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(!server.process.errors.text.contains("\u{1B}"))
     }
 }

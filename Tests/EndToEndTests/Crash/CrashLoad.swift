@@ -6,6 +6,7 @@ import PipelineTestKit
 final class CrashLoad: Sendable {
     private struct State: Sendable {
         var address: HTTPIngestServer.Address?
+        var sent: Set<String> = []
         var acknowledged: Set<String> = []
         var isOver = false
     }
@@ -14,6 +15,9 @@ final class CrashLoad: Sendable {
 
     /// The ids of the events that were answered with 200.
     var acknowledged: Set<String> { state.value.acknowledged }
+
+    /// The ids of all events that were sent, or made to be sent, whatever became of them.
+    var sent: Set<String> { state.value.sent }
 
     /// Says where the server is now.
     func begin(at url: String) {
@@ -32,13 +36,16 @@ final class CrashLoad: Sendable {
         await state.wait { $0.acknowledged.count >= count }
     }
 
-    /// An event of the retail plan; the padding makes it longer.
-    static func event(id: String = UUID().uuidString.lowercased(), padding: Int = 0) -> String {
-        """
-        {"id":"\(id)","name":"Item Purchased","userId":"\(id.prefix(2))",\
-        "context":{"padding":"\(String(repeating: "x", count: padding))"},"payload":{"invoiceNo":"536365",\
-        "stockCode":"85123A","quantity":6,"unitPrice":2.55,"country":"United Kingdom"}}
-        """
+    /// Makes an event of the retail plan, which counts as sent; the padding makes it longer.
+    func event(padding: Int = 0) -> (id: String, text: String) {
+        let id = UUID().uuidString.lowercased()
+        state.update { _ = $0.sent.insert(id) }
+        let text = """
+            {"id":"\(id)","name":"Item Purchased","userId":"\(id.prefix(2))",\
+            "context":{"padding":"\(String(repeating: "x", count: padding))"},"payload":{"invoiceNo":"536365",\
+            "stockCode":"85123A","quantity":6,"unitPrice":2.55,"country":"United Kingdom"}}
+            """
+        return (id, text)
     }
 
     /// Sends until it is told to end; a connection that breaks is made anew.
@@ -55,8 +62,8 @@ final class CrashLoad: Sendable {
     }
 
     private func sendOne(_ client: RawClient) async throws {
-        let id = UUID().uuidString.lowercased()
-        try await client.send(Requests.post(Self.event(id: id)))
+        let (id, event) = event()
+        try await client.send(Requests.post(event))
         if try await client.response().status == 200 { state.update { _ = $0.acknowledged.insert(id) } }
     }
 }

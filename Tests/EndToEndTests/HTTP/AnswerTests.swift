@@ -4,7 +4,7 @@ import HTTPIngest
 import Testing
 
 /// Every answer the public port gives to a well-formed request.
-@Suite("HTTP answers", .timeLimit(.minutes(1)))
+@Suite("HTTP answers", .timeLimit(.minutes(5)))
 struct AnswerTests {
     @Test("one event is taken, delivered, and answered with exactly its count")
     func oneEvent() async throws {

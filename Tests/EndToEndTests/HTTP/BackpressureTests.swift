@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What happens at the door while a tracker's queue is full.
-@Suite("HTTP backpressure", .timeLimit(.minutes(1)))
+@Suite("HTTP backpressure", .timeLimit(.minutes(5)))
 struct BackpressureTests {
     /// A pipeline that takes one event and then stands still until `startDelivering`.
     private static func stalled(maxWait: Duration) -> TestServer.Setup {

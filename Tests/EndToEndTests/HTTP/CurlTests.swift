@@ -4,7 +4,7 @@ import HTTPIngest
 import Testing
 
 /// The public port as `curl` sees it, which knows nothing of us.
-@Suite("HTTP with curl", .timeLimit(.minutes(1)))
+@Suite("HTTP with curl", .timeLimit(.minutes(5)))
 struct CurlTests {
     @Test(
         "curl gets an answer and a status for each way of sending",

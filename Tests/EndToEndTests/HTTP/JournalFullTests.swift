@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What a sender is told while the journal has no room.
-@Suite("HTTP while the journal is full", .timeLimit(.minutes(1)))
+@Suite("HTTP while the journal is full", .timeLimit(.minutes(5)))
 struct JournalFullTests {
     /// A small journal, and a tracker that delivers ten events each time it is let.
     private final class Scene: Sendable {

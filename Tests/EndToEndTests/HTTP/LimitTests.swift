@@ -4,7 +4,7 @@ import NIOCore
 import Testing
 
 /// The limits of size, number and time, each met by a sender that goes past it.
-@Suite("HTTP limits", .timeLimit(.minutes(1)))
+@Suite("HTTP limits", .timeLimit(.minutes(5)))
 struct LimitTests {
     /// A server with a limit that a test can reach by hand.
     private static func small(_ change: (inout HTTPIngestConfiguration) -> Void) -> TestServer.Setup {

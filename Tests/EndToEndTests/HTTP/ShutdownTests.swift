@@ -3,7 +3,7 @@ import HTTPIngest
 import Testing
 
 /// How the door closes.
-@Suite("HTTP shutdown", .timeLimit(.minutes(1)))
+@Suite("HTTP shutdown", .timeLimit(.minutes(5)))
 struct ShutdownTests {
     @Test("idle connections close at once, and no new ones are taken")
     func idle() async throws {

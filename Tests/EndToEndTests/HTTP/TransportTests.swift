@@ -4,7 +4,7 @@ import NIOCore
 import Testing
 
 /// What HTTP/1 allows a sender to do with a connection, and what it does not.
-@Suite("HTTP transport", .timeLimit(.minutes(1)))
+@Suite("HTTP transport", .timeLimit(.minutes(5)))
 struct TransportTests {
     @Test("a request that comes byte by byte is a request")
     func byteByByte() async throws {

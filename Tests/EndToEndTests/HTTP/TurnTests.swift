@@ -27,7 +27,10 @@ struct TurnTests {
             // This client may come too late for one body's turns where the machine is busy; the suite's limit ends it.
             while !wasAnsweredBetween {
                 try await long.send(Requests.post(body))
-                while await server.http.turnStatistics().setAside == before.setAside { await Task.yield() }
+                while await server.http.turnStatistics().setAside == before.setAside {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
                 #expect(try await short.exchange(Requests.plain("GET", "/livez")).status == 200)
                 #expect(try await short.exchange(Requests.post()).status == 200)
                 let meanwhile = await server.http.turnStatistics()
@@ -71,7 +74,9 @@ struct TurnTests {
                 try await client.send(String(repeating: request, count: 50))
                 for _ in 0..<50 { #expect(try await client.response().status == 422) }
                 let turns = await server.http.turnStatistics()
-                #expect(turns.setAside >= 25)
+                // How many depends on how the system cuts what was sent into reads; two in one read make one.
+                #expect(turns.setAside > 0)
+                #expect(turns.turns == 50 + turns.setAside)
                 #expect(turns.mostRejections <= 256)
             }
         }

@@ -69,7 +69,7 @@ struct ServingSluice {
         return Answer(status: parts.last.flatMap { Int($0) } ?? 0, body: parts.dropLast().joined(separator: "\n"))
     }
 
-    /// Asks until every tracker has started.
+    /// Asks until `/readyz` says that events are taken; trackers may still be starting then.
     func waitUntilReady() async throws {
         while try await request("/readyz").status != 200 { try Task.checkCancellation() }
     }

@@ -137,8 +137,11 @@ final class TestFolder: Sendable {
     }
 
     /// Returns once the quarantine has so many lines: a server writes them after it has answered.
-    func waitForQuarantined(_ count: Int) async {
-        while quarantined().count < count { await Task.yield() }
+    func waitForQuarantined(_ count: Int) async throws {
+        while try QuarantineContents.lines(in: path("quarantine")).count < count {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     /// The lines of a file; none where there is no file.

@@ -28,13 +28,14 @@ final class SluiceProcess: Sendable {
     let processID: Int32
     private let ending = Watched<Ending?>(nil)
 
-    /// Starts the program, or another one of the project's.
+    /// Starts the program, or another one of the project's, or any `executable`.
     ///
     /// Without `readsOutput` nobody reads its standard output, which is `stdout`. With `keepsOutput` off its lines are
     /// only counted. The environment is the test's own without the settings of Sluice.
     init(
         _ arguments: [String],
         program: String = "sluice",
+        executable: URL? = nil,
         in folder: TestFolder,
         environment: [String: String] = [:],
         input: Input = .nothing,
@@ -43,7 +44,7 @@ final class SluiceProcess: Sendable {
         keepsOutput: Bool = true
     ) throws {
         let process = Process()
-        process.executableURL = try Self.executable(program)
+        process.executableURL = try executable ?? Self.executable(program)
         process.arguments = arguments
         process.currentDirectoryURL = folder.url
         process.environment = Self.environment.merging(environment) { $1 }

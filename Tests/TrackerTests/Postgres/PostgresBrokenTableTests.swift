@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// One table that takes no rows keeps those of the others out of nothing.
-@Suite("PostgreSQL: broken tables", .timeLimit(.minutes(2)))
+@Suite("PostgreSQL: broken tables", .timeLimit(.minutes(5)))
 struct PostgresBrokenTableTests {
     private static let plan = ["Alpha", "Bought", "Zeta"].map { event($0, [property("number", .integer)]) }
     private let journal = JournalID()
@@ -102,7 +102,8 @@ struct PostgresBrokenTableTests {
     @Test("a table that somebody has locked holds up the others no longer than a part of the delivery's time")
     func locked() async throws {
         let fixture = try await PostgresFixture(Self.plan)
-        let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(4))
+        // A statement waits for a lock for a quarter of this.
+        let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(20))
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")

@@ -4,7 +4,7 @@ import PostgresTracker
 import TestSupport
 import Testing
 
-@Suite("PostgreSQL: migration")
+@Suite("PostgreSQL: migration", .timeLimit(.minutes(5)))
 struct PostgresMigrationTests {
     private func migrate(
         _ database: TestDatabase,
@@ -182,13 +182,20 @@ struct PostgresMigrationTests {
         #expect(try await database.run("SELECT count(*) FROM analytics._sluice_migrations") == ["1"])
     }
 
-    @Test("two migrations at once take turns, and one of them does the work")
+    @Test("migrations at once take turns, and one of them does the work")
     func atOnce() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let events = (0..<20).map { event("Event \($0)", [property("a", .string)]) }
-        let slow = Migration.builtIn + [try migration("0004_slow.sql", "SELECT pg_sleep(0.5)")]
+        // One of the four stands in the middle of its work until this is released, and the others wait for it.
+        let session = try database.server.openSession(database.name)
+        try session.run("SELECT pg_advisory_lock(1);")
+        let sql = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(1)"
+        let held = Migration.builtIn + [try migration("0004_held.sql", sql)]
         let reports = try await withThrowingTaskGroup(of: MigrationReport.self) { group in
-            for _ in 0..<4 { group.addTask { try await migrate(database, events, slow) } }
+            for _ in 0..<4 { group.addTask { try await migrate(database, events, held) } }
+            try await database.waitForSessions(4, waitingFor: "advisory")
+            #expect(try await database.run("SELECT to_regclass('analytics.event_0') IS NULL") == ["t"])
+            try session.close()
             return try await group.reduce(into: [MigrationReport]()) { $0.append($1) }
         }
         #expect(reports.filter { !$0.isEmpty }.count == 1)

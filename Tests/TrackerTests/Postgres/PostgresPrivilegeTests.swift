@@ -6,7 +6,7 @@ import PostgresTracker
 import TestSupport
 import Testing
 
-@Suite("PostgreSQL: privileges", .timeLimit(.minutes(2)))
+@Suite("PostgreSQL: privileges", .timeLimit(.minutes(5)))
 struct PostgresPrivilegeTests {
     private static let plan = ["Alpha", "Bought"].map { event($0, [property("number", .integer)]) }
     private let journal = JournalID()
@@ -70,8 +70,9 @@ struct PostgresPrivilegeTests {
         #expect(error?.isRetryable == false)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         // The statement is the way out.
-        let grants = await tracker.problems(for: fixture.catalog, usesJournal: true).map { problem in
-            String(problem.message.split(separator: "run: ")[1])
+        let grants = try await tracker.problems(for: fixture.catalog, usesJournal: true).map { problem in
+            let parts = problem.message.split(separator: "run: ")
+            return String(try #require(parts.dropFirst().first, "\(problem)"))
         }
         #expect(!grants.isEmpty)
         try await fixture.database.run(grants.joined(separator: "\n"))

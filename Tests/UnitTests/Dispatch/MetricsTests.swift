@@ -7,7 +7,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-@Suite("The metrics of a pipeline count", .timeLimit(.minutes(1)))
+@Suite("The metrics of a pipeline count", .timeLimit(.minutes(5)))
 struct MetricsTests {
     let metrics = TestMetrics()
 

@@ -3,7 +3,7 @@ import Journal
 import PipelineTestKit
 import Testing
 
-@Suite("Parking what cannot be delivered", .timeLimit(.minutes(1)))
+@Suite("Parking what cannot be delivered", .timeLimit(.minutes(5)))
 struct ParkingTests {
     /// With the longest pause of the retry policy, 30 s, so many attempts take an hour.
     private static let attemptsInAnHour = 150
@@ -84,6 +84,7 @@ struct ParkingTests {
                 tracker.state.update { $0.broken = [] }
                 var number = 3
                 while tracker.delivered.count < 3 {
+                    try Task.checkCancellation()
                     pipeline.accept("A", number..<number + 1)
                     number += 1
                     await pipeline.flush()
@@ -291,7 +292,18 @@ struct ParkingTests {
                 await tracker.waitForDelivered(1)
                 pipeline.accept("AB", 51..<52)
                 await tracker.waitForDelivered(2)
+                // It is tried again, because there might be room.
                 await tracker.waitForCalls(3)
+                var statistics = pipeline.statistics[tracker: "alpha"]
+                while statistics?.reason?.contains("The quarantine has 0 bytes") != true {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                    statistics = pipeline.statistics[tracker: "alpha"]
+                }
+                #expect(statistics?.status == .blocked)
+                #expect(statistics?.reason?.contains("quarantine.capacityInBytes") == true)
+                #expect(statistics?.parked == 0)
+                #expect(statistics?.pendingEvents == 50)
                 tracker.state.update { $0.broken = [] }
                 await pipeline.flush()
                 #expect(tracker.delivered.sorted() == Array(0..<52))

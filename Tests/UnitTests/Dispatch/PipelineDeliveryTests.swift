@@ -3,7 +3,7 @@ import EventPipeline
 import PipelineTestKit
 import Testing
 
-@Suite("The pipeline delivers", .timeLimit(.minutes(1)))
+@Suite("The pipeline delivers", .timeLimit(.minutes(5)))
 struct PipelineDeliveryTests {
     @Test("events linger for 100 ms from the first, and go out as one delivery")
     func linger() async throws {

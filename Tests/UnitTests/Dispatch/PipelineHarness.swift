@@ -15,6 +15,8 @@ struct PipelineHarness: Sendable {
 
     let clock = ManualClock()
     let pipeline: Pipeline
+    /// Where the syncs of its journal hang; a pipeline does not end as long as they do.
+    private let syncs: Gate?
 
     init(
         _ trackers: [any Tracker],
@@ -22,6 +24,7 @@ struct PipelineHarness: Sendable {
         quarantine: Quarantine? = nil
     ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        syncs = nil
         pipeline = try Pipeline(
             catalog: Self.catalog,
             trackers: trackers,
@@ -49,6 +52,7 @@ struct PipelineHarness: Sendable {
     ) throws {
         let logger = log.logger
         let clock = clock
+        syncs = (files as? SimulatedFileSystem)?.syncs
         pipeline = try Pipeline(
             catalog: catalog,
             trackers: trackers,
@@ -71,9 +75,23 @@ struct PipelineHarness: Sendable {
     func run(_ body: (Pipeline, ManualClock) async throws -> Void) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await pipeline.run() }
-            try await body(pipeline, clock)
+            try await openingSyncs { try await body(pipeline, clock) }
             pipeline.shutdown()
             try await group.waitForAll()
+        }
+    }
+
+    /// Lets syncs that hang go on where `body` fails or is cancelled, or else the test would not end.
+    private func openingSyncs(_ body: () async throws -> Void) async throws {
+        try await withTaskCancellationHandler {
+            do {
+                try await body()
+            } catch {
+                syncs?.open()
+                throw error
+            }
+        } onCancel: {
+            syncs?.open()
         }
     }
 
@@ -87,7 +105,7 @@ struct PipelineHarness: Sendable {
                     await Task.yield()
                 }
             }
-            try await body(pipeline)
+            try await openingSyncs { try await body(pipeline) }
             pipeline.shutdown()
             try await group.next()
             group.cancelAll()

@@ -4,7 +4,7 @@ import PipelineTestKit
 import ServiceLifecycle
 import Testing
 
-@Suite("The pipeline shuts down", .timeLimit(.minutes(1)))
+@Suite("The pipeline shuts down", .timeLimit(.minutes(5)))
 struct PipelineShutdownTests {
     @Test("queues are drained without lingering, and every tracker is stopped after its last delivery")
     func drain() async throws {

@@ -3,7 +3,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-@Suite("Submitting to the pipeline", .timeLimit(.minutes(1)))
+@Suite("Submitting to the pipeline", .timeLimit(.minutes(5)))
 struct PipelineSubmissionTests {
     private let small = Pipeline.Configuration(queue: .init(capacityInEvents: 3), delivery: .init(linger: .zero))
 

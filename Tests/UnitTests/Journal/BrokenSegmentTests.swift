@@ -4,7 +4,7 @@ import PipelineTestKit
 import Testing
 
 /// Segments that cannot be read while a tracker goes on from the journal.
-@Suite("A tracker that reads the journal", .timeLimit(.minutes(1)))
+@Suite("A tracker that reads the journal", .timeLimit(.minutes(5)))
 struct BrokenSegmentTests {
     private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 

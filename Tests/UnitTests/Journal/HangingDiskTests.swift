@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What a pipeline does while its journal's disk does not answer.
-@Suite("A disk that hangs", .timeLimit(.minutes(1)))
+@Suite("A disk that hangs", .timeLimit(.minutes(5)))
 struct HangingDiskTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 100, fullPolicy: .spill)
 

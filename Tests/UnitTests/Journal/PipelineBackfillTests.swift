@@ -5,7 +5,7 @@ import PipelineTestKit
 import Testing
 
 /// Where a tracker begins that is new to a journal.
-@Suite("A tracker that is new to the journal", .timeLimit(.minutes(1)))
+@Suite("A tracker that is new to the journal", .timeLimit(.minutes(5)))
 struct PipelineBackfillTests {
     private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 

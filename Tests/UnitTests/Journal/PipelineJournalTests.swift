@@ -4,7 +4,7 @@ import Journal
 import PipelineTestKit
 import Testing
 
-@Suite("A pipeline with a journal", .timeLimit(.minutes(1)))
+@Suite("A pipeline with a journal", .timeLimit(.minutes(5)))
 struct PipelineJournalTests {
     private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 

@@ -4,7 +4,7 @@ import Logging
 import PipelineTestKit
 import Testing
 
-@Suite("A pipeline with a journal and a quarantine that is full", .timeLimit(.minutes(1)))
+@Suite("A pipeline with a journal and a quarantine that is full", .timeLimit(.minutes(5)))
 struct PipelineQuarantineTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 

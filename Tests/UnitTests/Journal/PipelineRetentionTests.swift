@@ -7,7 +7,7 @@ import PipelineTestKit
 import Testing
 
 /// What becomes of segments that are over.
-@Suite("A pipeline removes from its journal", .timeLimit(.minutes(1)))
+@Suite("A pipeline removes from its journal", .timeLimit(.minutes(5)))
 struct PipelineRetentionTests {
     private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
     private static let day = Duration.seconds(86_400)

@@ -4,7 +4,7 @@ import Journal
 import PipelineTestKit
 import Testing
 
-@Suite("When a full journal is said to have room", .timeLimit(.minutes(1)))
+@Suite("When a full journal is said to have room", .timeLimit(.minutes(5)))
 struct PipelineRetryAfterTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
     private static let full = JournalError(.full, "as a test says")

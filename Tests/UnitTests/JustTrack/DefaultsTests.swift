@@ -3,7 +3,7 @@ import JustTrack
 import PipelineTestKit
 import Testing
 
-@Suite("JustTrack: what it stored itself", .timeLimit(.minutes(1))) struct DefaultsTests {
+@Suite("JustTrack: what it stored itself", .timeLimit(.minutes(5))) struct DefaultsTests {
     private static let key = "com.justeat.TrackOperations"
     private let sample = TrackingSample()
     private let suite = "sluice-\(UUID().uuidString)"

@@ -4,7 +4,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-@Suite("JustTrack: trackers beside each other", .timeLimit(.minutes(1))) struct LaneTests {
+@Suite("JustTrack: trackers beside each other", .timeLimit(.minutes(5))) struct LaneTests {
     private let sample = TrackingSample()
 
     @Test("a tracker that hangs holds up no other")

@@ -5,7 +5,7 @@ import PipelineTestKit
 import Testing
 
 /// What JustTrack's own tests ask of it.
-@Suite("JustTrack: what its own tests ask", .timeLimit(.minutes(1))) struct OriginalTests {
+@Suite("JustTrack: what its own tests ask", .timeLimit(.minutes(5))) struct OriginalTests {
     private let sample = TrackingSample()
     private let first = NotingTracker("MockTracker")
     private let second = NotingTracker("SomeOtherMockTracker")

@@ -2,7 +2,7 @@ import Foundation
 import JustTrack
 import Testing
 
-@Suite("JustTrack: payloads", .timeLimit(.minutes(1))) struct PayloadTests {
+@Suite("JustTrack: payloads", .timeLimit(.minutes(5))) struct PayloadTests {
     private let sample = TrackingSample()
     private let tracker = KeepingTracker()
 

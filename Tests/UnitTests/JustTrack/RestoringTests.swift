@@ -4,7 +4,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-@Suite("JustTrack: undelivered events", .timeLimit(.minutes(1))) struct RestoringTests {
+@Suite("JustTrack: undelivered events", .timeLimit(.minutes(5))) struct RestoringTests {
     private let sample = TrackingSample()
 
     @Test("what a tracker does not take holds up nothing behind it, and comes again after enable, not before")

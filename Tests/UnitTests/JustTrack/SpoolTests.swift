@@ -3,7 +3,7 @@ import JustTrack
 import PipelineTestKit
 import Testing
 
-@Suite("JustTrack: spools that are left behind", .timeLimit(.minutes(1))) struct SpoolTests {
+@Suite("JustTrack: spools that are left behind", .timeLimit(.minutes(5))) struct SpoolTests {
     private let sample = TrackingSample()
 
     /// What as many processes leave that end without `enable()`, each with one event, which its tracker takes or does not.

@@ -64,7 +64,7 @@ struct TrackerContractTests {
                 "a checkpoint is replaced as it comes, and left alone by a delivery without one; instead"
             ),
             (.clears, "left alone by a delivery without one; instead: it tells none and not 6"),
-            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells"),
+            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells 22 and not 11"),
             (
                 .overwrites,
                 "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
@@ -195,7 +195,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
     }
 
     func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
-        let stored = destination.checkpoints.withLock { flaw == .mixesJournals ? $0.values.max() : $0[journal] }
+        let stored = destination.checkpoints.withLock { $0[journal] }
         known.withLock { $0[journal] = .some(stored) }
         return stored
     }
@@ -225,6 +225,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
 
     private func store(_ checkpoint: Checkpoint?) {
         if let checkpoint { known.withLock { $0[checkpoint.journal] = .some(checkpoint.nextSequence) } }
+        let journals = known.withLock { Array($0.keys) }
         destination.checkpoints.withLock { stored in
             guard let checkpoint else {
                 if flaw == .clears { stored = [:] }
@@ -234,7 +235,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
             case .forgets: break
             case .keepsTheGreatest:
                 stored[checkpoint.journal] = max(stored[checkpoint.journal] ?? 0, checkpoint.nextSequence)
-            case .mixesJournals: stored = [checkpoint.journal: checkpoint.nextSequence]
+            case .mixesJournals: for journal in journals { stored[journal] = checkpoint.nextSequence }
             default: stored[checkpoint.journal] = checkpoint.nextSequence
             }
         }

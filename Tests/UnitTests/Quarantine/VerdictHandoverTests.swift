@@ -4,7 +4,7 @@ import Journal
 import PipelineTestKit
 import Testing
 
-@Suite("Verdicts that are handed to the thread that writes them", .timeLimit(.minutes(1)))
+@Suite("Verdicts that are handed to the thread that writes them", .timeLimit(.minutes(5)))
 struct VerdictHandoverTests {
     private static func rejection(_ number: Int) -> Rejection {
         let violation = Violation(code: .wrongType, path: "$", expected: "a", found: "b")
@@ -23,6 +23,7 @@ struct VerdictHandoverTests {
             capacities: (1 << 20, 1 << 20),
             handoverCapacityInBytes: handoverCapacityInBytes,
             logger: log.logger,
+            clock: ManualClock(),
             now: { Timestamp(microseconds: 1_700_000_000_123_000, fractionDigits: 3) }
         )
     }
@@ -49,31 +50,32 @@ struct VerdictHandoverTests {
         #expect(log.errors.count == 2)
     }
 
-    /// Keeps a verdict, and returns once the disk stands still with it, until the gate is opened.
-    private static func keepOne(in quarantine: Quarantine, onStuck verdicts: HookedFileSystem) async -> Gate {
-        let goesOn = Gate(isClosed: true)
-        let (stuck, continuation) = AsyncStream.makeStream(of: Void.self)
-        verdicts.setWriteHook {
-            continuation.finish()
-            goesOn.pass()
-        }
+    /// Keeps a verdict on which the disk stands still, runs `body`, lets the disk go on, and waits for what was handed over.
+    private static func withStuckDisk(
+        _ verdicts: HookedFileSystem,
+        _ quarantine: Quarantine,
+        _ body: () async throws -> Void
+    ) async throws {
+        let disk = Gate(isClosed: true)
+        for setHook in [verdicts.setHook, verdicts.setWriteHook] { setHook { disk.pass() } }
         quarantine.keep([rejection(0)], source: "http", planVersion: nil)
-        for await _ in stuck {}
-        return goesOn
+        try await disk.openAfter {
+            await disk.waitForSomebody()
+            try await body()
+        }
+        await quarantine.drain()
     }
 
     @Test("who keeps a verdict neither writes nor syncs, and waits for no disk that stands still")
     func waitsForNothing() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let quarantine = try Self.quarantine(verdicts)
-        let goesOn = await Self.keepOne(in: quarantine, onStuck: verdicts)
-        // The disk stands still from here on; each of these would wait for it if it touched it, and the test would not end.
-        for number in 1..<10 { quarantine.keep([Self.rejection(number)], source: "http", planVersion: nil) }
-        #expect(quarantine.unwrittenEvents == 10)
-        #expect(quarantine.statistics == QuarantineStatistics())
-        verdicts.setWriteHook(nil)
-        goesOn.open()
-        await quarantine.drain()
+        try await Self.withStuckDisk(verdicts, quarantine) {
+            // Each of these would wait for the disk if it touched it, and the test would not end.
+            for number in 1..<10 { quarantine.keep([Self.rejection(number)], source: "http", planVersion: nil) }
+            #expect(quarantine.unwrittenEvents == 10)
+            #expect(quarantine.statistics == QuarantineStatistics())
+        }
         #expect(quarantine.unwrittenEvents == 0)
         #expect(quarantine.statistics == QuarantineStatistics(kept: 10))
     }
@@ -83,14 +85,13 @@ struct VerdictHandoverTests {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let log = RecordingLog()
         let quarantine = try Self.quarantine(verdicts, log: log)
-        let goesOn = await Self.keepOne(in: quarantine, onStuck: verdicts)
-        for number in 1..<1_000 { quarantine.keep([Self.rejection(number)], source: "http", planVersion: nil) }
-        let lost = quarantine.statistics.lost
-        #expect(lost > 900 && lost + quarantine.unwrittenEvents == 1_000)
-        #expect(log.errors.count == 1)
-        verdicts.setWriteHook(nil)
-        goesOn.open()
-        await quarantine.drain()
+        var lost = 0
+        try await Self.withStuckDisk(verdicts, quarantine) {
+            for number in 1..<1_000 { quarantine.keep([Self.rejection(number)], source: "http", planVersion: nil) }
+            lost = quarantine.statistics.lost
+            #expect(lost > 900 && lost + quarantine.unwrittenEvents == 1_000)
+            #expect(log.errors.count == 1)
+        }
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1_000 - lost, lost: lost))
         quarantine.keep([Self.rejection(1_000)], source: "http", planVersion: nil)
         await quarantine.drain()
@@ -117,16 +118,15 @@ struct VerdictHandoverTests {
     func cancelledDrain() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let quarantine = try Self.quarantine(verdicts)
-        let goesOn = Gate(isClosed: true)
-        verdicts.setWriteHook { goesOn.pass() }
-        quarantine.keep([Self.rejection(0)], source: "http", planVersion: nil)
-        let drain = Task { await quarantine.drain() }
-        drain.cancel()
-        await drain.value
-        #expect(quarantine.unwrittenEvents == 1)
-        verdicts.setWriteHook(nil)
-        goesOn.open()
-        await quarantine.drain()
+        try await Self.withStuckDisk(verdicts, quarantine) {
+            let waiter = Waiter()
+            let drain = Task { await waiter.drain(quarantine) }
+            // The actor is free again once the drain waits.
+            while await !waiter.hasBegun { try Task.checkCancellation() }
+            drain.cancel()
+            await drain.value
+            #expect(quarantine.unwrittenEvents == 1)
+        }
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1))
     }
 
@@ -139,5 +139,15 @@ struct VerdictHandoverTests {
             for number in 0..<1_000 { pipeline.quarantine([Self.rejection(number)], source: "http") }
         }
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1_000))
+    }
+}
+
+/// Waits for a quarantine on an actor, so that others can see that it waits.
+private actor Waiter {
+    private(set) var hasBegun = false
+
+    func drain(_ quarantine: Quarantine) async {
+        hasBegun = true
+        await quarantine.drain()
     }
 }

@@ -4,7 +4,7 @@ import Journal
 import PipelineTestKit
 import Testing
 
-@Suite("The quarantine of what senders cause is a ring", .timeLimit(.minutes(1)))
+@Suite("The quarantine of what senders cause is a ring", .timeLimit(.minutes(5)))
 struct VerdictRingTests {
     /// The smallest ring that has several segments, which have 64 KiB at least.
     private static let ringBytes = 256 << 10
@@ -20,6 +20,7 @@ struct VerdictRingTests {
             refusals: refusals,
             capacities: (Self.ringBytes, Self.refusedBytes),
             logger: log.logger,
+            clock: ManualClock(),
             now: { Timestamp(microseconds: 1_700_000_000_123_000, fractionDigits: 3) }
         )
     }
@@ -28,6 +29,12 @@ struct VerdictRingTests {
         let violation = Violation(code: .wrongType, path: "$", expected: "a", found: "b")
         let text = #"{"n":\#(number),"x":"\#(String(repeating: "x", count: bytes))"}"#
         return Rejection(index: 0, id: nil, name: nil, violations: [violation], original: Array(text.utf8))
+    }
+
+    /// Keeps a verdict, and returns once it is written, so that each has a frame of its own.
+    private static func keep(_ verdict: Rejection, in quarantine: Quarantine) async {
+        quarantine.keep([verdict], source: "http", planVersion: nil)
+        await quarantine.drain()
     }
 
     private static func refuse(_ count: Int, in quarantine: Quarantine) async throws(JournalError) {
@@ -61,8 +68,7 @@ struct VerdictRingTests {
     func ring() async throws {
         let quarantine = try quarantine()
         for number in 0..<1_000 {
-            quarantine.keep([Self.verdict(number)], source: "http", planVersion: nil)
-            await quarantine.drain()
+            await Self.keep(Self.verdict(number), in: quarantine)
             #expect(try Self.byteCount(verdicts) <= Self.ringBytes + FrameHeader.byteCount)
         }
         let numbers = try numbers()
@@ -79,9 +85,8 @@ struct VerdictRingTests {
         for part in 0..<4 {
             let quarantine = try quarantine()
             for number in 0..<250 {
-                quarantine.keep([Self.verdict(part * 250 + number)], source: "http", planVersion: nil)
+                await Self.keep(Self.verdict(part * 250 + number), in: quarantine)
             }
-            await quarantine.drain()
         }
         let numbers = try numbers()
         #expect(numbers == Array((1_000 - numbers.count)..<1_000))
@@ -92,9 +97,8 @@ struct VerdictRingTests {
     @Test("what has no room even in an empty ring is counted, logged, and pushes nothing out")
     func tooLarge() async throws {
         let quarantine = try quarantine()
-        quarantine.keep([Self.verdict(1)], source: "http", planVersion: nil)
-        quarantine.keep([Self.verdict(2, bytes: Self.ringBytes)], source: "http", planVersion: nil)
-        await quarantine.drain()
+        await Self.keep(Self.verdict(1), in: quarantine)
+        await Self.keep(Self.verdict(2, bytes: Self.ringBytes), in: quarantine)
         #expect(try numbers() == [1])
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1, lost: 1))
         #expect(log.errors.count == 1)
@@ -105,8 +109,7 @@ struct VerdictRingTests {
         let quarantine = try quarantine()
         try await Self.refuse(10, in: quarantine)
         let before = try Self.byteCount(refusals)
-        for number in 0..<1_000 { quarantine.keep([Self.verdict(number)], source: "http", planVersion: nil) }
-        await quarantine.drain()
+        for number in 0..<1_000 { await Self.keep(Self.verdict(number), in: quarantine) }
         #expect(quarantine.statistics.overwritten > 0)
         #expect(try Self.byteCount(refusals) == before)
         try await Self.refuse(10, in: quarantine)
@@ -122,8 +125,7 @@ struct VerdictRingTests {
         let bytes = try Self.byteCount(refusals)
         #expect(bytes <= Self.refusedBytes && bytes > Self.refusedBytes - 400)
         // That keeps no sender's verdict out.
-        quarantine.keep([Self.verdict(1)], source: "http", planVersion: nil)
-        await quarantine.drain()
+        await Self.keep(Self.verdict(1), in: quarantine)
         #expect(try numbers() == [1])
     }
 }

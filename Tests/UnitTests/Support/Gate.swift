@@ -26,6 +26,18 @@ final class Gate: Sendable {
         condition.unlock()
     }
 
+    /// Runs `body` and opens the gate then, also where it fails; where it is cancelled, at once.
+    ///
+    /// A thread that nobody lets through would keep the test from ending.
+    func openAfter<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+        defer { open() }
+        return try await withTaskCancellationHandler {
+            try await body()
+        } onCancel: {
+            open()
+        }
+    }
+
     /// Goes through, on a thread that may block.
     func pass() {
         condition.lock()

@@ -8,7 +8,7 @@ import PipelineTestKit
 import Synchronization
 import Testing
 
-@Suite("Tracking typed events", .timeLimit(.minutes(1)))
+@Suite("Tracking typed events", .timeLimit(.minutes(5)))
 struct TrackTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let clock = ManualClock()

@@ -1,4 +1,5 @@
 import EventPipeline
+import Journal
 import Testing
 
 @Suite("A limit on the bytes of one batch")
@@ -38,8 +39,16 @@ struct BatchLimitTests {
         }
     }
 
-    @Test("is what the journal takes in one commit, far from where a batch's offsets end")
-    func fits() {
-        #expect(EventBatchBuilder.maximumBytes == (64 << 20) - 56)
+    @Test("is what the journal takes in one commit, and no byte less, and far from where a batch's offsets end")
+    func fits() throws {
+        let configuration = JournalConfiguration(minimumFreeBytes: 0)
+        var writer = JournalWriter(try Journal(SimulatedFileSystem(seed: 1), configuration: configuration, now: 0))
+        let largest = [UInt8](repeating: UInt8(ascii: "x"), count: EventBatchBuilder.maximumBytes)
+        #expect(try writer.commit(lines: largest, count: 1, now: 0) == 0)
+        let error = #expect(throws: JournalError.self) {
+            _ = try writer.commit(lines: largest + [UInt8(ascii: "x")], count: 1, now: 0)
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(largest.count < Int(UInt32.max) / 2)
     }
 }

@@ -36,6 +36,16 @@ struct SuggestionTests {
         #expect(Self.catalog(["a b", "A-B", "ab"]).suggestedEvent(for: "A_B").suggestion == "a b")
     }
 
+    @Test("looks at no more of a text than its first 255 bytes, however long it is")
+    func longText() {
+        let known = String(repeating: "a", count: 255)
+        let catalog = Self.catalog([known, known + "b"])
+        #expect(
+            catalog.suggestedEvent(for: known.uppercased() + String(repeating: "x", count: 1 << 20)).suggestion == known
+        )
+        #expect(catalog.suggestedEvent(for: String(known.dropLast())).suggestion == nil)
+    }
+
     @Test("takes as many comparisons in a plan of 20,000 names or keys as in one of 20", arguments: [20, 2000, 20_000])
     func comparisons(count: Int) {
         let names = (0..<count).map { "Event Number \($0)" }

@@ -53,6 +53,23 @@ struct TurnTests {
             try validator.check(text.bytes, from: &progress, within: &budget)
         }
 
+        /// Gives it turns until it is at its end, and returns how many that took; `budget` is what each may take.
+        ///
+        /// `look` is shown what each left of its budget.
+        mutating func turns(
+            of budget: CheckBudget,
+            atMost limit: Int = 1_000,
+            _ look: (CheckBudget) -> Void = { _ in }
+        ) throws -> Int {
+            for number in 1...limit {
+                var rest = budget
+                let isAtEnd = try turn(&rest)
+                look(rest)
+                if isAtEnd { return number }
+            }
+            return try #require(nil, "it is not at its end after \(limit) turns")
+        }
+
         consuming func finish() -> CheckedBody {
             let validator = validator
             return validator.finish(progress)
@@ -106,13 +123,7 @@ struct TurnTests {
             ("[" + events.joined(separator: ",") + "]", BodyFormat.document), (events.joined(separator: "\n"), .lines),
         ] {
             var half = Half(text, format, .sample())
-            var (turns, isAtEnd) = (0, false)
-            while !isAtEnd {
-                var budget = CheckBudget(bytes: .max, rejections: 100)
-                isAtEnd = try half.turn(&budget)
-                #expect(budget.rejections >= 0)
-                turns += 1
-            }
+            let turns = try half.turns(of: CheckBudget(bytes: .max, rejections: 100)) { #expect($0.rejections >= 0) }
             #expect((100...101).contains(turns))
             #expect(half.finish().rejected.count == 9990)
         }
@@ -126,13 +137,7 @@ struct TurnTests {
             ("[" + events.joined(separator: ",") + "]", BodyFormat.document), (events.joined(separator: "\n"), .lines),
         ] {
             var half = Half(text, format, .sample())
-            var (turns, isAtEnd) = (0, false)
-            while !isAtEnd {
-                var budget = CheckBudget(bytes: 100_000, rejections: 1)
-                isAtEnd = try half.turn(&budget)
-                #expect(budget.bytes > -piece)
-                turns += 1
-            }
+            let turns = try half.turns(of: CheckBudget(bytes: 100_000, rejections: 1)) { #expect($0.bytes > -piece) }
             #expect(turns >= text.utf8.count / (100_000 + piece))
             #expect(half.finish().batch?.count == 12_000)
         }
@@ -142,13 +147,7 @@ struct TurnTests {
     func longElement() throws {
         let text = "[\"" + String(repeating: "x", count: 1 << 20) + "\"]"
         var half = Half(text, .document, .sample())
-        var turns = 0
-        var isAtEnd = false
-        while !isAtEnd {
-            var budget = CheckBudget(bytes: 100_000, rejections: 10)
-            isAtEnd = try half.turn(&budget)
-            turns += 1
-        }
+        let turns = try half.turns(of: CheckBudget(bytes: 100_000, rejections: 10))
         #expect(turns >= 10)
         #expect(half.finish().rejected.codes == [.tooLarge: 1])
     }

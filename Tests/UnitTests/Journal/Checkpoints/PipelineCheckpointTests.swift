@@ -3,7 +3,7 @@ import Journal
 import PipelineTestKit
 import Testing
 
-@Suite("A pipeline whose tracker keeps its own place in the journal", .timeLimit(.minutes(1)))
+@Suite("A pipeline whose tracker keeps its own place in the journal", .timeLimit(.minutes(5)))
 struct PipelineCheckpointTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 
