@@ -48,9 +48,9 @@ struct ReleaseTests {
         let text = try #require(compose.firstMatch(of: /\n {4}stop_grace_period: (\d+)s\n/)?.1)
         let grace = Duration.seconds(try #require(Int(text)))
         let pipeline = Pipeline.Configuration()
-        // The door, the queues, trackers that ignore their cancellation, and the quarantine's disk.
-        let longest =
-            HTTPIngestConfiguration().drainTimeout + pipeline.shutdownTimeout + pipeline.cancellationGrace * 2
-        #expect(grace > longest)
+        // The queues, trackers that ignore their cancellation, the journal's disk and the quarantine's.
+        #expect(pipeline.longestShutdown == .seconds(30 + 5 + 5 + 5))
+        // Besides, the connections; one second later the server ends itself.
+        #expect(grace > HTTPIngestConfiguration().drainTimeout + pipeline.longestShutdown + .seconds(1))
     }
 }
