@@ -11,7 +11,8 @@ package enum TerminalEscapes {
         keepingLines: Bool = false,
         to bytes: inout [UInt8]
     ) {
-        guard text.contains(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 || $0 < 0x20 }) else {
+        // Beyond ASCII any byte may be a control character, or a part of one: a bare 0x9B is one where it is no UTF-8.
+        guard text.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else {
             bytes.append(contentsOf: text)
             return
         }

@@ -49,7 +49,7 @@ public struct HTTPIngestConfiguration: Sendable, Hashable {
     public var maximumRejections: Int
     /// The most invalid events of one body that the answer explains.
     ///
-    /// Default: 100. Whatever it is, an answer never takes more than 256 KiB, and tells which events were rejected and for how many codes.
+    /// Default: 100. Whatever it is, an answer never exceeds 256 KiB, and gives the indexes and codes of all rejected events.
     public var maximumExplainedRejections: Int
     /// The most bytes of memory that all connections may take together, with the bodies that they send and the answers
     /// that they do not read.

@@ -2,7 +2,7 @@ extension Journal {
     /// The oldest segments that are past their time, or beyond what may be kept; never the last.
     ///
     /// `now` is the time of the journal's opening and what a monotonic clock has counted since.
-    package func overdue(now: Int64) -> [Segment] {
+    package func expiredSegments(now: Int64) -> [Segment] {
         let position = position
         // A full journal must have room for the next segment.
         let limit = min(configuration.retentionBytes, configuration.maximumBytes - configuration.segmentBytes)
@@ -16,14 +16,14 @@ extension Journal {
     /// Removes the oldest segments that nobody needs, past their time or beyond what may be kept, one after the other.
     ///
     /// Only events before `sequence` are removed, and the last segment stays. With `makesRoom` segments are removed before
-    /// their time, too. Returns those that were removed; `now` is as for `overdue`.
+    /// their time, too. Returns those that were removed; `now` is as for `expiredSegments`.
     package func retire(
         before sequence: UInt64,
         now: Int64,
         makesRoom: Bool = false
     ) throws(JournalError) -> [Segment] {
         var retired: [Segment] = []
-        for segment in makesRoom ? position.segments.dropLast() : overdue(now: now) {
+        for segment in makesRoom ? position.segments.dropLast() : expiredSegments(now: now) {
             guard segment.nextSequence <= sequence else { break }
             do throws(FileError) {
                 try remove(segment)

@@ -1,20 +1,6 @@
 import EventPipeline
 import EventSchema
 
-extension TopicName {
-    /// The names of the topics that the events of a tracker go to, each once, in order.
-    ///
-    /// - Throws: `invalidSettings` where one is no topic.
-    func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
-        let tracker = tracker.lowercased()
-        var found: Set<String> = []
-        for event in catalog.definitions where event.trackers.contains(where: { $0.lowercased() == tracker }) {
-            found.insert(try topic(forEvent: event.name))
-        }
-        return found.sorted()
-    }
-}
-
 /// Which topic each event of a catalog goes to, as one producer knows it.
 final class EventRoutes {
     private let producer: KafkaProducer

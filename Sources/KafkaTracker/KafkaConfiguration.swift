@@ -21,6 +21,10 @@ public struct KafkaConfiguration: Sendable {
     public var source: String
     /// How long `start` waits for a broker and for the topics; 10 s unless told.
     public var startTimeout: Duration
+    /// Whether the tracker starts only if all of its topics accept messages, as far as that shows without writing.
+    ///
+    /// Default: `false`. Then one broken topic is logged, and the others get their messages.
+    public var requiresEveryTopic: Bool
     /// librdkafka's own properties, by their own names; they win over `defaultProperties`.
     ///
     /// They may hold a password, and are never logged. A few belong to the tracker and are refused: `bootstrap.servers`,
@@ -57,6 +61,7 @@ public struct KafkaConfiguration: Sendable {
         topic: String = Self.defaultTopic,
         source: String = Self.defaultSource,
         startTimeout: Duration = .seconds(10),
+        requiresEveryTopic: Bool = false,
         properties: [String: String] = [:]
     ) {
         self.brokers = brokers
@@ -64,6 +69,7 @@ public struct KafkaConfiguration: Sendable {
         self.topic = topic
         self.source = source
         self.startTimeout = startTimeout
+        self.requiresEveryTopic = requiresEveryTopic
         self.properties = properties
     }
 }

@@ -21,7 +21,7 @@ actor KafkaSession {
         self.logger = logger
     }
 
-    /// Looks whether a broker answers, and which of the topics that the catalog's events need take no messages.
+    /// Looks whether a broker answers, and which of the topics that the catalog's events need accept no messages.
     func start(for catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) -> [TrackerError] {
         let (producer, routes) = try readyProducer()
         let names = try routes.names.topics(of: catalog, tracker: configuration.name)
@@ -37,7 +37,7 @@ actor KafkaSession {
         } catch {
             throw TrackerError(error, brokers: configuration.brokers, log: producer.lastLoggedError)
         }
-        if let reason = broken.first, broken.count == names.count {
+        if let reason = broken.first, configuration.requiresEveryTopic || broken.count == names.count {
             // librdkafka remembers what it was told of a topic.
             close()
             throw reason

@@ -17,7 +17,7 @@ public import Logging
 /// take is one of them, because it is this machine's clock and not the event's.
 ///
 /// **Topics.** `start` asks for every topic that the plan's events go to. Brokers that make topics by themselves make
-/// them then. A topic that takes no messages does not keep those of the others out: its events have to be tried again, with
+/// them then. A topic that accepts no messages does not keep those of the others out: its events have to be tried again, with
 /// its name in the reason. librdkafka may wait for it for as long as `message.timeout.ms` says.
 public final class KafkaTracker: CheckableTracker {
     private let configuration: KafkaConfiguration
@@ -36,7 +36,9 @@ public final class KafkaTracker: CheckableTracker {
 
     /// Lets librdkafka check its properties, and checks the addresses of the brokers and the names of the topics.
     ///
-    /// - Throws: `invalidSettings` for a property that librdkafka does not take, in its words, for an address without a
+    /// Files that properties name are not read.
+    ///
+    /// - Throws: `invalidSettings` for a property that librdkafka does not accept, in its words, for an address without a
     ///   valid port, and for a name that no topic can have.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
         try ProducerSettings(configuration).check()
@@ -47,8 +49,10 @@ public final class KafkaTracker: CheckableTracker {
     ///
     /// A single topic that is not there is logged, and its events are tried again with each delivery.
     ///
+    /// With `requiresEveryTopic` it is an error.
+    ///
     /// - Throws: `notPrepared` where none of the topics is there; `misconfigured` where the brokers do not let the user
-    ///   in; `unavailable`, retryable, where no broker answers, or the system refuses a thread; and what `checkSettings`
+    ///   in, and where librdkafka refuses the settings, as with a file that it cannot read; `unavailable`, retryable, where no broker answers, or the system refuses a thread; and what `checkSettings`
     ///   does.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
@@ -60,7 +64,7 @@ public final class KafkaTracker: CheckableTracker {
         }
         for problem in try result.get() {
             logger.warning(
-                "A topic takes no messages; its events have to wait, the others are delivered.",
+                "A topic accepts no messages; its events have to wait, and the others are delivered.",
                 metadata: ["tracker": "\(name)", "error": "\(problem)"]
             )
         }

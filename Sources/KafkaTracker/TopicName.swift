@@ -8,7 +8,7 @@ package struct TopicName {
 
     let pattern: String
 
-    /// Takes the setting; whether it makes a topic is found out with the events.
+    /// Takes the setting; whether it makes valid names is checked with the events.
     package init(pattern: String) {
         self.pattern = pattern
     }
@@ -20,14 +20,28 @@ package struct TopicName {
         let parts = pattern.split(separator: Self.placeholder, omittingEmptySubsequences: false)
         let topic = parts.joined(separator: Self.spelling(of: name))
         guard !topic.isEmpty, topic != ".", topic != "..", topic.utf8.count <= Self.maximumBytes else {
-            throw .invalidSettings("'\(topic)' is no topic: a name has 1 to \(Self.maximumBytes) characters.")
+            throw .invalidSettings(
+                "'\(topic)' is not a valid topic name: it must have 1 to \(Self.maximumBytes) characters."
+            )
         }
         guard topic.utf8.allSatisfy(Self.isAllowed) else {
             throw .invalidSettings(
-                "'\(topic)' is no topic: use letters, digits, '.', '_' and '-' of ASCII, and \(Self.placeholder)."
+                "'\(topic)' is not a valid topic name: use letters, digits, '.', '_' and '-' of ASCII, and \(Self.placeholder)."
             )
         }
         return topic
+    }
+
+    /// The names of the topics that the events of a tracker go to, each once, in order.
+    ///
+    /// - Throws: `invalidSettings` where one is not a valid topic name.
+    func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
+        let tracker = tracker.lowercased()
+        var found: Set<String> = []
+        for event in catalog.definitions where event.trackers.contains(where: { $0.lowercased() == tracker }) {
+            found.insert(try topic(forEvent: event.name))
+        }
+        return found.sorted()
     }
 
     /// The event's name in snake case, other letters than those of ASCII by their code points.

@@ -117,6 +117,12 @@ extension TrackerContract {
             [EventSlice(events.batch(5))],
             checkpoint: Checkpoint(journal: journal, nextSequence: 50)
         )
+        try await expectSuperseded(delivery, by: tracker)
+        // A part of it, which has the journal and no checkpoint, is not delivered either.
+        try await expectSuperseded(delivery.selecting(0..<3), by: tracker)
+    }
+
+    private func expectSuperseded(_ delivery: Delivery, by tracker: any CheckpointingTracker) async throws {
         let settlement = try settlement(of: delivery, await tracker.deliver(delivery))
         guard settlement.retryReason?.code == .superseded else {
             throw Violated(

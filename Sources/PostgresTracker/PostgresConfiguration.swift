@@ -19,17 +19,23 @@ public struct PostgresConfiguration: Sendable {
     public var schema: String
     /// How long one delivery may take before it is given up and tried again; 60 s unless told.
     public var deliveryTimeout: Duration
+    /// Whether the tracker starts only if all of its tables accept rows.
+    ///
+    /// Default: `false`. Then one broken table is logged, and the others get their rows.
+    public var requiresEveryTable: Bool
 
     /// Takes the connection, and the defaults or what is stated instead.
     public init(
         connection: String,
         name: String = Self.defaultName,
         schema: String = Self.defaultSchema,
-        deliveryTimeout: Duration = .seconds(60)
+        deliveryTimeout: Duration = .seconds(60),
+        requiresEveryTable: Bool = false
     ) {
         self.connection = connection
         self.name = name
         self.schema = schema
         self.deliveryTimeout = deliveryTimeout
+        self.requiresEveryTable = requiresEveryTable
     }
 }

@@ -89,7 +89,11 @@ extension TrackerError {
         case .unavailable:
             let isKnown = failure.source == .connection || Self.outages.contains(failure.sqlState?.prefix(2) ?? "")
             let reason = isKnown ? said : "an error of an unexpected kind\(state)"
-            self = error(.unavailable, "PostgreSQL is unavailable: \(reason).", isRetryable: true)
+            // A single table that is damaged is no outage: the others are well.
+            self =
+                table != nil && PostgresErrorClass.isOfTable(failure)
+                ? error(.failed, "PostgreSQL cannot use it: \(reason).", isRetryable: true)
+                : error(.unavailable, "PostgreSQL is unavailable: \(reason).", isRetryable: true)
         case .timeout:
             self = error(.timeout, "PostgreSQL: \(said).", isRetryable: true)
         case .locked:

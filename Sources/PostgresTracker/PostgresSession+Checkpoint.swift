@@ -22,8 +22,7 @@ extension PostgresSession {
     /// Makes sure that this session is the one that stores checkpoints for the delivery's journal; returns whether the
     /// delivery was committed by a transaction whose answer was lost.
     func takeUp(_ delivery: Delivery, _ interrupt: Interrupt) throws(TrackerError) -> Bool {
-        guard let checkpoint = delivery.checkpoint else { return false }
-        let journal = checkpoint.journal
+        guard let journal = delivery.journal else { return false }
         if checkpointMemory.isSuperseded(in: journal) { throw .superseded }
         guard checkpointMemory.known(of: journal) != nil else {
             throw TrackerError(
@@ -40,7 +39,7 @@ extension PostgresSession {
                 let stored = try claim(journal, for: connection, limit)
                 switch checkpointMemory.found(stored, in: journal) {
                 case .unchanged: return false
-                case .committed: return stored == checkpoint.nextSequence
+                case .committed: return stored != nil && stored == delivery.checkpoint?.nextSequence
                 case .superseded: throw .superseded(by: stored)
                 }
             }

@@ -66,10 +66,11 @@ extension PostgresSession {
         _ interrupt: Interrupt,
         _ body: (DeliveryLoader) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
-        let checkpoint = rows.checkpoint.map { checkpoint in
-            DeliveryLoader.Storing(
-                statements: checkpoints.statements(for: checkpoint),
-                replaces: checkpointMemory.known(of: checkpoint.journal) ?? nil
+        let checkpointing = rows.journal.map { journal in
+            DeliveryLoader.Checkpointing(
+                lockAndRead: checkpoints.lockAndRead(for: journal),
+                expected: checkpointMemory.known(of: journal) ?? nil,
+                store: rows.checkpoint.map(checkpoints.store)
             )
         }
         if let checkpoint = rows.checkpoint { checkpointMemory.sends(checkpoint) }
@@ -82,7 +83,7 @@ extension PostgresSession {
                         connection: connection,
                         schema: configuration.schema,
                         rows: rows,
-                        checkpoint: checkpoint,
+                        checkpointing: checkpointing,
                         sender: sender,
                         limit: limit
                     )
@@ -93,13 +94,11 @@ extension PostgresSession {
             }
             return report
         } catch {
-            if let checkpoint = rows.checkpoint {
-                if PostgresErrorClass(error) == .superseded {
-                    checkpointMemory.supersede(in: checkpoint.journal)
-                } else if isConnected {
-                    // The server has said that it was rolled back; otherwise the next connection finds out.
-                    checkpointMemory.ended(checkpoint, isStored: false)
-                }
+            if let journal = rows.journal, PostgresErrorClass(error) == .superseded {
+                checkpointMemory.supersede(in: journal)
+            } else if let checkpoint = rows.checkpoint, isConnected {
+                // The server has said that it was rolled back; otherwise the next connection finds out.
+                checkpointMemory.ended(checkpoint, isStored: false)
             }
             throw error
         }

@@ -50,7 +50,9 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// Connects, and checks that the tables and columns are there that the catalog's events need, and that the role has the
     /// privileges for them.
     ///
-    /// A single table that takes no rows is logged, and its events are tried again with each delivery.
+    /// A single table that accepts no rows is logged, and its events are tried again with each delivery.
+    ///
+    /// With `requiresEveryTable` it is an error.
     ///
     /// - Throws: `notPrepared` where every table lacks something, naming `sluice migrate`; `misconfigured` where the server
     ///   does not let the role in, where the role lacks a privilege that every table needs, and behind a pooler that does
@@ -66,9 +68,10 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         }
         let inspection = try result.get()
         if let reason = inspection.reasonAgainstAll { throw reason }
+        if configuration.requiresEveryTable, let reason = inspection.reasonAgainstSome { throw reason }
         for problem in inspection.brokenTables {
             logger.warning(
-                "A table takes no rows; its events have to wait, the others are delivered.",
+                "A table accepts no rows; its events have to wait, and the others are delivered.",
                 metadata: ["tracker": "\(name)", "error": "\(problem)"]
             )
         }

@@ -120,11 +120,10 @@ struct ServeCommand: AsyncParsableCommand {
         _ settings: Settings,
         _ logger: Logger
     ) async throws {
-        let grace = settings.pipeline.cancellationGrace
         let deadline = ShutdownDeadline(
-            // Connections, queues, trackers, and the journal.
-            limit: settings.http.drainTimeout + settings.pipeline.shutdownTimeout + grace + grace,
-            finding: { pipeline.unfinishedCommit?.description ?? "Every acknowledged event was kept." }
+            // An orderly end takes no longer; the second is for everything else.
+            limit: settings.http.drainTimeout + settings.pipeline.longestShutdown + .seconds(1),
+            finding: { pipeline.suddenEnd }
         )
         // Services end in the reverse of this order: first the door is closed, then the queues are drained.
         let group = ServiceGroup(
@@ -146,6 +145,7 @@ struct ServeCommand: AsyncParsableCommand {
         let trackers = statistics.trackers.map { tracker in
             var text = "\(tracker.name): \(tracker.delivered) delivered"
             if tracker.refused > 0 { text += ", \(tracker.refused) refused" }
+            if tracker.parked > 0 { text += ", \(tracker.parked) parked" }
             if tracker.dropped > 0 { text += ", \(tracker.dropped) dropped" }
             if tracker.pendingEvents > 0 { text += ", \(tracker.pendingEvents) \(pending)" }
             return text

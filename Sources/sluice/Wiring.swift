@@ -29,6 +29,9 @@ struct Wiring {
         self.logger = logger
     }
 
+    /// Whether a tracker that cannot start ends the command; then a part of it that cannot does so, too.
+    private var requiresStart: Bool { settings.pipeline.maximumStartAttempts != nil }
+
     /// The configured trackers; only those of `names`, compared without regard to case, where any are named.
     func trackers(only names: [String] = []) throws -> [any Tracker] {
         var trackers: [any Tracker] = []
@@ -36,7 +39,11 @@ struct Wiring {
             trackers.append(ConsoleTracker(ConsoleConfiguration(format: format)))
         }
         if let postgres = settings.postgres {
-            let configuration = PostgresConfiguration(connection: postgres.connection, schema: postgres.schema)
+            let configuration = PostgresConfiguration(
+                connection: postgres.connection,
+                schema: postgres.schema,
+                requiresEveryTable: requiresStart
+            )
             trackers.append(PostgresTracker(configuration, logger: logger))
         }
         if let kafka = settings.kafka {
@@ -44,6 +51,7 @@ struct Wiring {
                 brokers: kafka.brokers,
                 topic: kafka.topic,
                 source: kafka.source,
+                requiresEveryTopic: requiresStart,
                 properties: kafka.properties
             )
             trackers.append(KafkaTracker(configuration, logger: logger))

@@ -8,10 +8,10 @@ struct HTTPRow: Row {
     fileprivate let others: [(server: HTTPServer, target: Double)]
 
     static let all = [
-        HTTPRow(name: "http-single", load: .single, server: .sluice, others: [(.bareNIO, 0.6), (.nginx, 0.5)]),
+        HTTPRow(name: "http-single", load: .single, server: .sluice, others: [(.bareNIO, 0.6), (.nginx, 0.45)]),
         HTTPRow(name: "http-batch", load: .batch, server: .sluice, others: [(.bareNIO, 0.2), (.nginx, 0.2)]),
-        HTTPRow(name: "durable-single", load: .single, server: .synced, others: [(.bareNIO, 0.5), (.nginx, 0.4)]),
-        HTTPRow(name: "durable-batch", load: .batch, server: .synced, others: [(.bareNIO, 0.18), (.nginx, 0.18)]),
+        HTTPRow(name: "durable-single", load: .single, server: .synced, others: [(.bareNIO, 0.5), (.nginx, 0.25)]),
+        HTTPRow(name: "durable-batch", load: .batch, server: .synced, others: [(.bareNIO, 0.18), (.nginx, 0.1)]),
         HTTPRow(name: "sync-single", load: .single, server: .synced, others: [(.unsynced, 0.75)]),
         HTTPRow(name: "sync-batch", load: .batch, server: .synced, others: [(.unsynced, 0.75)]),
     ]

@@ -32,6 +32,7 @@ extension DispatchState {
     package mutating func nextStep(of queue: Int, now: Duration) -> WorkerStep {
         let urgency: TrackerState.Urgency =
             switch phase {
+            case _ where givenUp.contains(queue): .end
             case .open: .normal
             case .draining: commits.isEmpty ? .drain : .normal
             case .cancelling, .closing, .finished: .end
@@ -63,7 +64,7 @@ extension DispatchState {
             jitter: jitter
         )
         if let error, pause == nil, phase == .open {
-            startFailure = (queue, error)
+            failure = Failure(queue: queue, error: error, isOfStart: true)
             closeDoor(now: now, actions: &actions)
         }
         return Report(pause: pause, failures: pause == nil ? failures : trackers[queue].failures)
@@ -90,11 +91,32 @@ extension DispatchState {
         )
         if pause == nil { endFlushes(settledIn: queue, actions: &actions) }
         if pause == nil || startsAgain { roomCameFree(in: queue, now: { now }, actions: &actions) }
+        if pause != nil, let reason = settlement.retryReason, isHopeless(reason, queue, startsAgain: startsAgain) {
+            giveUp(queue, because: reason, now: now, actions: &actions)
+            return Report(pause: nil, failures: 0, settledSequence: trackers[queue].settledSequence)
+        }
         return Report(
             pause: pause,
             failures: pause == nil ? failures : trackers[queue].failures,
             settledSequence: pause == nil ? settledSequence(of: queue) : 0
         )
+    }
+
+    /// Whether a delivery is not to be tried again, as the configuration says.
+    private func isHopeless(_ reason: TrackerError, _ queue: Int, startsAgain: Bool) -> Bool {
+        guard let maximum = configuration.maximumDeliveryAttempts else { return false }
+        return trackers[queue].failures >= maximum || !reason.isRetryable && !startsAgain
+    }
+
+    private mutating func giveUp(
+        _ queue: Int,
+        because reason: TrackerError,
+        now: Duration,
+        actions: inout DispatchActions
+    ) {
+        givenUp.insert(queue)
+        if phase == .open { failure = Failure(queue: queue, error: reason, isOfStart: false) }
+        closeDoor(now: now, actions: &actions)
     }
 
     /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.

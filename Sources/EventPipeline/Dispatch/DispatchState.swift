@@ -11,7 +11,7 @@ package struct DispatchState: Sendable {
         /// Batches are taken.
         ///
         /// Can transition to:
-        /// - `draining` when shutdown is asked for, or a tracker did not start within the number of attempts.
+        /// - `draining` when shutdown is asked for, or a tracker did not start or deliver within the number of attempts.
         /// - `cancelling` when the task that runs the pipeline is cancelled.
         case open
         /// The door is closed, and workers deliver what is queued.
@@ -32,6 +32,14 @@ package struct DispatchState: Sendable {
         case closing(until: Duration)
         /// The pipeline has run. Final.
         case finished
+    }
+
+    /// A tracker that was given up.
+    package struct Failure: Sendable {
+        package let queue: Int
+        package let error: TrackerError
+        /// Whether it did not start; otherwise it did not deliver.
+        package let isOfStart: Bool
     }
 
     /// What became of a submission at once.
@@ -107,8 +115,10 @@ package struct DispatchState: Sendable {
     var cancelledWorkers: QueueSet = []
     /// When the supervisor's timer is set for.
     var supervisorTimer: Duration?
-    /// The first tracker whose start was given up while the door was open, and why.
-    package internal(set) var startFailure: (queue: Int, error: TrackerError)?
+    /// The queues whose deliveries are not tried again.
+    var givenUp: QueueSet = []
+    /// The first tracker whose start or delivery was given up while the door was open, and why.
+    package internal(set) var failure: Failure?
 
     /// Makes one empty queue for each name.
     ///

@@ -30,6 +30,12 @@ extension Pipeline {
         /// Default: `nil`. A pipeline that has to deliver now or fail, as that of a command, states a number; then a failure
         /// that does not pass by itself ends `run` at once.
         public var maximumStartAttempts: Int?
+        /// How often a tracker's deliveries may fail in a row without any progress before `run` ends with an error; `nil` for no
+        /// limit.
+        ///
+        /// Default: `nil`. A pipeline that has to deliver now or fail states a number; then a failure that does not pass by
+        /// itself ends `run` at once.
+        public var maximumDeliveryAttempts: Int?
         /// How long deliveries of some events fail, while the tracker could deliver others, before those events are parked in
         /// the quarantine; `nil` for never.
         ///
@@ -42,13 +48,13 @@ extension Pipeline {
         /// How long a tracker has to return from a cancelled delivery and to stop; then it is left behind, and the log
         /// says so.
         ///
-        /// The journal then has the same time to close.
+        /// The journal then has the same time to close, and after it the quarantine to write what it was handed.
         ///
         /// Default: 5 s.
         public var cancellationGrace: Duration
         /// How long the journal's disk may take over one thing before its commits count as overdue.
         ///
-        /// Default: 5 s. While they are, the pipeline is not ready and turns down new batches at once; both pass by themselves.
+        /// More than zero; default: 5 s. While they are, the pipeline is not ready and turns down new batches at once; both pass by themselves.
         public var commitOverdueAfter: Duration
         /// Where a tracker begins that is new to the journal; others go on where they were.
         ///
@@ -62,6 +68,7 @@ extension Pipeline {
             delivery: DeliveryLimits = DeliveryLimits(),
             retry: RetryPolicy = RetryPolicy(),
             maximumStartAttempts: Int? = nil,
+            maximumDeliveryAttempts: Int? = nil,
             parkAfter: Duration? = .seconds(300),
             shutdownTimeout: Duration = .seconds(30),
             cancellationGrace: Duration = .seconds(5),
@@ -73,6 +80,7 @@ extension Pipeline {
             self.delivery = delivery
             self.retry = retry
             self.maximumStartAttempts = maximumStartAttempts
+            self.maximumDeliveryAttempts = maximumDeliveryAttempts
             self.parkAfter = parkAfter
             self.shutdownTimeout = shutdownTimeout
             self.cancellationGrace = cancellationGrace
@@ -82,6 +90,10 @@ extension Pipeline {
 
         /// The defaults of a pipeline with a journal: a full queue spills.
         public static let journaled = Configuration(queue: Queue(fullPolicy: .spill))
+
+        /// How long `run` takes at most from the request to shut down to its end: for the queues, the trackers, the journal and
+        /// the quarantine.
+        package var longestShutdown: Duration { shutdownTimeout + cancellationGrace * 3 }
 
         /// The limits of one tracker's queue.
         func queue(of tracker: String) -> Queue {

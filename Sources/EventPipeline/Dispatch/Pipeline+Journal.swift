@@ -23,8 +23,32 @@ extension Pipeline {
         jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws {
-        // Before cursors are made for trackers that there cannot be.
-        try PipelineError.check(trackers, catalog: catalog)
+        try self.init(
+            catalog: catalog,
+            // Before cursors are made for trackers that there cannot be.
+            trackers: CheckedTrackers(trackers, catalog: catalog),
+            journal: journal,
+            configuration: configuration,
+            quarantine: quarantine,
+            logger: logger,
+            clock: clock,
+            jitter: jitter,
+            now: now
+        )
+    }
+
+    convenience init(
+        catalog: EventCatalog,
+        trackers checked: CheckedTrackers,
+        journal: Journal,
+        configuration: Configuration,
+        quarantine: Quarantine,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws(JournalError) {
+        let trackers = checked.trackers
         let journaling = try Journaling(
             journal,
             catalog: catalog,
@@ -46,9 +70,9 @@ extension Pipeline {
         for finding in journal.recovery.sentences {
             logger.warning("The journal was not as it should be: \(finding)")
         }
-        try self.init(
+        self.init(
             catalog: catalog,
-            trackers: trackers,
+            trackers: checked,
             configuration: configuration,
             journaling: journaling,
             quarantine: quarantine,

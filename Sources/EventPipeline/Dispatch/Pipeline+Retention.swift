@@ -8,7 +8,7 @@ extension Pipeline {
         var needed = decide { state, _ in state.neededSequence(besides: journaling.abandoned.sequence) }
         let journal = journaling.journal
         if journal.configuration.retentionDropsUndelivered,
-            let limit = journal.overdue(now: journaling.now()).last?.nextSequence, limit > needed
+            let limit = journal.expiredSegments(now: journaling.now()).last?.nextSequence, limit > needed
         {
             for queue in trackers.indices { await giveUp(before: limit, of: queue, journaling) }
             if journaling.abandoned.sequence < limit { log.lost(of: journaling.abandoned.trackers) }

@@ -1,3 +1,4 @@
+import Journal
 import ServiceLifecycle
 
 extension Pipeline {
@@ -10,8 +11,8 @@ extension Pipeline {
     /// every tracker and logs how many events each did not get. Cancelling the task leaves the draining out. A tracker
     /// that does not return within `cancellationGrace` of its cancellation is left behind. The journal has as long to close.
     ///
-    /// - Throws: `PipelineError` where a tracker did not start within `Configuration.maximumStartAttempts` (the others are
-    ///   drained first), where the journal's disk does not answer at the end (`journal-hangs`, which says what is unknown),
+    /// - Throws: `PipelineError` where a tracker did not start within `Configuration.maximumStartAttempts`, or did not deliver
+    ///   within `maximumDeliveryAttempts` (the others are drained first), where the journal's disk does not answer at the end (`journal-hangs`, which says what is unknown),
     ///   and where the pipeline ran before.
     public func run() async throws {
         guard decide({ state, _ in state.run() }) else { throw PipelineError.alreadyRun }
@@ -36,9 +37,13 @@ extension Pipeline {
         // A task of its own, because this one may have been cancelled.
         await Task { await drainQuarantine() }.value
         logEnd(leftBehind: leftBehind)
-        if let hang = decide({ state, _ in state.hang }) { throw PipelineError.journalHangs(hang) }
-        if let failure = decide({ state, _ in state.startFailure }) {
-            throw PipelineError.notStarted(trackers[failure.queue].name, failure.error)
+        if let hang = decide({ state, _ in state.hang }), let journaling {
+            throw PipelineError.journalHangs(hang, journaling.journal.configuration.durability)
+        }
+        if let failure = decide({ state, _ in state.failure }) {
+            let tracker = trackers[failure.queue].name
+            throw failure.isOfStart
+                ? PipelineError.notStarted(tracker, failure.error) : .notDelivering(tracker, failure.error)
         }
     }
 

@@ -96,7 +96,7 @@ public final class Pipeline: Service {
     ) throws(PipelineError) {
         try self.init(
             catalog: catalog,
-            trackers: trackers,
+            trackers: CheckedTrackers(trackers, catalog: catalog),
             configuration: configuration,
             journaling: nil,
             quarantine: quarantine,
@@ -109,17 +109,17 @@ public final class Pipeline: Service {
 
     init(
         catalog: EventCatalog,
-        trackers: [any Tracker],
+        trackers checked: CheckedTrackers,
         configuration: Configuration,
         journaling: Journaling?,
         quarantine: Quarantine,
         logger: Logger,
-        clock: some Clock<Duration>,
-        jitter: @escaping @Sendable () -> Double,
-        now: @escaping @Sendable () -> Timestamp
-    ) throws(PipelineError) {
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        let trackers = checked.trackers
         let names = trackers.map(\.name)
-        try PipelineError.check(trackers, catalog: catalog)
         self.catalog = catalog
         self.trackers = trackers
         var configuration = configuration
@@ -239,12 +239,7 @@ public final class Pipeline: Service {
         decide { state, _ in state.statistics }
     }
 
-    /// The commit that the journal's disk has not finished; `nil` where it works on none.
-    package var unfinishedCommit: JournalHang? {
-        decide { state, _ in state.unfinishedCommit(now: clock.now()) }
-    }
-
-    /// Waits until every event taken so far is delivered, refused or dropped; they do not linger.
+    /// Waits until every event taken so far is delivered, refused, parked or dropped; they do not linger.
     ///
     /// Taken are those that were acknowledged, and those of which `tryTrack` said so.
     ///

@@ -1,9 +1,13 @@
+import Journal
+
 /// Why a pipeline could not be made, or not run.
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable, Hashable {
         /// A tracker did not start within `Configuration.maximumStartAttempts`.
         case trackerNotStarted = "tracker-not-started"
+        /// Deliveries of a tracker made no progress within `Configuration.maximumDeliveryAttempts`.
+        case trackerNotDelivering = "tracker-not-delivering"
         /// A tracker's settings cannot work; its `checkSettings` says why.
         case invalidTracker = "invalid-tracker"
         /// The journal could not be closed at the end, because its disk does not answer.
@@ -39,42 +43,17 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         )
     }
 
-    static func journalHangs(_ hang: JournalHang) -> PipelineError {
-        PipelineError(code: .journalHangs, tracker: nil, message: hang.description, underlying: nil)
+    static func notDelivering(_ tracker: String, _ error: TrackerError) -> PipelineError {
+        PipelineError(
+            code: .trackerNotDelivering,
+            tracker: tracker,
+            message: "The tracker '\(tracker)' could not deliver: \(error)",
+            underlying: error
+        )
     }
 
-    /// - Throws: Where these cannot be the trackers of one pipeline.
-    static func check(_ trackers: [any Tracker], catalog: EventCatalog) throws(PipelineError) {
-        guard trackers.count <= EventCatalog.maximumTrackers else {
-            throw PipelineError(
-                code: .tooManyTrackers,
-                tracker: nil,
-                message:
-                    "A pipeline has at most \(EventCatalog.maximumTrackers) trackers, and these are \(trackers.count).",
-                underlying: nil
-            )
-        }
-        var names: Set<String> = []
-        for tracker in trackers where !names.insert(tracker.name.lowercased()).inserted {
-            throw PipelineError(
-                code: .duplicateTracker,
-                tracker: tracker.name,
-                message: "Two trackers are named '\(tracker.name)'; events name each by a name of its own.",
-                underlying: nil
-            )
-        }
-        for tracker in trackers {
-            do throws(TrackerError) {
-                try tracker.checkSettings(for: catalog)
-            } catch {
-                throw PipelineError(
-                    code: .invalidTracker,
-                    tracker: tracker.name,
-                    message: "The settings of the tracker '\(tracker.name)' cannot work: \(error)",
-                    underlying: error
-                )
-            }
-        }
+    static func journalHangs(_ hang: JournalHang, _ durability: JournalConfiguration.Durability) -> PipelineError {
+        PipelineError(code: .journalHangs, tracker: nil, message: hang.sentence(durability), underlying: nil)
     }
 
     static let alreadyRun = PipelineError(

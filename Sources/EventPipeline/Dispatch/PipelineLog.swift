@@ -45,7 +45,7 @@ struct PipelineLog: Sendable {
 
     func refused(_ events: Int, tracker: String) {
         logger.warning(
-            "The tracker refused events for good; they are handed to the quarantine.",
+            "The tracker refused events permanently; they are handed to the quarantine.",
             metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
         )
     }

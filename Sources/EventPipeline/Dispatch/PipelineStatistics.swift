@@ -48,7 +48,7 @@ public struct TrackerStatistics: Sendable, Hashable {
     public var enqueued = 0
     /// Events that it delivered.
     public var delivered = 0
-    /// Events that it refused for good; they are in the quarantine.
+    /// Events that it refused permanently; they are in the quarantine.
     public var refused = 0
     /// Events that were parked in the quarantine: they could not be delivered while others could.
     public var parked = 0

@@ -6,7 +6,7 @@
 package struct Settlement: Sendable {
     /// How many events were delivered.
     package let delivered: Int
-    /// The events refused for good, each once.
+    /// The events refused permanently, each once.
     package let refusals: [DeliveryOutcome.Refusal]
     /// How many events were parked in the quarantine.
     package var parked = 0

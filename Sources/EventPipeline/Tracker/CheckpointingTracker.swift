@@ -33,8 +33,11 @@ public struct Checkpoint: Sendable, Hashable {
 /// - **In doubt.** Where the tracker does not know whether a transaction was committed, the outcome is a retry, and the
 ///   next delivery finds out. A commit of its own whose answer was lost is not somebody else's.
 ///
-/// After each start the pipeline asks for the stored checkpoint, and continues there. A delivery without a checkpoint, as
-/// in a pipeline without a journal, neither reads nor changes what is stored.
+/// - **Parts.** A delivery with a journal and without a checkpoint is a part of another one. What is stored is compared as
+///   for any other delivery, and is not changed.
+///
+/// After each start the pipeline asks for the stored checkpoint, and continues there. A delivery without a journal neither
+/// reads nor changes what is stored.
 public protocol CheckpointingTracker: Tracker {
     /// The number that was stored last for a journal; `nil` where none was.
     ///

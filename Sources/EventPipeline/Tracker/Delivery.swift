@@ -1,5 +1,6 @@
 public import EventModel
 public import EventSchema
+public import Journal
 
 /// What a tracker is asked to deliver at one time: the events of one or more slices, in their order.
 ///
@@ -11,18 +12,26 @@ public struct Delivery: Sendable {
     public let count: Int
     /// How many bytes their lines take, newlines included.
     public let byteCount: Int
-    /// How far the tracker has got once all of it is delivered; `nil` without a journal.
+    /// How far the tracker has got once all of it is delivered; `nil` without a journal, and for a part of a delivery.
     public let checkpoint: Checkpoint?
+    /// The journal that holds the events; `nil` without one.
+    public let journal: JournalID?
 
     /// Puts slices together.
     public init(_ slices: [EventSlice], checkpoint: Checkpoint? = nil) {
+        self.init(slices, checkpoint: checkpoint, journal: checkpoint?.journal)
+    }
+
+    private init(_ slices: [EventSlice], checkpoint: Checkpoint?, journal: JournalID?) {
         self.slices = slices
         self.checkpoint = checkpoint
+        self.journal = journal
         count = slices.reduce(0) { $0 + $1.count }
         byteCount = slices.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// Only the events at the given positions, ascending; without the checkpoint, which is that of the whole.
+    /// Only the events at the given positions, ascending; without the checkpoint, which is that of the whole, and with its
+    /// journal.
     public func selecting(_ positions: some Sequence<Int>) -> Delivery {
         var selected: [EventSlice] = []
         var sliceIndex = 0
@@ -46,7 +55,7 @@ public struct Delivery: Sendable {
             }
         }
         if !run.isEmpty, sliceIndex < slices.count { selected.append(slices[sliceIndex][run]) }
-        return Delivery(selected)
+        return Delivery(selected, checkpoint: nil, journal: journal)
     }
 
     /// These events, and behind them those of more slices, which end before a number of the journal.

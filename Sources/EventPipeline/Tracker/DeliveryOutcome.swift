@@ -1,4 +1,4 @@
-/// What became of a delivery: every event in it is delivered, or refused for good, or to be tried again.
+/// What became of a delivery: every event in it is delivered, or refused permanently, or to be tried again.
 public struct DeliveryOutcome: Sendable {
     /// An event that the destination will never take, and why; it goes to the quarantine.
     public struct Refusal: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct DeliveryOutcome: Sendable {
         }
     }
 
-    /// The events that are refused for good.
+    /// The events that are refused permanently.
     public let refusals: [Refusal]
     /// What is to be tried again; `nil` where nothing is.
     public let retry: Retry?

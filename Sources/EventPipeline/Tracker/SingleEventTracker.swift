@@ -16,7 +16,7 @@ public struct EventRefusal: Error, Sendable, Hashable {
     /// It is kept in the quarantine beside the event, and never logged, so it may hold the event's values.
     public let reason: String
 
-    /// Refuses an event for good.
+    /// Refuses an event permanently.
     public init(_ reason: String) {
         self.reason = reason
     }

@@ -20,18 +20,19 @@ public protocol Tracker: Sendable {
     /// The name by which the plan's events name this tracker; compared without regard to case.
     var name: String { get }
 
-    /// Checks the tracker's settings without touching the network or the disk: a malformed address, an unknown property.
+    /// Checks the tracker's settings without using the network and without reading files: a malformed address, an unknown
+    /// property.
     ///
-    /// Called when a pipeline is made, which throws what this throws. It is the only way in which a tracker keeps a
+    /// Called once when a pipeline is made, which throws what this throws. It is the only way in which a tracker keeps a
     /// pipeline from running, because what is wrong here stays wrong until the program is started with other settings.
-    /// What only the destination can tell belongs in `start`.
+    /// What only the destination can tell belongs in `start`, and so does a file that cannot be read: it may come later.
     ///
     /// - Throws: `invalidSettings`.
     func checkSettings(for catalog: EventCatalog) throws(TrackerError)
 
     /// Makes the destination ready: connects, and checks whether it can take the catalog's events.
     ///
-    /// After an error it is called again, with a growing pause, for as long as the pipeline runs: somebody may mend the
+    /// After an error it is called again, with a growing pause, for as long as the pipeline runs: somebody may fix the
     /// destination. Until then events wait in the journal, or in the tracker's queue. Also called after a `deliver` that
     /// answered `superseded`.
     ///

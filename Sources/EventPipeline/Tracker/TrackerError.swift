@@ -41,7 +41,7 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
     public let message: String
     /// Whether the same call may succeed later although nobody changes anything.
     ///
-    /// The pipeline tries again in either case, because somebody may mend the destination; where this is false it shows
+    /// The pipeline tries again in either case, because somebody may fix the destination; where this is false it shows
     /// the tracker as `blocked`.
     public let isRetryable: Bool
     /// What the library below said.

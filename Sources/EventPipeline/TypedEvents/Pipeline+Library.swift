@@ -48,7 +48,8 @@ extension Pipeline {
         configuration: Configuration? = nil,
         logger: Logger = Logger(label: "sluice")
     ) throws {
-        try PipelineError.check(trackers, catalog: catalog)
+        // Before folders are made for trackers that there cannot be.
+        let trackers = try CheckedTrackers(trackers, catalog: catalog)
         let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
         let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
         if let journal {
@@ -65,10 +66,11 @@ extension Pipeline {
                 logger: logger
             )
         } else {
-            try self.init(
+            self.init(
                 catalog: catalog,
                 trackers: trackers,
                 configuration: configuration ?? Configuration(),
+                journaling: nil,
                 quarantine: kept,
                 logger: logger
             )

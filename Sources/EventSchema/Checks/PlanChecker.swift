@@ -10,7 +10,7 @@ enum PlanChecker {
         let postgresTrackers = Set(files.flatMap(\.postgresTrackers).map { $0.text.lowercased() })
         let events = expansions.map(\.event).map { event in
             var event = event
-            event.definition.name(postgresTrackers)
+            event.definition.notePostgresTrackers(postgresTrackers)
             return event
         }
         let diagnostics =

@@ -12,8 +12,8 @@ public struct PlanDiff: Sendable, Hashable {
         // What kind of tracker a name stands for is no change of the plan: the one plan may say only what was so before.
         let postgresTrackers = Set((old.events + new.events).flatMap(\.postgresTrackers))
         let (pairs, gone) = EventPair.pairs(
-            from: old.naming(postgresTrackers),
-            to: new.naming(postgresTrackers)
+            from: old.notingPostgresTrackers(postgresTrackers),
+            to: new.notingPostgresTrackers(postgresTrackers)
         )
         let added = pairs.filter { $0.old == nil }.map(\.new)
         let removed = gone.map { Self.removal(of: $0, among: added).judged }

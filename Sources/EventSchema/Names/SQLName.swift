@@ -49,16 +49,16 @@ extension EventDefinition {
     }
 
     /// Notes which of its trackers keep a table; `postgresTrackers` are names in lower case.
-    mutating func name(_ postgresTrackers: Set<String>) {
+    mutating func notePostgresTrackers(_ postgresTrackers: Set<String>) {
         self.postgresTrackers = trackers.map { $0.lowercased() }.filter(postgresTrackers.contains)
     }
 }
 
 extension TrackingPlan {
     /// The same plan, in which these trackers keep tables.
-    func naming(_ postgresTrackers: Set<String>) -> TrackingPlan {
+    func notingPostgresTrackers(_ postgresTrackers: Set<String>) -> TrackingPlan {
         var plan = self
-        for index in plan.events.indices { plan.events[index].name(postgresTrackers) }
+        for index in plan.events.indices { plan.events[index].notePostgresTrackers(postgresTrackers) }
         return plan
     }
 }

@@ -181,8 +181,7 @@ extension ConnectionHandler {
         case .wait:
             guard leavesCommit() else { break }
             refuse(.outcomeUnknown)
-            processPending()
-            updateDeadline()
+            continueAfterAnswer()
         case .check:
             abandonCheck()
         case .none, .idle, .body, .answer, .linger:

@@ -7,7 +7,7 @@ import Logging
 /// Belongs to one thread: it is that of the session, which alone calls it. It must be closed: to destroy it blocks, so
 /// its `deinit` does not, and a producer that is let go without is leaked.
 final class KafkaProducer {
-    private let handle: OpaquePointer
+    private let client: KafkaClient
     private let reports: OpaquePointer
     private let log: KafkaLog
     private let headers: HeaderPool
@@ -25,25 +25,26 @@ final class KafkaProducer {
 
     /// Makes a producer; it connects when it needs to.
     ///
-    /// - Throws: `invalidSettings` in librdkafka's words; `unavailable`, retryable, where the system refuses it threads or memory.
+    /// - Throws: What `KafkaClient` does; `invalidSettings` in librdkafka's words for a wrong name or value; `unavailable`,
+    ///   retryable, where the system refuses it memory.
     init(_ settings: ProducerSettings, source: String, logger: Logger) throws(TrackerError) {
         let configuration = try settings.makeConfiguration()
         log = KafkaLog(logger: logger)
         log.listen(to: configuration)
         rd_kafka_conf_set_events(configuration, RD_KAFKA_EVENT_DR)
-        let handle: OpaquePointer
+        let client: KafkaClient
         do throws(TrackerError) {
-            handle = try ProducerSettings.makeClient(RD_KAFKA_PRODUCER, configuration)
+            client = try KafkaClient(RD_KAFKA_PRODUCER, configuration)
         } catch {
             log.letGo()
             throw error
         }
-        guard let reports = rd_kafka_queue_get_main(handle) else {
-            rd_kafka_destroy(handle)
+        guard let reports = rd_kafka_queue_get_main(client.handle) else {
+            client.close()
             log.letGo()
             throw .withoutMemory
         }
-        self.handle = handle
+        self.client = client
         self.reports = reports
         headers = HeaderPool(source: source)
         page = .allocate(capacity: 1024)
@@ -60,7 +61,7 @@ final class KafkaProducer {
         for topic in topics.values { rd_kafka_topic_destroy(topic.handle) }
         topics = [:]
         rd_kafka_queue_destroy(reports)
-        rd_kafka_destroy(handle)
+        client.close()
         log.letGo()
     }
 
@@ -70,14 +71,16 @@ final class KafkaProducer {
     /// The error after which this producer takes nothing any more.
     var fatalFailure: KafkaFailure? {
         var reason = [CChar](repeating: 0, count: 512)
-        let code = rd_kafka_fatal_error(handle, &reason, reason.count)
+        let code = rd_kafka_fatal_error(client.handle, &reason, reason.count)
         return code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaFailure(code, String(reason))
     }
 
     /// A topic to write to; the brokers are not asked.
     func topic(named name: String) throws(KafkaFailure) -> ProducerTopic {
         if let topic = topics[name] { return topic }
-        guard let handle = rd_kafka_topic_new(handle, name, nil) else { throw KafkaFailure(rd_kafka_last_error()) }
+        guard let handle = rd_kafka_topic_new(client.handle, name, nil) else {
+            throw KafkaFailure(rd_kafka_last_error())
+        }
         let topic = ProducerTopic(handle: handle)
         topics[name] = topic
         return topic
@@ -92,8 +95,8 @@ final class KafkaProducer {
     ///
     /// To ask for a topic makes it, where brokers make topics by themselves.
     func check(_ name: String?, within milliseconds: Int32) throws(KafkaFailure) {
-        guard let name else { return try handle.askForTopic(nil, within: milliseconds) }
-        try handle.askForTopic(try topic(named: name).handle, within: milliseconds)
+        guard let name else { return try client.ask(for: nil, within: milliseconds) }
+        try client.ask(for: try topic(named: name).handle, within: milliseconds)
     }
 
     /// Gives librdkafka a message, whose value it does not copy: the memory must stay until the report is in.
@@ -103,7 +106,7 @@ final class KafkaProducer {
     func send(_ record: KafkaRecord, to topic: ProducerTopic, position: Int) -> rd_kafka_resp_err_t {
         let (list, slot) = headers.take(for: record)
         fields.set(record, topic: topic, headers: list, ReportTicket(position: position, slot: slot))
-        let error = record.withKey { fields.produce(with: handle, key: $0) }
+        let error = record.withKey { fields.produce(with: client.handle, key: $0) }
         if let error {
             let code = rd_kafka_error_code(error)
             rd_kafka_error_destroy(error)
@@ -139,7 +142,7 @@ final class KafkaProducer {
     ///
     /// It only asks the broker threads, so call `waitForPurges` before anything else is sent.
     func purge() {
-        rd_kafka_purge(handle, Self.everything | RD_KAFKA_PURGE_F_NON_BLOCKING)
+        rd_kafka_purge(client.handle, Self.everything | RD_KAFKA_PURGE_F_NON_BLOCKING)
         isPurging = true
     }
 
@@ -147,13 +150,13 @@ final class KafkaProducer {
     func waitForPurges() {
         guard isPurging else { return }
         // Each broker thread does them in order, and this one blocks until all have done it.
-        rd_kafka_purge(handle, Self.everything)
+        rd_kafka_purge(client.handle, Self.everything)
         isPurging = false
     }
 
     /// Raises a fatal error as if the brokers had; for tests of what follows.
     package func raiseFatalError() {
-        rd_kafka_test_fatal_error(handle, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "raised by a test")
+        rd_kafka_test_fatal_error(client.handle, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "raised by a test")
     }
 }
 

@@ -5,6 +5,7 @@ import EventPipeline
 struct ProducerSettings {
     /// In the order in which they are set.
     let properties: [(name: String, value: String)]
+    private let brokers: String
 
     /// Puts the tracker's own properties and the operator's together.
     ///
@@ -15,27 +16,49 @@ struct ProducerSettings {
                 throw .invalidSettings("The property '\(name)' cannot be set here: \(reason).")
             }
         }
-        try Self.check(brokers: configuration.brokers)
+        brokers = try Self.addresses(of: configuration.brokers)
         let merged = KafkaConfiguration.defaultProperties.filter { Self.isFree($0.key, in: configuration.properties) }
             .merging(configuration.properties) { $1 }
         properties =
-            [("bootstrap.servers", configuration.brokers)]
+            [("bootstrap.servers", brokers)]
             + merged.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// Refuses what is no list of `host:port`.
-    private static func check(brokers: String) throws(TrackerError) {
-        let addresses = brokers.split(separator: ",").map { $0.trimmingPrefix(while: \.isWhitespace) }
-            .filter { !$0.isEmpty }
-        guard !addresses.isEmpty else { throw .invalidSettings("There is no broker: give host:port,host:port.") }
-        for address in addresses {
-            // `[::1]:9092`, `host:9092`, `host`; what has more colons and no brackets is an IPv6 address without a port.
-            let host = address.firstIndex(of: "]").map { address[$0...].dropFirst() } ?? address
-            let parts = host.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count == 2 else { continue }
-            guard let port = Int(parts[1]), (1...65_535).contains(port) else {
-                throw .invalidSettings("The broker '\(address)' has no port from 1 to 65535.")
+    /// The security protocols by which librdkafka lets an address begin.
+    private static let schemes: Set = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]
+
+    /// The addresses of the brokers, without the spaces around them.
+    ///
+    /// - Throws: `invalidSettings` for what is no list of `host:port`.
+    private static func addresses(of brokers: String) throws(TrackerError) -> String {
+        let addresses = brokers.split(separator: ",").map(trimmed).filter { !$0.isEmpty }
+        guard !addresses.isEmpty else { throw .invalidSettings("No broker is set: give host:port,host:port.") }
+        for address in addresses { try check(address) }
+        return addresses.joined(separator: ",")
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.trimmingPrefix(while: \.isWhitespace)
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+
+    /// Looks at one address: `[::1]:9092`, `host:9092`, `host` or `ssl://host:9092`.
+    private static func check(_ address: Substring) throws(TrackerError) {
+        var rest = address
+        if let end = address.firstRange(of: "://") {
+            guard schemes.contains(address[..<end.lowerBound].lowercased()) else {
+                throw .invalidSettings("The broker '\(address)' begins with a security protocol that does not exist.")
             }
+            rest = address[end.upperBound...]
+        }
+        guard !rest.isEmpty else { throw .invalidSettings("The broker '\(address)' has no host.") }
+        let host = rest.firstIndex(of: "]").map { rest[$0...].dropFirst() } ?? rest
+        let parts = host.split(separator: ":", omittingEmptySubsequences: false)
+        // What has more colons and no brackets is an IPv6 address without a port.
+        guard parts.count == 2 else { return }
+        guard let port = Int(parts[1]), (1...65_535).contains(port) else {
+            throw .invalidSettings("The broker '\(address)' has no port from 1 to 65535.")
         }
     }
 
@@ -56,50 +79,37 @@ struct ProducerSettings {
             let result = rd_kafka_conf_set(configuration, name, value, &reason, reason.count)
             guard result == RD_KAFKA_CONF_OK else {
                 rd_kafka_conf_destroy(configuration)
-                throw .invalidSettings("librdkafka does not take the property '\(name)': \(String(reason)).")
+                throw .invalidSettings("librdkafka does not accept the property '\(name)': \(String(reason)).")
             }
         }
         return configuration
     }
 
-    /// Lets librdkafka look at all of it, by making a client that has no brokers to connect to.
+    /// Lets librdkafka look at all of it, by making a client that has no brokers to connect to, and needs no files.
+    ///
+    /// Files are read only for TLS, and by a plugin as soon as it is named; what is wrong with them is an error of the start,
+    /// because they may come later than the program.
     ///
     /// - Throws: `invalidSettings` in librdkafka's words.
     func check() throws(TrackerError) {
-        let configuration = try Self.makeConfiguration(of: properties.filter { $0.name != "bootstrap.servers" })
+        let configuration = try Self.makeConfiguration(
+            of: properties.filter { !["bootstrap.servers", "plugin.library.paths"].contains($0.name) }
+        )
+        rd_kafka_conf_set(configuration, "security.protocol", "plaintext", nil, 0)
         rd_kafka_conf_set_log_cb(configuration) { _, _, _, _ in }
         do throws(TrackerError) {
-            rd_kafka_destroy(try Self.makeClient(RD_KAFKA_PRODUCER, configuration))
-        } catch  where error.isRetryable {
+            try KafkaClient(RD_KAFKA_PRODUCER, configuration).close()
+        } catch {
             // Without threads or memory nothing is known of the settings; `start` tries again.
+            if !error.isRetryable { throw .invalidSettings(error.message) }
         }
-    }
-
-    /// Makes a client, which takes the configuration; an error destroys it.
-    static func makeClient(
-        _ type: rd_kafka_type_t,
-        _ configuration: OpaquePointer
-    ) throws(TrackerError) -> OpaquePointer {
-        var reason = [CChar](repeating: 0, count: 512)
-        if let handle = rd_kafka_new(type, configuration, &reason, reason.count) { return handle }
-        let code = rd_kafka_last_error()
-        rd_kafka_conf_destroy(configuration)
-        // librdkafka starts threads of its own.
-        if code == RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE {
-            throw TrackerError(
-                code: .unavailable,
-                message: "The system refuses librdkafka what it needs: \(String(reason)).",
-                isRetryable: true
-            )
-        }
-        throw .invalidSettings("librdkafka refuses the settings: \(String(reason)).")
     }
 
     /// The configuration of a client that only asks which topics there are: it makes none by asking.
     func makeObserverConfiguration(_ configuration: KafkaConfiguration) throws(TrackerError) -> OpaquePointer {
         let stated = configuration.properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let fixed = [
-            ("bootstrap.servers", configuration.brokers), ("allow.auto.create.topics", "false"),
+            ("bootstrap.servers", brokers), ("allow.auto.create.topics", "false"),
             ("client.id", "sluice"),
         ]
         let names = Set(configuration.properties.keys)

@@ -1,7 +1,7 @@
 import EventPipeline
 
 extension DeliveryLoader {
-    /// Finds the tables that take no rows, and by halves the rows that the server refuses, and loads all the others, in one
+    /// Finds the tables that accept no rows, and by halves the rows that the server refuses, and loads all the others, in one
     /// transaction.
     ///
     /// What is loaded when `deadline` passes is kept, so that every try gets further than the one before. Each table gets
@@ -18,7 +18,7 @@ extension DeliveryLoader {
             if let reason = SchemaInspection.reason(against: group.target.table, in: present) {
                 report.leave(group.positions, of: group, because: reason)
             } else {
-                try createStagingTable(of: group, &report)
+                try createStagingTable(of: group, lockTimeout: lockTimeout, &report)
             }
         }
         try begin()
@@ -35,9 +35,13 @@ extension DeliveryLoader {
         return report
     }
 
-    private func createStagingTable(of group: DeliveryRows.Group, _ report: inout LoadReport) throws(PostgresFailure) {
+    private func createStagingTable(
+        of group: DeliveryRows.Group,
+        lockTimeout: Duration,
+        _ report: inout LoadReport
+    ) throws(PostgresFailure) {
         do throws(PostgresFailure) {
-            try createStagingTable(of: group)
+            try createStagingTable(of: group, lockTimeout: lockTimeout)
         } catch {
             guard PostgresErrorClass.isOfTable(error) else { throw error }
             report.leave(group.positions, of: group, because: TrackerError(error, table: group.target.table.sqlName))

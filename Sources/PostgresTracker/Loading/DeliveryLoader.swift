@@ -1,17 +1,20 @@
 /// Loads one delivery over one connection: all of its tables in one transaction.
 struct DeliveryLoader {
-    /// How a checkpoint is stored.
-    struct Storing {
-        let statements: CheckpointTable.Statements
-        /// What must be stored before; `nil` for nothing.
-        let replaces: UInt64?
+    /// What a transaction has to do with the checkpoint of its journal.
+    struct Checkpointing {
+        /// Waits for other transactions, and reads what is stored.
+        let lockAndRead: String
+        /// What must be stored; `nil` for nothing.
+        let expected: UInt64?
+        /// Stores the delivery's checkpoint; `nil` where it is a part of another one.
+        let store: String?
     }
 
     let connection: PostgresConnection
     let schema: String
     let rows: DeliveryRows
-    /// How the delivery's checkpoint is stored; `nil` where it has none.
-    let checkpoint: Storing?
+    /// `nil` without a journal.
+    let checkpointing: Checkpointing?
     let sender: RowSender
     let limit: WaitLimit
 
@@ -47,9 +50,13 @@ struct DeliveryLoader {
         return report
     }
 
-    func createStagingTable(of group: DeliveryRows.Group) throws(PostgresFailure) {
+    /// Makes the group's staging table, unless it is there; waits for a lock on the event's table for no longer than
+    /// `lockTimeout`, or than the session does.
+    func createStagingTable(of group: DeliveryRows.Group, lockTimeout: Duration? = nil) throws(PostgresFailure) {
         guard !connection.stagingTables.contains(group.target.staging) else { return }
-        try connection.execute(group.target.createStaging, limit)
+        // Statements that are sent together are one transaction.
+        let setting = lockTimeout.map { "SET LOCAL lock_timeout = \($0.milliseconds); " } ?? ""
+        try connection.execute(setting + group.target.createStaging, limit)
         connection.stagingTables.insert(group.target.staging)
     }
 
@@ -81,23 +88,23 @@ struct DeliveryLoader {
         return staged - (try connection.execute(target.insertFromStaging + after, limit))
     }
 
-    /// Begins the transaction; with a checkpoint it waits for the lock, and looks whether what is stored is what this one
-    /// replaces.
+    /// Begins the transaction; with a journal it waits for the lock, and looks whether the stored checkpoint is the one that
+    /// this session knows of.
     func begin() throws(PostgresFailure) {
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-        guard let checkpoint else {
+        guard let checkpointing else {
             try connection.execute(begin, limit)
             return
         }
-        let row = try connection.lastRows(of: "\(begin); \(checkpoint.statements.lockAndRead)", limit).first
+        let row = try connection.lastRows(of: "\(begin); \(checkpointing.lockAndRead)", limit).first
         let stored = row?.first.flatMap { $0.flatMap { UInt64($0) } }
-        guard stored == checkpoint.replaces else { throw .superseded(by: stored) }
+        guard stored == checkpointing.expected else { throw .superseded(by: stored) }
     }
 
     /// Commits, and with it the checkpoint, unless a row of the delivery is left out.
     func commit(_ report: LoadReport) throws(PostgresFailure) {
         let isWhole = report.isWhole && sender.defects.isEmpty
-        let store = isWhole ? checkpoint.map { $0.statements.store + "; " } ?? "" : ""
+        let store = isWhole ? checkpointing?.store.map { $0 + "; " } ?? "" : ""
         try connection.execute(store + "COMMIT", limit)
     }
 }

@@ -1,4 +1,5 @@
 import EventPipeline
+import Journal
 
 /// The events of a delivery, put together by table.
 struct DeliveryRows {
@@ -19,12 +20,15 @@ struct DeliveryRows {
     private(set) var groups: [Group] = []
     /// What is to be stored with the rows; `nil` for nothing.
     let checkpoint: Checkpoint?
+    /// The journal that holds the events; `nil` without one.
+    let journal: JournalID?
     private let slices: [EventSlice]
     private var places: [Place] = []
 
     init(_ delivery: Delivery, _ targets: inout LoadTargets) {
         slices = delivery.slices
         checkpoint = delivery.checkpoint
+        journal = delivery.journal
         places.reserveCapacity(delivery.count)
         var catalog: EventCatalog?
         var definitions: [LoadTarget] = []

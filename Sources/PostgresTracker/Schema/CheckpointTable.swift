@@ -3,15 +3,6 @@ import Journal
 
 /// The table in which the database keeps how far the tracker has got in a journal, and the statements for it.
 struct CheckpointTable: Sendable {
-    /// What a transaction of rows has to do beside them.
-    struct Statements: Sendable {
-        /// At its beginning: waits until no other transaction of the same tracker and journal goes on, and reads what is
-        /// stored; the row stays as it is until the transaction ends.
-        let lockAndRead: String
-        /// At its end: stores the checkpoint.
-        let store: String
-    }
-
     /// No event's table has a name that begins with an underscore.
     static let name = "_sluice_checkpoints"
     /// What the statements use of it.
@@ -33,20 +24,20 @@ struct CheckpointTable: Sendable {
         SQLText.identifier(schema) + "." + SQLText.identifier(Self.name)
     }
 
-    /// The statements for the transaction of a delivery.
-    func statements(for checkpoint: Checkpoint) -> Statements {
+    /// What a transaction of rows does at its beginning: waits until no other transaction of the same tracker and journal
+    /// goes on, and reads what is stored; the row stays as it is until the transaction ends.
+    func lockAndRead(for journal: JournalID) -> String {
+        "\(lock(for: journal)); SELECT next_sequence FROM \(sqlName) WHERE \(isRow(of: journal)) FOR UPDATE"
+    }
+
+    /// What it does at its end: stores the checkpoint.
+    func store(_ checkpoint: Checkpoint) -> String {
         // A journal's numbers end where those of `bigint` do.
         let number = Int64(clamping: checkpoint.nextSequence)
-        return Statements(
-            lockAndRead: """
-                \(lock(for: checkpoint.journal));
-                SELECT next_sequence FROM \(sqlName) WHERE \(isRow(of: checkpoint.journal)) FOR UPDATE
-                """,
-            store: """
-                INSERT INTO \(sqlName) (journal, tracker, next_sequence) VALUES (\(key(of: checkpoint.journal)), \(number))
-                ON CONFLICT (journal, tracker) DO UPDATE SET next_sequence = EXCLUDED.next_sequence, updated_at = now()
-                """
-        )
+        return """
+            INSERT INTO \(sqlName) (journal, tracker, next_sequence) VALUES (\(key(of: checkpoint.journal)), \(number))
+            ON CONFLICT (journal, tracker) DO UPDATE SET next_sequence = EXCLUDED.next_sequence, updated_at = now()
+            """
     }
 
     /// Ends the session that an earlier process, or an earlier connection of this one, left behind with the lock.

@@ -40,14 +40,19 @@ package struct SchemaInspection: Sendable {
         brokenTables = wanted.compactMap { Self.reason(against: $0, in: present) }
     }
 
-    /// Why nothing can be delivered; `nil` where some of the tables, at least, take rows.
+    /// Why nothing can be delivered; `nil` where some of the tables, at least, accept rows.
     package var reasonAgainstAll: TrackerError? {
         if let obstacle = obstacles.first { return obstacle }
-        guard !brokenTables.isEmpty, brokenTables.count == wantedTables else { return nil }
-        return gap.map { TrackerError($0) } ?? brokenTables.first
+        return brokenTables.count == wantedTables ? reasonAgainstSome : nil
     }
 
-    /// Why a table takes no rows; `nil` where it does.
+    /// Why not everything can be delivered; `nil` where every table accepts rows.
+    package var reasonAgainstSome: TrackerError? {
+        if let obstacle = obstacles.first { return obstacle }
+        return brokenTables.isEmpty ? nil : gap.map { TrackerError($0) } ?? brokenTables.first
+    }
+
+    /// Why a table accepts no rows; `nil` where it does.
     package static func reason(against table: EventTable, in present: PresentSchema) -> TrackerError? {
         if let gap = SchemaGap(in: present, for: [table]) { return TrackerError(gap) }
         guard let existing = present.tables[table.name] else { return nil }

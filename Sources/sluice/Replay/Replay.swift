@@ -22,7 +22,7 @@ struct Replay {
 
     /// Reads to the end, delivers, and stops the pipeline; SIGINT and SIGTERM end the reading early.
     ///
-    /// - Throws: `PipelineError` where a tracker cannot start for a reason that will not pass; `TrackerError` where there is no
+    /// - Throws: `PipelineError` where a tracker cannot start; `TrackerError` where there is no
     ///   thread to read on.
     func run(showsProgress: Bool) async throws -> ReplayReport {
         let start = ContinuousClock.now
@@ -38,11 +38,17 @@ struct Replay {
                 logger: logger
             )
         )
-        try await group.run()
+        var failures: [String] = []
+        do {
+            try await group.run()
+        } catch let error as PipelineError where error.code == .trackerNotDelivering {
+            failures.append(error.message)
+        }
         // Told to stop, the reading ends first; what it had sent by then is delivered only now.
         await feed.noteSent()
         var report = await feed.report
         report.trackers = pipeline.statistics.trackers
+        report.failures += failures
         let lost = isDryRun ? 0 : rejects.statistics.lost
         if lost > 0 { report.failures.append("\(lost) rejected events could not be kept in the quarantine") }
         report.duration = ContinuousClock.now - start

@@ -25,12 +25,15 @@ struct ReplayCommand: AsyncParsableCommand {
             error.
 
             Exits with 0 when everything read was accepted and delivered, 2 when events were rejected, 1 when something \
-            could not be read or delivered.
+            could not be read or delivered: also when a tracker, or one of its tables or topics, cannot start, and when \
+            deliveries make no progress for one to two minutes.
             """
     )
 
     /// How often the start of a tracker that cannot be reached is tried; the pauses between come to 6 to 13 s.
     private static let maximumStartAttempts = 8
+    /// How often deliveries may fail in a row without any progress; the pauses between come to 1 to 2 minutes.
+    private static let maximumDeliveryAttempts = 12
 
     @Argument(
         help: ArgumentHelp(
@@ -91,6 +94,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let filter = try filter()
         var settings = try await Settings.load(options.values, file: options.plan.config)
         settings.pipeline.maximumStartAttempts = settings.strictTrackers ? 1 : Self.maximumStartAttempts
+        settings.pipeline.maximumDeliveryAttempts = Self.maximumDeliveryAttempts
         let wiring = try Wiring(settings)
         if !readsOnlyQuarantine { try filter.check(against: wiring.catalog) }
         let trackers = dryRun ? [] : try wiring.trackers(only: to)

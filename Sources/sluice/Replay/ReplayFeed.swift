@@ -19,6 +19,8 @@ actor ReplayFeed: Service {
     /// The records of the quarantine that were accepted and are not noted as sent.
     private var accepted: [String] = []
     private var sent: SentRecords?
+    /// Whether the pipeline takes nothing more, because a tracker was given up.
+    private var isClosed = false
 
     init(_ replay: Replay, start: ContinuousClock.Instant, showsProgress: Bool) throws {
         self.replay = replay
@@ -43,7 +45,7 @@ actor ReplayFeed: Service {
 
     private func feed() async {
         await withTaskCancellationHandler {
-            while let part = await reader.next(), !Task.isCancelled {
+            while !isClosed, let part = await reader.next(), !Task.isCancelled {
                 await send(part)
                 progress?.show(events: report.read, bytes: await reader.bytesRead)
                 await keepToRate(part.checked.count)
@@ -55,7 +57,9 @@ actor ReplayFeed: Service {
         }
         progress?.clear()
         report.failures += await reader.failures
-        if Task.isCancelled { report.failures.append("told to stop before everything was read and delivered") }
+        if Task.isCancelled, !isClosed {
+            report.failures.append("told to stop before everything was read and delivered")
+        }
     }
 
     /// Counts a part, sends on what passes the filter, and keeps what was rejected.
@@ -80,6 +84,7 @@ actor ReplayFeed: Service {
             report.accepted += selected.count
             if let record = part.record { accepted.append(record.key) }
         } catch {
+            isClosed = error == .closed
             report.failures.append("\(part.path): \(selected.count) events were read, but not taken any more")
         }
     }

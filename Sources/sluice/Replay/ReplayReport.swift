@@ -34,6 +34,7 @@ struct ReplayReport {
         var rejectedByCode: [String: Int]
         var delivered: [String: Int]
         var refused: [String: Int]
+        var parked: [String: Int]
         var undelivered: [String: Int]
         var failures: [String]
         var seconds: Double
@@ -48,9 +49,8 @@ struct ReplayReport {
             rejectedByCode: rejectedByCode,
             delivered: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.delivered) }),
             refused: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.refused) }),
-            undelivered: Dictionary(
-                uniqueKeysWithValues: trackers.map { ($0.name, $0.enqueued - $0.delivered - $0.refused) }
-            ),
+            parked: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.parked) }),
+            undelivered: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.undelivered) }),
             failures: failures,
             seconds: (seconds * 1000).rounded() / 1000
         )
@@ -66,11 +66,16 @@ struct ReplayReport {
         for tracker in trackers {
             table.add(["delivered to \(tracker.name)", "\(tracker.delivered)"])
             if tracker.refused > 0 { table.add(["  refused", "\(tracker.refused)"]) }
-            let missing = tracker.enqueued - tracker.delivered - tracker.refused
-            if missing > 0 { table.add(["  NOT delivered", "\(missing)"]) }
+            if tracker.parked > 0 { table.add(["  parked", "\(tracker.parked)"]) }
+            if tracker.undelivered > 0 { table.add(["  NOT delivered", "\(tracker.undelivered)"]) }
         }
         table.add(["seconds", "\(String(format: "%.2f", seconds))"])
         let errors: [TerminalText] = failures.map { "error: \($0)" }
         return (table.lines + errors).joined(separator: "\n")
     }
+}
+
+extension TrackerStatistics {
+    /// Events that are neither delivered nor in the quarantine.
+    fileprivate var undelivered: Int { enqueued - delivered - refused - parked }
 }

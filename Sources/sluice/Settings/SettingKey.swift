@@ -157,7 +157,7 @@ enum SettingKey: String, CaseIterable {
         case .quarantineBytes:
             "The most bytes that a process keeps there: a quarter for what senders cause, of which the oldest goes, the rest for what trackers do not take."
         case .strictTrackers:
-            "Whether an event that names a tracker that is not configured, and a tracker's first failed start, end Sluice with 1."
+            "Whether an event that names a tracker that is not configured, and a tracker's first failed start, also of one table or topic, end Sluice with 1."
         case .logLevel: "How much is logged: trace, debug, info, notice, warning, error or critical."
         }
     }

@@ -186,6 +186,9 @@ struct Settings {
         if let time = reader.duration(.parkAfterSeconds, in: { .seconds($0) }) { pipeline.parkAfter = time }
         if let overdue = reader.duration(.journalOverdueSeconds, in: { .seconds($0) }) {
             pipeline.commitOverdueAfter = overdue
+            if overdue == .zero {
+                reader.note("journal.commitOverdueSeconds: expected at least 1, since every commit takes time, found 0")
+            }
         }
         if let timeout = reader.duration(.shutdownSeconds, in: { .seconds($0) }) { pipeline.shutdownTimeout = timeout }
         return pipeline

@@ -87,7 +87,7 @@ struct HangingDiskTests {
         sluice.process.send(SIGTERM)
         #expect(try await sluice.process.waitForEnd() == .exit(1))
         #expect(
-            sluice.process.errors.text.contains("Whether the 1 events of the commit under way are in it is unknown")
+            sluice.process.errors.text.contains("Whether the 1 event of the commit under way is in it is unknown")
         )
         try disk.answer()
     }

@@ -96,6 +96,108 @@ struct PostgresTests {
         #expect(process.errors.lines.last?.contains(said) == true, "\(process.errors.lines)")
     }
 
+    /// Ten events of each of the plan's two tables in turns, in a file.
+    private func twoTables(in folder: TestFolder) async throws -> String {
+        let lines = try await RetailMonth.dayLines()
+        let (bought, returned) = ("Item Purchased", "Item Returned")
+        let pairs = zip(lines.filter { $0.contains(bought) }, lines.filter { $0.contains(returned) }).prefix(10)
+        let chosen = pairs.flatMap { [$0, $1] }
+        #expect(chosen.count == 20)
+        try folder.write(chosen.joined(separator: "\n"), to: "twenty.ndjson")
+        return "twenty.ndjson"
+    }
+
+    @Test("a replay to a table that is missing ends with 1 and says which, from the quarantine, too")
+    func missingTable() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        try await database.run(Self.breaking(state: "55000"))
+        let file = try await twoTables(in: folder)
+        let options = ["--postgres", database.url, "--to", "postgres"]
+        _ = try await Sluice.replay([file] + options, in: folder, plan: Self.plan, environment: Self.parkingAtOnce)
+        #expect(folder.quarantined().count == 10)
+        try await database.run("DROP TABLE analytics.item_returned")
+        for arguments in [[file], ["quarantine", "--code", "parked"]] {
+            let run = try await Sluice.replay(arguments + options, in: folder, plan: Self.plan)
+            #expect(run.ending == .exit(1))
+            #expect(run.errors.last?.contains("item_returned") == true, "\(run.errors)")
+        }
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        let repaired = try await Sluice.replay(["quarantine"] + options, in: folder, plan: Self.plan)
+        #expect(repaired.ending == .exit(0))
+        #expect(try await database.run("select count(*) from analytics.item_returned") == ["10"])
+    }
+
+    @Test("a replay whose deliveries make no progress ends with 1 and the tracker's reason")
+    func brokenDeliveries() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        try await database.run(Self.breaking(state: "42P01"))
+        let run = try await Sluice.replay(
+            [try await twoTables(in: folder), "--postgres", database.url, "--to", "postgres"],
+            in: folder,
+            plan: Self.plan
+        )
+        #expect(run.ending == .exit(1))
+        let report = try run.report()
+        #expect(report.delivered == ["postgres": 10])
+        #expect(report.undelivered == ["postgres": 10])
+        #expect(report.failures.joined().contains("item_returned"), "\(report.failures)")
+    }
+
+    /// Two deliveries of the twenty events, so that others show that the table is broken.
+    private static let parkingAtOnce = [
+        "SLUICE_DELIVERY_PARK_AFTER_SECONDS": "0", "SLUICE_DELIVERY_MAXIMUM_EVENTS": "10",
+    ]
+
+    /// Makes the table of returned items fail with a SQLSTATE, which a start does not see.
+    private static func breaking(state: String) -> String {
+        """
+        CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN RAISE EXCEPTION 'broken' USING ERRCODE = '\(state)'; END$$;
+        CREATE TRIGGER fail BEFORE INSERT ON analytics.item_returned FOR EACH ROW EXECUTE FUNCTION public.fail()
+        """
+    }
+
+    @Test("what a replay parked is counted as parked, and the exit is 1")
+    func parked() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        try await database.run(Self.breaking(state: "55000"))
+        let arguments = [try await twoTables(in: folder), "--postgres", database.url, "--to", "postgres"]
+        let run = try await Sluice.replay(arguments, in: folder, plan: Self.plan, environment: Self.parkingAtOnce)
+        #expect(run.ending == .exit(1))
+        let report = try run.report()
+        #expect(report.delivered == ["postgres": 10])
+        #expect(report.undelivered == ["postgres": 0])
+        #expect(report.parked == ["postgres": 10])
+        let table = try await Sluice.run(
+            ["replay", "--events", Self.plan] + arguments,
+            in: folder,
+            environment: Self.parkingAtOnce
+        )
+        #expect(table.output.contains { $0.wholeMatch(of: #/ *parked +10/#) != nil }, "\(table.output)")
+    }
+
+    @Test("with --strict-trackers one table that is missing ends serve with 1, too")
+    func strictTables() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")
+        try folder.write(plan, to: "plan/shop.plist")
+        #expect(try await migrate(database, in: folder, plan: "plan").ending == .exit(0))
+        try folder.write(plan.replacing("Sold", with: "Lost"), to: "plan/lost.plist")
+        let run = try await Sluice.run(
+            ["serve", "--listen", "127.0.0.1:0", "--events", "plan", "--postgres", database.url, "--strict-trackers"],
+            in: folder
+        )
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.last?.contains("\"lost\"") == true, "\(run.errors)")
+    }
+
     @Test("with --strict-trackers the first start that fails ends serve with 1", arguments: [true, false])
     func strictTrackers(isReachable: Bool) async throws {
         let folder = try TestFolder()

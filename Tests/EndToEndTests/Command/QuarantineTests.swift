@@ -159,6 +159,19 @@ struct QuarantineTests {
         #expect(!shown.contains(name))
     }
 
+    @Test("on a terminal a byte that is not UTF-8 is replaced, though a terminal of 8 bits would obey it")
+    func terminalOfEightBits() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        try folder.write(Data("{\"name\":\"".utf8) + [0x9B] + Data("2J\"}".utf8), to: "hostile.ndjson")
+        #expect(try await Sluice.replay("hostile.ndjson", in: folder, plan: "plan").ending == .exit(2))
+        let program = try SluiceProcess.executable().path
+        let command = "cd '\(folder.url.path)' && \(program) quarantine show verdicts/0-0 --original"
+        let shown = try await Command.run("script", ["-qec", command, "/dev/null"])
+        #expect(shown.text.contains("2J"))
+        #expect(!shown.output.contains(0x9B))
+    }
+
     @Test("a parked event is listed, shown and counted with a code of its own, and goes back to its tracker only")
     func parked() async throws {
         let folder = try TestFolder()

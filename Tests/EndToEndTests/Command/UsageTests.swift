@@ -99,6 +99,10 @@ struct UsageTests {
                 "serve", ["SLUICE_QUEUE_POLICY": "spill", "SLUICE_JOURNAL_ENABLED": "false"],
                 "a queue can spill only with a journal"
             ),
+            (
+                "serve", ["SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS": "0"],
+                "journal.commitOverdueSeconds: expected at least 1"
+            ),
             ("serve", ["SLUICE_LOG_LEVEL": "loud"], "log.level: expected one of trace, debug,"),
             ("serve --kafka localhost:1 --kafka-property linger", [:], "kafka.properties: expected name=value"),
             (

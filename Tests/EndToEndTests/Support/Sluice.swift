@@ -12,6 +12,7 @@ struct Finished {
         var rejectedByCode: [String: Int]
         var delivered: [String: Int]
         var refused: [String: Int]
+        var parked: [String: Int]
         var undelivered: [String: Int]
         var failures: [String]
         var seconds: Double

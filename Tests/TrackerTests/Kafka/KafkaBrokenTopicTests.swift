@@ -5,7 +5,7 @@ import PipelineTestKit
 import TestSupport
 import Testing
 
-/// One topic that takes no messages keeps those of the others out of nothing.
+/// One topic that accepts no messages keeps those of the others out of nothing.
 @Suite(.timeLimit(.minutes(5))) struct KafkaBrokenTopicTests {
     private static let returned = Array(stride(from: 2, to: 30, by: 3))
     /// Messages for a topic that is not there are given up soon, those for one that may not be seen when they time out.
@@ -46,6 +46,22 @@ import Testing
         #expect(error?.code == .notPrepared)
         #expect(error?.isRetryable == false)
         #expect(error?.message.contains("'item_purchased'") == true)
+        await tracker.stop()
+    }
+
+    @Test("a tracker that requires every topic does not start without one of them, and names it")
+    func requiresEveryTopic() async throws {
+        let cluster = try MockKafkaCluster()
+        cluster.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, ofTopic: "item_returned")
+        let configuration = KafkaConfiguration(
+            brokers: cluster.bootstrapServers,
+            topic: "{event}",
+            requiresEveryTopic: true
+        )
+        let tracker = KafkaTracker(configuration, logger: .quiet)
+        let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: KafkaEvents.catalog) }
+        #expect(error?.code == .notPrepared)
+        #expect(error?.message.contains("'item_returned'") == true)
         await tracker.stop()
     }
 

@@ -13,12 +13,12 @@ import Testing
             (["linger.ms": "soon"], "linger.ms"),
             (["compression.type": "rar"], "compression.type"),
             (["acks": "1"], "enable.idempotence"),
-            (["security.protocol": "ssl", "ssl.ca.location": "/no/such/file"], "ssl.ca.location"),
         ]
     )
     func wrongProperty(properties: [String: String], words: String) async throws {
-        for error in await errors(of: KafkaConfiguration(brokers: "localhost:1", properties: properties)) {
-            #expect(error?.code == .invalidSettings)
+        let configuration = KafkaConfiguration(brokers: "localhost:1", properties: properties)
+        #expect(await errors(of: configuration).first??.code == .invalidSettings)
+        for error in await errors(of: configuration) {
             #expect(error?.isRetryable == false)
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         }
@@ -40,7 +40,7 @@ import Testing
 
     @Test(
         "brokers that are no addresses are found without the network",
-        arguments: ["", " , ", "localhost:kafka", "a:9092,b:70000", "[::1]:0"]
+        arguments: ["", " , ", "localhost:kafka", "a:9092,b:70000", "[::1]:0", "ssl://a:0", "ssl://", "https://a:1"]
     )
     func wrongBrokers(brokers: String) async throws {
         for error in await errors(of: KafkaConfiguration(brokers: brokers)) {
@@ -48,10 +48,29 @@ import Testing
         }
     }
 
-    @Test("settings that may work pass without the network", arguments: ["a", "a:9092, b:9093", "[::1]:9092", "::1"])
+    @Test(
+        "settings that may work pass without the network",
+        arguments: [
+            "a", "a:9092, b:9093", "[::1]:9092", "::1", "localhost:9092 ,b:9092", "PLAINTEXT://host:9092",
+            "plaintext://host",
+            "SASL_SSL://a:9092,ssl://[::1]:9093",
+        ]
+    )
     func possibleSettings(brokers: String) throws {
         let configuration = KafkaConfiguration(brokers: brokers, properties: ["enable.idempotence": "false"])
         try KafkaTracker(configuration, logger: .quiet).checkSettings(for: KafkaEvents.catalog)
+    }
+
+    @Test("a file that cannot be read is no matter of the settings: the start fails, and is tried again")
+    func unreadableFile() async throws {
+        let configuration = KafkaConfiguration(
+            brokers: "localhost:1",
+            properties: ["security.protocol": "ssl", "ssl.ca.location": "/no/such/file"]
+        )
+        try KafkaTracker(configuration, logger: .quiet).checkSettings(for: KafkaEvents.catalog)
+        let error = await startError(configuration)
+        #expect(error?.code == .misconfigured)
+        #expect(error?.message.contains("ssl.ca.location") == true, "\(String(describing: error))")
     }
 
     @Test("an operator may do without idempotence")
@@ -122,11 +141,11 @@ import Testing
     func wrongTopic(topic: String) async throws {
         for error in await errors(of: KafkaConfiguration(brokers: "localhost:1", topic: topic)) {
             #expect(error?.code == .invalidSettings)
-            #expect(error?.message.contains("is no topic") == true)
+            #expect(error?.message.contains("is not a valid topic name") == true)
         }
     }
 
-    /// What `checkSettings` and `start` say: the same.
+    /// What `checkSettings` and `start` say.
     private func errors(of configuration: KafkaConfiguration) async -> [TrackerError?] {
         let tracker = KafkaTracker(configuration, logger: .quiet)
         let error = #expect(throws: TrackerError.self) { try tracker.checkSettings(for: KafkaEvents.catalog) }

@@ -7,7 +7,7 @@ import PostgresTracker
 import TestSupport
 import Testing
 
-/// One table that takes no rows keeps those of the others out of nothing.
+/// One table that accepts no rows keeps those of the others out of nothing.
 @Suite("PostgreSQL: broken tables", .timeLimit(.minutes(5)))
 struct PostgresBrokenTableTests {
     private static let plan = ["Alpha", "Bought", "Zeta"].map { event($0, [property("number", .integer)]) }
@@ -116,6 +116,38 @@ struct PostgresBrokenTableTests {
         try session.close()
         #expect(await tracker.deliver(try delivery(fixture)).isDelivered)
         #expect(try await fixture.count("analytics.bought") == 10)
+    }
+
+    @Test(
+        "several locked tables hold up the others no longer than a part of the delivery's time, with staging tables and without",
+        arguments: [false, true]
+    )
+    func severalLocked(hasStaged: Bool) async throws {
+        let names = ["Alpha", "Beta", "Delta", "Gamma", "Zeta"]
+        let fixture = try await PostgresFixture(names.map { event($0, [property("number", .integer)]) })
+        let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(8))
+        func delivery(from first: Int) throws -> Delivery {
+            try fixture.delivery(
+                names.enumerated().map { number, name in
+                    #"{"id":"\#(id(first + number))","name":"\#(name)","payload":{"number":\#(number)}}"#
+                }
+            )
+        }
+        if hasStaged {
+            #expect(await tracker.deliver(try delivery(from: 0)).isDelivered)
+            #expect(await tracker.deliver(try delivery(from: 0)).isDelivered)
+        }
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run(
+            "BEGIN; LOCK TABLE analytics.alpha, analytics.beta, analytics.delta, analytics.gamma; SELECT 1;"
+        )
+        let outcome = await tracker.deliver(try delivery(from: 100))
+        #expect(outcome.retry?.positions == Array(0..<4))
+        #expect(outcome.retry?.reason.code == .timeout)
+        #expect(try await fixture.count("analytics.zeta") == (hasStaged ? 2 : 1))
+        try session.close()
+        #expect(await tracker.deliver(try delivery(from: 100)).isDelivered)
+        #expect(try await fixture.count("analytics.alpha") == (hasStaged ? 2 : 1))
     }
 
     @Test("refused rows of another table are found all the same")

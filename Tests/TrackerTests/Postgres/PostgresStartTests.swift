@@ -32,6 +32,20 @@ struct PostgresStartTests {
         #expect(error?.message == #"The database lacks the schema "analytics"; run `sluice migrate`."#)
     }
 
+    @Test("a tracker that requires every table does not start without one of them, and names it")
+    func requiresEveryTable() async throws {
+        let fixture = try await PostgresFixture([event("Bought"), event("Seen")])
+        try await fixture.database.run("DROP TABLE analytics.seen")
+        let tracker = PostgresTracker(
+            PostgresConfiguration(connection: fixture.database.url, requiresEveryTable: true),
+            logger: Logger(label: "test")
+        )
+        let error = await #expect(throws: TrackerError.self) { try await tracker.start(for: fixture.catalog) }
+        #expect(error?.code == .notPrepared)
+        #expect(error?.message.contains(#"the table "analytics"."seen""#) == true)
+        await tracker.stop()
+    }
+
     @Test("missing tables and columns are named, the first three of them")
     func missing() async throws {
         let fixture = try await PostgresFixture([event("Bought", [property("number", .integer)])])

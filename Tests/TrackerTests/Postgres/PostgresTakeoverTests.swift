@@ -127,6 +127,25 @@ struct PostgresTakeoverTests {
         #expect(try await second.checkpoint(ofJournal: journal) == 20)
     }
 
+    @Test("a process that another one has replaced does not load a part of a delivery either")
+    func supersededPart() async throws {
+        let fixture = try await fixture()
+        let first = try await fixture.startedTracker()
+        #expect(try await first.checkpoint(ofJournal: journal) == nil)
+        #expect(await first.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
+        // A part is loaded, and changes nothing of what is stored.
+        #expect(await first.deliver(try delivery(10..<20, to: 20, fixture).selecting(0..<5)).isDelivered)
+        #expect(try await fixture.database.run("SELECT next_sequence FROM analytics._sluice_checkpoints") == ["10"])
+        let second = try await fixture.startedTracker()
+        #expect(try await second.checkpoint(ofJournal: journal) == 10)
+        #expect(await second.deliver(try delivery(15..<20, to: 20, fixture)).isDelivered)
+        for _ in 0..<2 {
+            let outcome = await first.deliver(try delivery(20..<30, to: 30, fixture).selecting(0..<5))
+            #expect(outcome.retry?.reason.code == .superseded)
+        }
+        #expect(try await fixture.count("analytics.bought") == 20)
+    }
+
     @Test("a number that somebody wrote into the table by hand, or removed, is not replaced unasked")
     func byHand() async throws {
         let fixture = try await fixture()

@@ -91,6 +91,47 @@ struct PipelineShutdownTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 2)
     }
 
+    @Test(
+        "with a number of delivery attempts run throws after the last without progress, once the other trackers are drained"
+    )
+    func deliveryAttempts() async throws {
+        let broken = ScriptedTracker(name: "alpha", [.fail, .failPartly([1]), .fail, .fail, .fail])
+        let healthy = ScriptedTracker(name: "beta")
+        let configuration = Pipeline.Configuration(delivery: .init(linger: .zero), maximumDeliveryAttempts: 3)
+        let harness = try PipelineHarness([broken, healthy], configuration: configuration)
+        harness.pipeline.accept("AB", 0..<2)
+        let running = Task { try await harness.pipeline.run() }
+        let flush = Task { await harness.pipeline.flush() }
+        for pause in [100, 100, 200] {
+            await harness.clock.waitForSleeper(for: .milliseconds(pause))
+            harness.clock.advance(by: .milliseconds(pause))
+        }
+        let error = await #expect(throws: PipelineError.self) { try await running.value }
+        #expect(error?.code == .trackerNotDelivering)
+        #expect(error?.tracker == "alpha")
+        #expect(error?.message.contains(ScriptedTracker.outage.message) == true)
+        #expect(broken.deliveries.map(\.count) == [2, 2, 1, 1])
+        #expect(broken.calls.last == .stop)
+        #expect(healthy.deliveredNumbers == [0, 1])
+        #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 1)
+        await flush.value
+    }
+
+    @Test("with a number of delivery attempts a failure that does not pass by itself ends run at once")
+    func hopelessDelivery() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        let harness = try PipelineHarness([tracker], configuration: .init(maximumDeliveryAttempts: 5))
+        harness.pipeline.accept("A", 0..<2)
+        harness.pipeline.accept("AB", 2..<3)
+        let running = Task { try await harness.pipeline.run() }
+        await harness.pipeline.flush()
+        let error = await #expect(throws: PipelineError.self) { try await running.value }
+        #expect(error?.code == .trackerNotDelivering)
+        #expect(error?.message.contains(TableTracker.reason.message) == true)
+        #expect(tracker.state.value.calls.count == 1)
+        #expect(tracker.delivered == [2])
+    }
+
     @Test("settings that cannot work keep a pipeline from being made, and name the tracker")
     func invalidSettings() throws {
         struct Invalid: Tracker {

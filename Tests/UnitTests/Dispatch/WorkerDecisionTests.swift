@@ -158,9 +158,9 @@ struct WorkerDecisionTests {
                 )
             }
             #expect((report.pause == nil) == (attempt == 3))
-            #expect((harness.state.startFailure == nil) == (attempt < 3))
+            #expect((harness.state.failure == nil) == (attempt < 3))
         }
-        #expect(harness.state.startFailure?.queue == alpha)
+        #expect(harness.state.failure?.queue == alpha)
         #expect(harness.submit(1, "A") == .closed)
         guard case .end(stopsTracker: true) = harness.step(alpha) else {
             Issue.record("the worker goes on")
@@ -178,7 +178,7 @@ struct WorkerDecisionTests {
         _ = harness.act { state, actions in
             state.startReturned(of: alpha, error: failure(retryable: false), now: .zero, jitter: 0, actions: &actions)
         }
-        #expect(harness.state.startFailure?.queue == alpha)
+        #expect(harness.state.failure?.queue == alpha)
         #expect(harness.submit(1, "A") == .closed)
     }
 

@@ -25,6 +25,15 @@ struct TerminalEscapesTests {
         }
     }
 
+    @Test("bytes that are not UTF-8 are replaced, and no terminal gets one that it might obey")
+    func bytes() {
+        for byte in UInt8(0x80)...0xFF {
+            var bytes: [UInt8] = []
+            TerminalEscapes.append([UInt8(ascii: "a"), byte, UInt8(ascii: "b")], to: &bytes)
+            #expect(bytes == Array("a\u{FFFD}b".utf8), "0x\(String(byte, radix: 16))")
+        }
+    }
+
     @Test("line feeds and tabs stay where lines are wanted, and nothing else does")
     func lines() {
         #expect(Self.escaped("a\n\tb\r\u{1B}", keepingLines: true) == "a\n\tb\\u000d\\u001b")

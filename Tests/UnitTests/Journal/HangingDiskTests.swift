@@ -160,10 +160,51 @@ struct HangingDiskTests {
         let error = await #expect(throws: PipelineError.self) { try await running.value }
         #expect(error?.code == .journalHangs)
         #expect(error?.message.contains("has not answered for 30 s") == true)
-        #expect(error?.message.contains("Whether the 1 events of the commit under way are in it is unknown") == true)
+        let unknown = "Whether the 1 event of the commit under way is in it is unknown; every acknowledged event is."
+        #expect(error?.message.hasSuffix(unknown) == true)
         #expect(answers.error(of: 0) == .outcomeUnknown)
         #expect(answers.error(of: 1) == .closed)
         files.syncs.open()
+    }
+
+    @Test(
+        "what a sudden end leaves unknown depends on the journal and its durability",
+        arguments: [
+            (JournalConfiguration.Durability.fsync, "Every acknowledged event is in", "; every acknowledged event is."),
+            (
+                .interval(.seconds(1)), "the latest may not be synced",
+                "; acknowledged events that were not synced may be lost."
+            ),
+            (.none, "the latest may not be synced", "; acknowledged events that were not synced may be lost."),
+        ]
+    )
+    func suddenEnd(durability: JournalConfiguration.Durability, quiet: String, hanging: String) async throws {
+        let (files, answers) = (SimulatedFileSystem(seed: 6), Answers())
+        var configuration = JournalConfiguration.small()
+        configuration.durability = durability
+        let tracker = ScriptedTracker(name: "alpha")
+        let harness = try PipelineHarness([tracker], journal: files, configuration, queue: Self.queue)
+        try await harness.run { pipeline, _ in
+            #expect(pipeline.suddenEnd.contains(quiet))
+            _ = try answers.submit(0, to: pipeline)
+            await answers.waitForSuccess(0)
+        }
+        let hang = JournalHang(wait: .seconds(3), events: 2)
+        #expect(hang.sentence(durability).hasSuffix(hanging))
+        #expect(hang.sentence(durability).contains("for 3 s. Whether the 2 events of the commit under way are in it"))
+        #expect(!JournalHang(wait: nil, events: 0).sentence(durability).contains("Whether"))
+    }
+
+    @Test("without a journal a sudden end says which events are lost")
+    func suddenEndWithoutJournal() async throws {
+        let tracker = ScriptedTracker(name: "alpha", [.stall])
+        try await PipelineHarness([tracker]).run { pipeline, _ in
+            #expect(pipeline.suddenEnd == "No accepted event was left to be delivered.")
+            pipeline.accept("A", 0..<3)
+            let sentence = "There is no journal, and accepted events that were not delivered are lost: alpha: 3."
+            #expect(pipeline.suddenEnd == sentence)
+            tracker.release()
+        }
     }
 
     @Test("a disk that answers while the pipeline ends is waited for, and nothing is unknown")

@@ -74,6 +74,11 @@ struct TrackerContractTests {
                 .deliversUnstored,
                 "a checkpoint replaces only the one that the tracker knows of; instead: 5 events of a tracker that does not"
             ),
+            (
+                .deliversParts,
+                "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
+                    + "answers delivered"
+            ),
             (.storesFirst, "after an outage a checkpoint is there only if all its events are; instead: 100 of 100"),
         ]
     )
@@ -172,7 +177,8 @@ final class MemoryTracker: Tracker {
 /// A tracker that keeps checkpoints beside its events, and its promises, but for one.
 final class CheckpointingMemoryTracker: CheckpointingTracker {
     enum Flaw: Sendable {
-        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites, deliversUnstored
+        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites, deliversUnstored,
+            deliversParts
     }
 
     private static let superseded = TrackerError(
@@ -201,7 +207,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
-        let isOurs = isOurs(delivery.checkpoint)
+        let isOurs = isOurs(delivery)
         if !isOurs, flaw != .deliversUnstored { return .retry(Self.superseded) }
         if flaw == .storesFirst { store(delivery.checkpoint) }
         let outcome = await events.deliver(delivery)
@@ -211,12 +217,15 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
     }
 
     /// Whether what is stored is what it knows of.
-    private func isOurs(_ checkpoint: Checkpoint?) -> Bool {
-        guard let checkpoint, flaw == .none || flaw == .deliversUnstored else { return true }
-        let stored = destination.checkpoints.withLock { $0[checkpoint.journal] }
+    private func isOurs(_ delivery: Delivery) -> Bool {
+        guard let journal = delivery.journal, [.none, .deliversUnstored, .deliversParts].contains(flaw) else {
+            return true
+        }
+        if flaw == .deliversParts, delivery.checkpoint == nil { return true }
+        let stored = destination.checkpoints.withLock { $0[journal] }
         return known.withLock { known in
-            guard let expected = known[checkpoint.journal], expected == stored else {
-                known[checkpoint.journal] = nil
+            guard let expected = known[journal], expected == stored else {
+                known[journal] = nil
                 return false
             }
             return true

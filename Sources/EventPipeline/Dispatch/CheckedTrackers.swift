@@ -1,0 +1,45 @@
+/// Trackers that can be those of one pipeline: not too many, of different names, and with settings that can work.
+///
+/// Initialisers of `Pipeline` that build on each other pass them on, so that each tracker is asked once.
+struct CheckedTrackers: Sendable {
+    let trackers: [any Tracker]
+
+    /// - Throws: Where these cannot be the trackers of one pipeline.
+    init(_ trackers: [any Tracker], catalog: EventCatalog) throws(PipelineError) {
+        try Self.checkNames(of: trackers)
+        for tracker in trackers {
+            do throws(TrackerError) {
+                try tracker.checkSettings(for: catalog)
+            } catch {
+                throw PipelineError(
+                    code: .invalidTracker,
+                    tracker: tracker.name,
+                    message: "The settings of the tracker '\(tracker.name)' cannot work: \(error)",
+                    underlying: error
+                )
+            }
+        }
+        self.trackers = trackers
+    }
+
+    private static func checkNames(of trackers: [any Tracker]) throws(PipelineError) {
+        guard trackers.count <= EventCatalog.maximumTrackers else {
+            throw PipelineError(
+                code: .tooManyTrackers,
+                tracker: nil,
+                message:
+                    "A pipeline has at most \(EventCatalog.maximumTrackers) trackers, and these are \(trackers.count).",
+                underlying: nil
+            )
+        }
+        var names: Set<String> = []
+        for tracker in trackers where !names.insert(tracker.name.lowercased()).inserted {
+            throw PipelineError(
+                code: .duplicateTracker,
+                tracker: tracker.name,
+                message: "Two trackers are named '\(tracker.name)'; events name each by a name of its own.",
+                underlying: nil
+            )
+        }
+    }
+}
