@@ -25,9 +25,8 @@ KIB, MIB = 1 << 10, 1 << 20
 MAXIMUM_ANSWER_BYTES = 256 * KIB
 QUARANTINE_BYTES_BESIDES_BODY = 64 * KIB
 # The memory for connections, bodies and answers (http.maximumBufferedBytes, by default 192 MiB), and what the rest of the
-# process may take. An idle server has 46 MiB. 600 senders of 4 MiB peaked at 237 to 410 MiB in six runs, and at 172 to 191
-# MiB with MALLOC_MMAP_THRESHOLD_=1048576: what is beyond that is memory that the allocator does not give back.
-MAXIMUM_MEMORY_BYTES = (192 + 256) * MIB
+# process may take; an idle server has 46 MiB.
+MAXIMUM_MEMORY_BYTES = (192 + 96) * MIB
 # A service manager that asks for /livez waits so long, more or less.
 MAXIMUM_LIVEZ_SECONDS = 5
 # The promise is about 20 ms on the reference machine; another one may be five times as slow.

@@ -87,6 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
         // A file that may not grow is a failed write, and no end of the process.
         signal(SIGXFSZ, SIG_IGN)
         OpenFiles.raiseLimit()
+        LargeBlocks.giveBack()
         var settings = try await Settings.load(values, file: options.plan.config, keepsJournal: true)
         if let from {
             guard settings.journal != nil else { throw ValidationError("--from takes a journal; see --no-journal.") }

@@ -68,7 +68,7 @@ struct Diagnosis: Sendable {
     /// left together, in its order. Returns what is left after that.
     private mutating func findWhatWorks(in positions: [Int], turn: Int) async -> [Int] {
         let names = delivery.positionsByName(of: positions).map(\.positions)
-        let parts = names.count > 1 ? names : Self.halves(of: positions)
+        let parts = names.count > 1 ? names : Self.halves(of: positions).reversed()
         var left = Set(positions)
         for place in parts.indices.prefix(Self.maximumVainAttempts) {
             let part = parts[(place + turn * Self.maximumVainAttempts) % parts.count]
