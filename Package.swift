@@ -273,9 +273,8 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system && target.type != .plugin {
-    guard !["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop"].contains(target.name) else {
-        continue
-    }
+    let exceptions = ["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop"]
+    guard !exceptions.contains(target.name) else { continue }
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

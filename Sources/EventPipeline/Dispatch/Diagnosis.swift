@@ -64,8 +64,9 @@ struct Diagnosis: Sendable {
     /// Nothing can be found out, or acted on, any more.
     private var isOver: Bool { Task.isCancelled || isSuperseded }
 
-    /// Sends the events by their names, or where all have one name by halves, until one is delivered; then all that is
-    /// left together, in its order. Returns what is left after that.
+    /// Sends the events by their names, or by halves if all have one name, until one of them is delivered.
+    ///
+    /// Then all that is left is sent together, in its order. Returns what is left after that.
     private mutating func findWhatWorks(in positions: [Int], turn: Int) async -> [Int] {
         let names = delivery.positionsByName(of: positions).map(\.positions)
         let parts = names.count > 1 ? names : Self.halves(of: positions).reversed()
