@@ -93,11 +93,12 @@ class Server:
     def stop(self):
         """Ends the server, by force where it does not end by itself, and removes its folder.
 
-        Returns the longest stretch on an event loop in milliseconds (None if it was not said), the turns, and the exit status.
+        Returns the longest stretch on an event loop in milliseconds (None if it was not said), the turns, the bytes of the
+        quarantine, in which everything is written by then, and the exit status.
         """
         try:
             if self.process is None:
-                return None, 0, None
+                return None, 0, 0, None
             self.process.send_signal(signal.SIGTERM)
             try:
                 self.process.wait(timeout=120)
@@ -107,7 +108,7 @@ class Server:
             match = re.search(r"longestStretchMilliseconds=([0-9.]+)", self.text())
             turns = re.search(r"turns=(\d+)", self.text())
             return (float(match.group(1)) if match else None, int(turns.group(1)) if turns else 0,
-                    self.process.returncode)
+                    self.quarantine_bytes(), self.process.returncode)
         finally:
             if self.process is not None and self.process.poll() is None:
                 self.process.kill()
@@ -234,9 +235,10 @@ def run(program, name, lines, count, is_gzip, expected):
             seconds = time.monotonic() - start
         finally:
             latencies = probes.stop()
-        memory, growth = server.peak_memory(), server.quarantine_bytes() - before
+        memory = server.peak_memory()
     finally:
-        stretch, turns, status = server.stop()
+        stretch, turns, after, status = server.stop()
+    growth = after - before
     longest = max((size for _, size, _ in answers), default=0)
     slowest = max(latencies, default=float("inf"))
     statuses = collections.Counter(status for status, _, _ in answers)
@@ -255,6 +257,7 @@ def run(program, name, lines, count, is_gzip, expected):
         "at least one request is not turned away": any(statuses[status] for status in expected - {503}),
         "answer size": longest <= MAXIMUM_ANSWER_BYTES,
         "quarantine growth": growth <= allowed_growth,
+        "what is rejected is kept": growth > 0 or 422 not in statuses,
         "memory": memory <= MAXIMUM_MEMORY_BYTES,
         "/livez": slowest <= MAXIMUM_LIVEZ_SECONDS,
         "longest stretch": stretch is not None and stretch <= MAXIMUM_STRETCH_MILLISECONDS,
