@@ -202,7 +202,7 @@ extension Pipeline {
         }
     }
 
-    /// Notes whether the journal has room for what it had none for; whoever does not wait finds out only so.
+    /// Checks whether the journal has room again for what did not fit; callers that do not wait learn it only from this.
     private func noticeRoom(in journaling: Journaling) async {
         guard let bytes = decide({ state, _ in state.bytesWithoutRoom }),
             await journaling.committer.hasRoom(forBytes: bytes)

@@ -139,7 +139,7 @@ extension TrackerWorker {
     )
 }
 
-/// What becomes of the events of a delivery some of which are parked, by their positions.
+/// The outcome of each event of a delivery in which some events are parked, by position.
 private struct SortedEvents {
     var parking: [(position: Int, reason: TrackerError)] = []
     var others: [Int] = []

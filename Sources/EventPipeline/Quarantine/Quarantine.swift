@@ -16,7 +16,7 @@ import Synchronization
 /// - What trackers refuse, and what was parked, is kept apart (`refused/N`), synced before it counts as settled, and never
 ///   removed. At its limit a pipeline with a journal holds the tracker's cursor before it.
 ///
-/// Each process has a limit, of which a quarter is the ring's. A sender never sees an error of the quarantine.
+/// Each process has a limit, a quarter of which is for the ring. Errors of the quarantine are never reported to a sender.
 public final class Quarantine: Sendable {
     /// The default limit of each process's parts together: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30

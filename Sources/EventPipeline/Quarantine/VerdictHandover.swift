@@ -32,7 +32,7 @@ struct VerdictHandover: Sendable {
 
     /// What became of an entry.
     enum Admission: Sendable, Hashable {
-        /// It waits, and is written by whoever writes already.
+        /// It waits, and the writer that is running writes it.
         case waits
         /// It waits, and the caller has to start the writing.
         case startsWriting

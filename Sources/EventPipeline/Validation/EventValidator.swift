@@ -60,11 +60,11 @@ public final class EventValidator {
     ///   - catalog: The plan.
     ///   - identity: Where ids come from that events do not bring.
     ///   - acceptsReceivedAt: Whether an event may bring its `receivedAt`, as one does that comes back out of Sluice.
-    ///   - maximumRejections: Past so many rejections a body is refused as a whole, with `too-large`.
-    ///   - maximumExplained: So many rejections of a body are explained in full, and the reasons take at most 256 KiB.
-    ///     Of the others the first reason is given, as long as the rejected events, with four bytes for each, take at most the
-    ///     size of the body and 64 KiB; the rest is only counted. A rejection takes a hundred times the memory of the two
-    ///     bytes that can cause it, so whoever takes bodies from anybody sets both limits. Default: no limit.
+    ///   - maximumRejections: The most rejections of one body; a body with more is refused as a whole, with `too-large`.
+    ///   - maximumExplained: The most rejections of one body that are explained in full; their reasons take at most 256 KiB.
+    ///     Others get their first reason as long as the rejected events, with four bytes for each, take at most the size of
+    ///     the body and 64 KiB; the rest is only counted. A rejection takes a hundred times the memory of the two bytes that
+    ///     can cause it, so set both limits where anybody may send. Default: no limit.
     ///   - now: Tells the time of arrival; asked once a body.
     public init(
         catalog: EventCatalog,
