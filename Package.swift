@@ -5,19 +5,27 @@ let package = Package(
     name: "sluice",
     platforms: [.macOS(.v15)],
     products: [
+        .library(name: "Sluice", targets: ["Sluice"]),
+        .library(name: "SluicePostgres", targets: ["SluicePostgres"]),
+        .library(name: "SluiceKafka", targets: ["SluiceKafka"]),
+        .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
+        .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
+        .library(name: "JustTrack", targets: ["JustTrack"]),
+        // Reads plan files while the program runs; a program whose plan is compiled in does without it.
+        .library(name: "PlanReading", targets: ["PlanReading"]),
+        .executable(name: "sluice", targets: ["SluiceCommand"]),
+        .plugin(name: "EventCodegenPlugin", targets: ["EventCodegenPlugin"]),
+        .plugin(name: "GenerateEventsPlugin", targets: ["GenerateEventsPlugin"]),
+        // The products before version 0.1, for one release.
         .library(name: "EventModel", targets: ["EventModel"]),
-        .library(name: "EventSchema", targets: ["EventSchema"]),
+        .library(name: "EventSchema", targets: ["EventSchema", "PlanReading"]),
         .library(name: "Journal", targets: ["Journal"]),
         .library(name: "EventPipeline", targets: ["EventPipeline"]),
         .library(name: "ConsoleTracker", targets: ["ConsoleTracker"]),
         .library(name: "PostgresTracker", targets: ["PostgresTracker"]),
         .library(name: "KafkaTracker", targets: ["KafkaTracker"]),
         .library(name: "HTTPIngest", targets: ["HTTPIngest"]),
-        .library(name: "JustTrack", targets: ["JustTrack"]),
         .library(name: "PipelineTestKit", targets: ["PipelineTestKit"]),
-        .executable(name: "sluice", targets: ["sluice"]),
-        .plugin(name: "EventCodegenPlugin", targets: ["EventCodegenPlugin"]),
-        .plugin(name: "GenerateEventsPlugin", targets: ["GenerateEventsPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -35,51 +43,61 @@ let package = Package(
         // C libraries, found through pkg-config.
         .systemLibrary(
             name: "CLibPQ",
+            path: "Sources/CLibraries/CLibPQ",
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         .systemLibrary(
             name: "CLibRDKafka",
+            path: "Sources/CLibraries/CLibRDKafka",
             pkgConfig: "rdkafka",
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]
         ),
         .systemLibrary(
             name: "CLibSimdJSON",
+            path: "Sources/CLibraries/CLibSimdJSON",
             pkgConfig: "simdjson",
             providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]
         ),
         .systemLibrary(
             name: "CLibRE2",
+            path: "Sources/CLibraries/CLibRE2",
             pkgConfig: "re2",
             providers: [.apt(["libre2-dev"]), .brew(["re2"])]
         ),
         .systemLibrary(
             name: "CISAL",
+            path: "Sources/CLibraries/CISAL",
             pkgConfig: "libisal",
             providers: [.apt(["libisal-dev"]), .brew(["isa-l"])]
         ),
         .systemLibrary(
             name: "CXXHash",
+            path: "Sources/CLibraries/CXXHash",
             pkgConfig: "libxxhash",
             providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]
         ),
         .systemLibrary(
             name: "CZlib",
+            path: "Sources/CLibraries/CZlib",
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
         // C faces of the two C++ libraries.
-        .target(name: "CSimdJSON", dependencies: ["CLibSimdJSON"]),
-        .target(name: "CRE2", dependencies: ["CLibRE2"]),
+        .target(name: "CSimdJSON", dependencies: ["CLibSimdJSON"], path: "Sources/CLibraries/CSimdJSON"),
+        .target(name: "CRE2", dependencies: ["CLibRE2"], path: "Sources/CLibraries/CRE2"),
 
         .target(name: "EventModel"),
-        .target(name: "EventSchema", dependencies: ["CRE2", "EventModel"]),
-        .target(name: "EventCodegen", dependencies: ["EventSchema"]),
+        .target(name: "EventSchema", dependencies: ["EventModel"]),
+        .target(name: "PatternMatching", dependencies: ["CRE2"]),
+        .target(name: "PlanReading", dependencies: ["EventModel", "EventSchema", "PatternMatching"]),
+        .target(name: "PlanTools", dependencies: ["EventModel", "EventSchema", "PatternMatching", "PlanReading"]),
+        .target(name: "EventCodegen", dependencies: ["EventSchema", "PlanReading"]),
         // The tool that the plugins run.
         .executableTarget(
             name: "event-codegen",
             dependencies: [
-                "EventCodegen", "EventSchema",
+                "EventCodegen", "EventSchema", "PlanReading",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -95,23 +113,49 @@ let package = Package(
         // The project's own plan, as the tests use it.
         .target(
             name: "Events",
-            dependencies: ["EventModel", "EventPipeline"],
+            dependencies: ["Sluice"],
             path: "events",
             plugins: ["EventCodegenPlugin"]
         ),
-        .target(name: "JSONTape", dependencies: ["CSimdJSON"]),
-        .target(name: "Journal", dependencies: ["CISAL"]),
+        .target(name: "JSONTape", dependencies: ["CSimdJSON", "EventModel"]),
+        .target(
+            name: "EventValidation",
+            dependencies: ["CXXHash", "EventModel", "EventSchema", "JSONTape", "PatternMatching"]
+        ),
+        .target(name: "Gzip", dependencies: ["CZlib"]),
+        .target(name: "EventJournal", dependencies: ["CISAL", "EventModel"]),
+        .target(name: "TrackerKit", dependencies: ["EventModel", "EventSchema", "EventValidation"]),
+        .target(
+            name: "EventQuarantine",
+            dependencies: [
+                "EventJournal", "EventModel", "EventSchema", "EventValidation", "JSONTape", "TrackerKit",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]
+        ),
         .target(
             name: "EventPipeline",
             dependencies: [
-                "CXXHash", "CZlib", "EventModel", "EventSchema", "JSONTape", "Journal",
+                "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "TrackerKit",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        .target(name: "ConsoleTracker", dependencies: ["EventModel", "EventPipeline", "JSONTape"]),
+        .target(
+            name: "SluiceConsole",
+            dependencies: ["EventModel", "EventValidation", "JSONTape", "TrackerKit"]
+        ),
+        // What a service imports.
+        .target(
+            name: "Sluice",
+            dependencies: [
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+                "SluiceConsole", "TrackerKit",
+            ]
+        ),
         // The SQL of the project's own migrations, as bytes within the program.
         .target(
             name: "SluiceMigrations",
@@ -122,24 +166,24 @@ let package = Package(
             ]
         ),
         .target(
-            name: "PostgresTracker",
+            name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventPipeline", "EventSchema", "Journal", "SluiceMigrations",
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "SluiceMigrations", "TrackerKit",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(
-            name: "KafkaTracker",
+            name: "SluiceKafka",
             dependencies: [
-                "CLibRDKafka", "EventModel", "EventPipeline", "EventSchema",
+                "CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(
-            name: "HTTPIngest",
+            name: "SluiceHTTP",
             dependencies: [
-                "EventModel", "EventPipeline",
+                "EventModel", "EventPipeline", "EventValidation", "Gzip",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -150,19 +194,24 @@ let package = Package(
         .target(
             name: "JustTrack",
             dependencies: [
-                "EventModel", "EventPipeline", "EventSchema", "JSONTape", "Journal",
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+                "JSONTape", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(
-            name: "PipelineTestKit",
-            dependencies: ["EventModel", "EventPipeline", "EventSchema", "Journal"]
+            name: "SluiceTesting",
+            dependencies: [
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+                "JSONTape", "TrackerKit",
+            ]
         ),
         .executableTarget(
-            name: "sluice",
+            name: "SluiceCommand",
             dependencies: [
-                "ConsoleTracker", "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal",
-                "KafkaTracker", "PostgresTracker",
+                "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "Gzip", "PlanReading", "PlanTools", "SluiceConsole", "SluiceHTTP", "SluiceKafka",
+                "SluicePostgres", "TrackerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -171,19 +220,28 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
+        // The modules before version 0.1, for one release; each re-exports what took its place.
+        .target(name: "Journal", dependencies: ["EventJournal", "EventModel"], path: "Sources/FormerNames/Journal"),
+        .target(name: "ConsoleTracker", dependencies: ["SluiceConsole"], path: "Sources/FormerNames/ConsoleTracker"),
+        .target(name: "PostgresTracker", dependencies: ["SluicePostgres"], path: "Sources/FormerNames/PostgresTracker"),
+        .target(name: "KafkaTracker", dependencies: ["SluiceKafka"], path: "Sources/FormerNames/KafkaTracker"),
+        .target(name: "HTTPIngest", dependencies: ["SluiceHTTP"], path: "Sources/FormerNames/HTTPIngest"),
+        .target(name: "PipelineTestKit", dependencies: ["SluiceTesting"], path: "Sources/FormerNames/PipelineTestKit"),
         // What the generator has to write, compiled.
         .target(
             name: "GoldenShapes",
-            dependencies: ["EventModel", "EventPipeline"],
+            dependencies: ["Sluice"],
             path: "Tests/Golden/Shapes",
             exclude: ["shapes.plist"]
         ),
         .target(
             name: "GoldenNames",
-            dependencies: ["EventModel", "EventPipeline"],
+            dependencies: ["Sluice"],
             path: "Tests/Golden/Names",
             exclude: ["names.plist"]
         ),
+        // What the generator wrote before version 0.1, which must go on compiling, as somebody may have committed it.
+        .target(name: "GoldenEarlier", dependencies: ["EventModel", "EventPipeline"], path: "Tests/Golden/Earlier"),
         // An app written for JustTrack, which must go on compiling.
         .target(
             name: "JustTrackApp",
@@ -195,7 +253,7 @@ let package = Package(
         // The tutorial's program, as its reader has it at the end; and the other code of the documentation.
         .executableTarget(
             name: "TutorialShop",
-            dependencies: ["ConsoleTracker", "EventModel", "EventPipeline", "PostgresTracker"],
+            dependencies: ["Sluice", "SluicePostgres"],
             path: "Tests/Tutorial/Sources/Shop",
             swiftSettings: [.treatAllWarnings(as: .error)],
             plugins: ["EventCodegenPlugin"]
@@ -203,7 +261,7 @@ let package = Package(
         // README's plan, and the Swift that it shows with it.
         .target(
             name: "ReadmeShop",
-            dependencies: ["ConsoleTracker", "EventModel", "EventPipeline", "PostgresTracker"],
+            dependencies: ["Sluice", "SluicePostgres"],
             path: "Tests/Readme",
             swiftSettings: [.treatAllWarnings(as: .error)],
             plugins: ["EventCodegenPlugin"]
@@ -211,8 +269,8 @@ let package = Package(
         .target(
             name: "DocumentationSnippets",
             dependencies: [
-                "ConsoleTracker", "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "Events", "HTTPIngest",
-                "Journal", "JustTrack", "KafkaTracker", "PipelineTestKit", "PostgresTracker",
+                "EventCodegen", "Events", "JustTrack", "PlanReading", "Sluice", "SluiceHTTP", "SluiceKafka",
+                "SluicePostgres", "SluiceTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -222,8 +280,11 @@ let package = Package(
         .testTarget(
             name: "UnitTests",
             dependencies: [
-                "EventCodegen", "EventModel", "EventPipeline", "EventSchema", "Events", "GoldenNames", "GoldenShapes",
-                "HTTPIngest", "JSONTape", "Journal", "JustTrack", "JustTrackApp", "PipelineTestKit",
+                "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "Events", "GoldenEarlier", "GoldenNames", "GoldenShapes", "Gzip", "JSONTape",
+                "JustTrack",
+                "JustTrackApp", "PatternMatching", "PlanReading", "PlanTools", "SluiceHTTP", "SluiceTesting",
+                "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -233,25 +294,26 @@ let package = Package(
         // Servers that tests start for themselves.
         .target(
             name: "TestSupport",
-            dependencies: ["CLibRDKafka", "EventPipeline", "PipelineTestKit"],
+            dependencies: ["CLibRDKafka", "EventPipeline", "SluiceTesting"],
             path: "Tests/Support"
         ),
         .testTarget(
             name: "TrackerTests",
             dependencies: [
-                "CLibRDKafka", "ConsoleTracker", "EventModel", "EventPipeline", "EventSchema", "Journal",
-                "KafkaTracker",
-                "PipelineTestKit", "PostgresTracker", "TestSupport",
+                "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka", "SluicePostgres",
+                "SluiceTesting", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "HTTPIngest", "Journal", "PipelineTestKit",
-                "TestSupport",
+                "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
+                "EventValidation", "Gzip", "PlanReading", "PlanTools", "SluiceHTTP", "SluiceTesting", "TestSupport",
+                "TrackerKit",
                 // Not imported, but run: the tests start the programs they find beside themselves.
-                "TutorialShop", "event-codegen", "sluice",
+                "SluiceCommand", "TutorialShop", "event-codegen",
                 // Nor are these, which are compiled because the documentation shows them.
                 "DocumentationSnippets", "ReadmeShop",
                 .product(name: "Logging", package: "swift-log"),
@@ -263,7 +325,7 @@ let package = Package(
         .testTarget(
             name: "ArchitectureTests",
             dependencies: [
-                "sluice",
+                "SluiceCommand",
                 .product(name: "Yams", package: "Yams"),
             ]
         ),

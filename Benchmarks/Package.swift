@@ -24,9 +24,8 @@ let package = Package(
         .executableTarget(
             name: "bench-check",
             dependencies: [
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "EventSchema", package: "sluice"),
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
             ]
         ),
         // Counts what is asked of malloc.
@@ -36,8 +35,7 @@ let package = Package(
             name: "bench-track",
             dependencies: [
                 "CAllocations",
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
             ],
             plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
         ),
@@ -59,11 +57,9 @@ let package = Package(
         .executableTarget(
             name: "bench-serve",
             dependencies: [
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "EventSchema", package: "sluice"),
-                .product(name: "HTTPIngest", package: "sluice"),
-                .product(name: "Journal", package: "sluice"),
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluiceHTTP", package: "sluice"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

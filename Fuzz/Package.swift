@@ -12,15 +12,15 @@ let package = Package(
         .executableTarget(
             name: "event-check",
             dependencies: [
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "EventSchema", package: "sluice"),
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
             ]
         ),
         .executableTarget(
             name: "plan-reader",
             dependencies: [
-                .product(name: "EventSchema", package: "sluice")
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
             ]
         ),
     ],

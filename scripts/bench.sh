@@ -17,6 +17,8 @@ build_ceilings() {
 build_ceilings
 swift build -c release --product sluice
 swift build -c release --product event-codegen
+# What generated code imports.
+swift build -c release --target Sluice
 build_package Benchmarks -c release
 trap postgres_stop EXIT
 trap 'exit 130' INT TERM

@@ -18,6 +18,19 @@ dump_symbols() {
     symbols=$(sed -n 's/^Files written to //p' "$log")
 }
 
+# The module Sluice declares little itself; its page is about what it re-exports, which the package manager leaves out.
+dump_reexported_symbols() {
+    local modules maps=() map target
+    modules=$(sed -n 's/^@_exported public import //p' Sources/Sluice/Sluice.swift | paste -sd ,)
+    for map in Sources/CLibraries/*/module.modulemap .build/debug/{CRE2,CSimdJSON}.build/module.modulemap; do
+        maps+=(-Xcc "-fmodule-map-file=$map")
+    done
+    target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
+    swift symbolgraph-extract -module-name Sluice -target "$target" -I .build/debug/Modules "${maps[@]}" \
+        -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols \
+        -experimental-allowed-reexported-modules="$modules" -output-dir "$symbols"
+}
+
 # The toolchain's own docc: on macOS it is not on PATH.
 docc() {
     if command -v xcrun >/dev/null; then
@@ -58,6 +71,7 @@ require_order() {
 rm -rf "$out"
 mkdir -p "$out"
 dump_symbols
+dump_reexported_symbols
 failed=0
 for catalog in Sources/*/*.docc; do
     module=$(basename "$catalog" .docc)

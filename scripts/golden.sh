@@ -10,6 +10,6 @@ golden() {
     swift run -q event-codegen "$folder" --root "$folder" --output "$folder/$file" "$@"
 }
 
-golden Tests/Golden/Shapes GeneratedEvents.swift --access-level public
-golden Tests/Golden/Names GeneratedEvents.swift --access-level public
+golden Tests/Golden/Shapes GeneratedEvents.swift --access-level public --namespace ShapesEvents
+golden Tests/Golden/Names GeneratedEvents.swift --access-level public --namespace NamesEvents
 golden Tests/JustTrackApp TrackingEvents.swift --style justtrack

@@ -58,7 +58,7 @@ write_plan() {
 
 # call ARGUMENTS: a Swift file that compiles only where the event has exactly these properties.
 call() {
-    printf 'let dishCooked = DishCooked(%s)\n' "$1" >"$caller"
+    printf 'let dishCooked = AppEvents.DishCooked(%s)\n' "$1" >"$caller"
 }
 
 # must_write_nothing CASE: builds, and fails where a file of the target is written by it.
@@ -83,8 +83,8 @@ if grep -q DishCooked "$generated"; then fail "the event of this test is in the 
 write_plan string
 call 'dish: "Mapo Tofu"'
 must_build "a plan file is added"
-must_generate "a plan file is added" "struct DishCooked: EventPipeline.AnalyticsEvent"
-must_generate "a plan file is added" "Events/Extra events/Küche.plist:2:"
+must_generate "a plan file is added" "struct DishCooked: Sluice.AnalyticsEvent"
+must_generate "a plan file is added" "\"file\":\"Events/Extra events/Küche.plist\""
 
 write_plan string minutes
 call 'dish: "Mapo Tofu", minutes: 12'
@@ -103,7 +103,7 @@ grep -qE "/$plan:5:[0-9]+: error: " "$work/build.log" \
 
 rm -r "$(dirname "$plan")"
 if build; then fail "a plan file is deleted, but its event can still be used"; fi
-grep -q "RebuildTest.swift:1:.*error: cannot find 'DishCooked' in scope" "$work/build.log" \
+grep -q "RebuildTest.swift:1:.*error: type 'AppEvents' has no member 'DishCooked'" "$work/build.log" \
     || fail "a plan file is deleted, but the build fails for another reason" "$work/build.log"
 rm "$caller"
 must_build "a plan file and its caller are deleted"

@@ -14,17 +14,15 @@ let package = Package(
         .target(
             name: "FileTracker",
             dependencies: [
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "EventSchema", package: "sluice"),
+                .product(name: "Sluice", package: "sluice")
             ]
         ),
         .executableTarget(
             name: "custom-tracker",
             dependencies: [
                 "FileTracker",
-                .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "EventSchema", package: "sluice"),
+                .product(name: "PlanReading", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -32,8 +30,8 @@ let package = Package(
             name: "FileTrackerTests",
             dependencies: [
                 "FileTracker",
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "PipelineTestKit", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluiceTesting", package: "sluice"),
             ],
             path: "Tests/FileTrackerTests"
         ),

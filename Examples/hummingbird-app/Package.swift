@@ -17,9 +17,7 @@ let package = Package(
         .executableTarget(
             name: "App",
             dependencies: [
-                .product(name: "ConsoleTracker", package: "sluice"),
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -31,13 +29,12 @@ let package = Package(
             name: "AppTests",
             dependencies: [
                 "App",
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "PipelineTestKit", package: "sluice"),
+                .product(name: "SluiceTesting", package: "sluice"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),

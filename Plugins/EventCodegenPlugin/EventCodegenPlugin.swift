@@ -31,7 +31,7 @@ struct EventCodegenPlugin: BuildToolPlugin {
             return []
         }
         let output = outputFolder.appendingPathComponent("GeneratedEvents.swift")
-        var arguments = ["--root", root.path, "--output", output.path]
+        var arguments = ["--root", root.path, "--output", output.path, "--target", target]
         let options = files.filter { $0.lastPathComponent == "event-codegen.json" }
         if let first = options.first { arguments += ["--configuration-file", first.path] }
         return [

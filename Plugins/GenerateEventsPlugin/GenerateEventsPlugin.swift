@@ -20,6 +20,7 @@ struct GenerateEventsPlugin: CommandPlugin {
             guard !plans.isEmpty else { continue }
             let output = target.directoryURL.appendingPathComponent("GeneratedEvents.swift")
             var options = ["--root", target.directoryURL.path, "--output", output.path]
+            options += ["--target", target.name]
             let stated = files.filter { $0.lastPathComponent == "event-codegen.json" }
             guard stated.count <= 1 else {
                 throw GenerationError(

@@ -1,7 +1,9 @@
+import EventSchema
+
 /// What the generated code is to look like.
-public struct CodegenOptions: Sendable, Hashable {
+package struct CodegenOptions: Sendable, Hashable {
     /// Who can use the generated types.
-    public enum AccessLevel: String, Sendable, Hashable, CaseIterable {
+    package enum AccessLevel: String, Sendable, Hashable, CaseIterable {
         /// Every module.
         case `public`
         /// The modules of the same package.
@@ -11,26 +13,41 @@ public struct CodegenOptions: Sendable, Hashable {
     }
 
     /// Whose API the generated types have.
-    public enum Style: String, Sendable, Hashable, CaseIterable {
+    package enum Style: String, Sendable, Hashable, CaseIterable {
         /// Sluice's own: structs with typed properties.
         case sluice
         /// JustTrack's: classes named `Event…`, with strings whose absence is the empty one.
         case justtrack
     }
 
-    /// Who can use the types; `internal` unless told, and in JustTrack's style `public`.
-    public var accessLevel: AccessLevel
-    /// What the names of the events' types begin with; nothing unless told, and nothing in JustTrack's style.
+    /// Who can use the types.
     ///
-    /// The catalog's name then begins with it, too: `Shop` makes `EventCatalog.shopEvents`.
-    public var typePrefix: String
-    /// Whose API the types have; Sluice's unless told.
-    public var style: Style
+    /// Default: `internal`, and `public` in JustTrack's style.
+    package var accessLevel: AccessLevel
+    /// The enum that holds the events' types and the plan's catalog.
+    ///
+    /// JustTrack's style has none. Default: `Events`.
+    package var namespace: String
+    /// Whose API the types have.
+    ///
+    /// Default: Sluice's.
+    package var style: Style
+
+    /// The default namespace of a target: its name and `Events`.
+    ///
+    /// A target whose name already ends in `Events` gets `Plan` instead, because an enum that is named like its module hides
+    /// the module: `Shop` and `ShopEvents` become `ShopEvents` and `ShopPlan`.
+    package static func namespace(ofTarget target: String) -> String {
+        let name = SwiftName.unescaped(SwiftName.type(target))
+        guard name.hasSuffix("Events") else { return name + "Events" }
+        let stem = name.dropLast("Events".count)
+        return (stem.isEmpty ? "Event" : stem) + "Plan"
+    }
 
     /// Takes the defaults, or what is stated instead.
-    public init(accessLevel: AccessLevel? = nil, typePrefix: String = "", style: Style = .sluice) {
+    package init(accessLevel: AccessLevel? = nil, namespace: String = "Events", style: Style = .sluice) {
         self.accessLevel = accessLevel ?? (style == .justtrack ? .public : .internal)
-        self.typePrefix = typePrefix
+        self.namespace = namespace
         self.style = style
     }
 }

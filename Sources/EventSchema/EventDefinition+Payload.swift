@@ -17,7 +17,7 @@ extension PropertyDefinition {
         rules.swiftCases = [:]
         rules.deprecated = nil
         rules.examples = []
-        rules.location = SourceLocation(file: "", line: 0, column: 0)
+        rules.location = PlanLocation(file: "", line: 0, column: 0)
         rules.items = items?.rules
         rules.properties = properties?.map(\.rules)
         return rules

@@ -22,7 +22,7 @@ public struct EventDefinition: Sendable, Hashable {
     /// Whether the payload may hold properties that the plan does not name.
     public var allowsAdditionalProperties: Bool
     /// Where the definition stands.
-    public var location: SourceLocation
+    public var location: PlanLocation
 
     /// Makes a definition; the reader does this from a plist, tests do it by hand.
     public init(
@@ -35,7 +35,7 @@ public struct EventDefinition: Sendable, Hashable {
         trackers: [String],
         properties: [PropertyDefinition] = [],
         allowsAdditionalProperties: Bool = false,
-        location: SourceLocation
+        location: PlanLocation
     ) {
         self.key = key
         self.name = name ?? key

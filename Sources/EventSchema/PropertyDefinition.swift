@@ -37,7 +37,7 @@ public struct PropertyDefinition: Sendable, Hashable {
     /// Values that show what is meant.
     public var examples: [PlanValue]
     /// Where the property stands.
-    public var location: SourceLocation
+    public var location: PlanLocation
 
     /// What generated Swift calls the property.
     public var swiftMemberName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.member(name) }
@@ -79,7 +79,7 @@ public struct PropertyDefinition: Sendable, Hashable {
         items: PropertyDefinition? = nil,
         properties: [PropertyDefinition]? = nil,
         examples: [PlanValue] = [],
-        location: SourceLocation
+        location: PlanLocation
     ) {
         self.name = name
         self.type = type

@@ -1,8 +1,10 @@
+import EventModel
+
 extension ByteBuilder {
     /// Appends the value at `index` of a tape, and all it holds, as JSON without spaces.
     ///
     /// The tape must be of a document that was already checked: nesting is at most 64 levels deep.
-    public mutating func appendValue(at index: Int, of tape: JSONTape) {
+    package mutating func appendValue(at index: Int, of tape: JSONTape) {
         switch tape.kind(at: index) {
         case .object: appendObject(at: index, of: tape)
         case .array: appendArray(at: index, of: tape)
@@ -12,7 +14,7 @@ extension ByteBuilder {
     }
 
     /// Appends the number, truth value or null at `index` of a tape.
-    public mutating func appendScalar(at index: Int, of tape: JSONTape) {
+    package mutating func appendScalar(at index: Int, of tape: JSONTape) {
         switch tape.kind(at: index) {
         case .signed: append(tape.signed(at: index))
         case .unsigned: append(tape.unsigned(at: index))

@@ -4,9 +4,9 @@
 /// more memory than one body should, or the work on them is spread over several turns.
 ///
 /// Brackets and strings must be closed; what an element holds is for its own parse to judge.
-public struct JSONElementScanner: Sendable {
+package struct JSONElementScanner: Sendable {
     /// What was found.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         /// The bytes of the next element, without the white space around it.
         case element(Range<Int>)
         /// The limit was reached before the end of the next element; the next call continues there.
@@ -27,7 +27,7 @@ public struct JSONElementScanner: Sendable {
     }
 
     /// How far the text was read.
-    public private(set) var position = 0
+    package private(set) var position = 0
     private var place = Place.opening
     /// Where the current element begins.
     private var start = 0
@@ -35,12 +35,12 @@ public struct JSONElementScanner: Sendable {
     private var isInString = false
 
     /// Prepares for the beginning of a text.
-    public init() {}
+    package init() {}
 
     /// Reads on to the end of the next element, but not beyond `limit` within an element.
     ///
     /// - Parameter text: The same text at each call.
-    public mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
+    package mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
         if place == .opening {
             position = Self.skipSpace(text, from: position)
             guard position < text.count, text[position] == UInt8(ascii: "[") else { return .broken }

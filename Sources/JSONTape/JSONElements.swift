@@ -1,5 +1,5 @@
 /// What can be told of a JSON text without parsing it.
-public enum JSONElements {
+package enum JSONElements {
     /// The position of the quote that closes the string that opens at `start`.
     private static func stringEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start + 1
@@ -14,7 +14,7 @@ public enum JSONElements {
     }
 
     /// Whether JSON takes the byte for white space.
-    public static func isSpace(_ byte: UInt8) -> Bool {
+    package static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
@@ -22,7 +22,7 @@ public enum JSONElements {
     ///
     /// The parser stops at such a number, so the text is parsed again with a zero in place of each.
     /// - Throws: `memory`, and nothing else, where there was none to parse it again.
-    public static func hasOnlyOversizedNumbers(_ text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
+    package static func hasOnlyOversizedNumbers(_ text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
         guard let masked = maskingNumbers(of: text) else { return false }
         var parser = JSONParser()
         let error = masked.withUnsafeBytes { bytes -> JSONError? in

@@ -4,12 +4,12 @@ import CSimdJSON
 ///
 /// What simdjson does in two stages it does here once for all lines, and then a line at a time: that is faster than
 /// parsing each line alone. A line on which anything is wrong is for `JSONParser` to parse, which tells what it is.
-public struct JSONLineParser: ~Copyable {
+package struct JSONLineParser: ~Copyable {
     private let handle: OpaquePointer?
     private var lines = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// Makes a parser without buffers yet.
-    public init() {
+    package init() {
         handle = csimdjson_parser_create()
     }
 
@@ -21,7 +21,7 @@ public struct JSONLineParser: ~Copyable {
     ///
     /// - Parameter lines: Less than 4 GiB that stay where they are while the lines are parsed, with
     ///   `JSONParser.padding` more readable bytes behind them.
-    public mutating func index(_ lines: UnsafeRawBufferPointer) -> Bool {
+    package mutating func index(_ lines: UnsafeRawBufferPointer) -> Bool {
         self.lines = lines
         guard let handle, let start = lines.baseAddress else { return false }
         return csimdjson_index_lines(handle, start.assumingMemoryBound(to: UInt8.self), lines.count)
@@ -32,7 +32,7 @@ public struct JSONLineParser: ~Copyable {
     /// - Returns: A view of the parser's own memory, valid until the next call or the parser's end; `nil` where the line
     ///   is not exactly one document, or no object.
     @inline(__always)
-    public mutating func parse(_ line: Range<Int>) -> JSONTape? {
+    package mutating func parse(_ line: Range<Int>) -> JSONTape? {
         var document = csimdjson_document()
         guard
             let handle, csimdjson_parse_line(handle, line.lowerBound, line.upperBound, &document),

@@ -1,7 +1,7 @@
 import CSimdJSON
 
 /// Why a text is no JSON document.
-public enum JSONError: Error, Sendable, Hashable {
+package enum JSONError: Error, Sendable, Hashable {
     /// There is nothing in it.
     case empty
     /// Its structure breaks RFC 8259, or it ends early, or something follows it.
@@ -21,14 +21,14 @@ public enum JSONError: Error, Sendable, Hashable {
 /// simdjson's DOM parser: bytes in, tape out.
 ///
 /// Its buffers are kept from text to text.
-public struct JSONParser: ~Copyable {
+package struct JSONParser: ~Copyable {
     /// How many bytes behind a text must be readable (what they hold does not matter).
-    public static let padding = csimdjson_padding()
+    package static let padding = csimdjson_padding()
 
     private let handle: OpaquePointer?
 
     /// Makes a parser without buffers yet.
-    public init() {
+    package init() {
         handle = csimdjson_parser_create()
     }
 
@@ -40,7 +40,7 @@ public struct JSONParser: ~Copyable {
     ///
     /// - Parameter text: The document; `padding` more bytes behind it must be readable.
     /// - Returns: A view of the parser's own memory, valid until the next call or the parser's end.
-    public mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
+    package mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
         guard let start = text.baseAddress else { throw .empty }
         guard let handle else { throw .memory }
         var document = csimdjson_document()

@@ -4,12 +4,11 @@
 /// the next parse. Accessors of one kind of value must only be used on values of that kind.
 ///
 /// The layout is documented in simdjson's `doc/tape.md`.
-public struct JSONTape {
+package struct JSONTape {
     /// The kinds of values, by the byte that stands for each on the tape.
-    @frozen
-    public struct Kind: Equatable, Sendable {
+    package struct Kind: Equatable, Sendable {
         /// The byte on the tape.
-        public let byte: UInt8
+        package let byte: UInt8
 
         @inlinable
         init(byte: UInt8) {
@@ -17,27 +16,27 @@ public struct JSONTape {
         }
 
         /// An object.
-        public static var object: Kind { @inlinable get { Kind(byte: UInt8(ascii: "{")) } }
+        package static var object: Kind { @inlinable get { Kind(byte: UInt8(ascii: "{")) } }
         /// An array.
-        public static var array: Kind { @inlinable get { Kind(byte: UInt8(ascii: "[")) } }
+        package static var array: Kind { @inlinable get { Kind(byte: UInt8(ascii: "[")) } }
         /// A string.
-        public static var string: Kind { @inlinable get { Kind(byte: UInt8(ascii: "\"")) } }
+        package static var string: Kind { @inlinable get { Kind(byte: UInt8(ascii: "\"")) } }
         /// A whole number that fits an Int64.
-        public static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
+        package static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
         /// A whole number beyond Int64 that fits a UInt64.
-        public static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
+        package static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
         /// A number with a fraction or an exponent.
-        public static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
+        package static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
         /// `true`.
-        public static var `true`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "t")) } }
+        package static var `true`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "t")) } }
         /// `false`.
-        public static var `false`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "f")) } }
+        package static var `false`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "f")) } }
         /// `null`.
-        public static var null: Kind { @inlinable get { Kind(byte: UInt8(ascii: "n")) } }
+        package static var null: Kind { @inlinable get { Kind(byte: UInt8(ascii: "n")) } }
 
         /// Whether it is a number of any of the three kinds.
         @inlinable
-        public var isNumber: Bool { self == .signed || self == .unsigned || self == .double }
+        package var isNumber: Bool { self == .signed || self == .unsigned || self == .double }
     }
 
     @usableFromInline let words: UnsafePointer<UInt64>
@@ -45,12 +44,12 @@ public struct JSONTape {
     /// Whether any string came with an escape.
     ///
     /// Without one, no string holds what JSON must escape, nor half of a surrogate pair.
-    public let hasEscapes: Bool
+    package let hasEscapes: Bool
     let structurals: UnsafeBufferPointer<UInt32>
     let text: UnsafeRawBufferPointer
 
     /// The tape of the document `null`.
-    public static var null: JSONTape {
+    package static var null: JSONTape {
         JSONTape(
             words: nullWords,
             strings: UnsafeRawPointer(nullWords),
@@ -69,19 +68,19 @@ public struct JSONTape {
 
     /// The index of the document's value.
     @inlinable
-    public var root: Int { 1 }
+    package var root: Int { 1 }
 
     /// What kind of value stands at `index`.
     @inlinable
     @inline(__always)
-    public func kind(at index: Int) -> Kind {
+    package func kind(at index: Int) -> Kind {
         Kind(byte: UInt8(truncatingIfNeeded: words[index] >> 56))
     }
 
     /// The index of the word behind the value at `index`.
     @inlinable
     @inline(__always)
-    public func end(of index: Int) -> Int {
+    package func end(of index: Int) -> Int {
         switch kind(at: index) {
         case .object, .array: Int(words[index] & 0xFFFF_FFFF)
         case .signed, .unsigned, .double: index &+ 2
@@ -92,14 +91,14 @@ public struct JSONTape {
     /// The values of the array, or the keys and values by turns of the object, at `index`: first, and just behind the last.
     @inlinable
     @inline(__always)
-    public func contents(of index: Int) -> Range<Int> {
+    package func contents(of index: Int) -> Range<Int> {
         index &+ 1..<Int(words[index] & 0xFFFF_FFFF) &- 1
     }
 
     /// The UTF-8 of the string at `index`, without its escapes; `ByteBuilder.padding` more bytes behind it are readable.
     @inlinable
     @inline(__always)
-    public func string(at index: Int) -> UnsafeRawBufferPointer {
+    package func string(at index: Int) -> UnsafeRawBufferPointer {
         let start = strings + Int(words[index] & 0x00FF_FFFF_FFFF_FFFF)
         let count = Int(start.loadUnaligned(as: UInt32.self))
         return UnsafeRawBufferPointer(start: start + 4, count: count)
@@ -108,15 +107,15 @@ public struct JSONTape {
     /// The number at `index`, of kind `signed`.
     @inlinable
     @inline(__always)
-    public func signed(at index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
+    package func signed(at index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
 
     /// The number at `index`, of kind `unsigned`.
     @inlinable
     @inline(__always)
-    public func unsigned(at index: Int) -> UInt64 { words[index + 1] }
+    package func unsigned(at index: Int) -> UInt64 { words[index + 1] }
 
     /// The number at `index`, of kind `double`.
     @inlinable
     @inline(__always)
-    public func double(at index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+    package func double(at index: Int) -> Double { Double(bitPattern: words[index + 1]) }
 }

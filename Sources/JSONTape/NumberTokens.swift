@@ -1,11 +1,11 @@
 /// The numbers of a document as they were written, for whoever needs the digits that a double does not hold.
-public struct NumberTokens {
+package struct NumberTokens {
     /// For each number, in the order of the text: its word on the tape and its first byte in the text.
     private let places: [(index: Int, offset: Int)]
     private let text: UnsafeRawBufferPointer
 
     /// Finds all numbers of a document; takes time in proportion to its length.
-    public init(_ tape: JSONTape) {
+    package init(_ tape: JSONTape) {
         var places: [(index: Int, offset: Int)] = []
         var index = tape.root
         let end = tape.end(of: tape.root)
@@ -26,7 +26,7 @@ public struct NumberTokens {
     }
 
     /// The digits of the number at `index` on the tape; empty where there is no number.
-    public func text(at index: Int) -> UnsafeRawBufferPointer {
+    package func text(at index: Int) -> UnsafeRawBufferPointer {
         var low = 0
         var high = places.count
         while low < high {

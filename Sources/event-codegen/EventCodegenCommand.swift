@@ -1,7 +1,8 @@
-public import ArgumentParser
+import ArgumentParser
 public import EventCodegen
 import EventSchema
 import Foundation
+import PlanReading
 
 /// The tool that the plugins run: plan files in, one Swift file out.
 @main
@@ -24,14 +25,17 @@ struct EventCodegenCommand: ParsableCommand {
     @Option(help: "A folder; the generated code names the plan's files from there.")
     var root: String?
 
-    @Option(help: "A JSON file with 'accessLevel', 'typePrefix' and 'style'; the options here win.")
+    @Option(help: "A JSON file with 'accessLevel', 'namespace' and 'style'; the options here win.")
     var configurationFile: String?
 
     @Option(help: "Who can use the types: public, package or internal.")
     var accessLevel: CodegenOptions.AccessLevel?
 
-    @Option(help: "What the names of the types begin with, and the catalog's: Shop makes it .shopEvents.")
-    var typePrefix: String?
+    @Option(help: "The enum that holds the types and the catalog. Default: the target's name and 'Events'.")
+    var namespace: String?
+
+    @Option(help: "The target that the generated code belongs to.")
+    var target: String?
 
     @Option(help: "Whose API the types have: sluice or justtrack.")
     var style: CodegenOptions.Style?
@@ -65,22 +69,23 @@ struct EventCodegenCommand: ParsableCommand {
         let style = style ?? stated.style ?? .sluice
         return CodegenOptions(
             accessLevel: accessLevel ?? stated.accessLevel,
-            typePrefix: try prefix(stated, style: style),
+            namespace: try namespace(stated, style: style),
             style: style
         )
     }
 
-    private func prefix(_ stated: StatedOptions, style: CodegenOptions.Style) throws -> String {
-        let prefix = typePrefix ?? stated.typePrefix ?? ""
-        guard !prefix.isEmpty else { return "" }
-        let place = typePrefix == nil ? configurationFile.map { "\($0):1:1: " } ?? "" : ""
+    private func namespace(_ stated: StatedOptions, style: CodegenOptions.Style) throws -> String {
+        guard let name = namespace ?? stated.namespace else {
+            return target.map(CodegenOptions.namespace(ofTarget:)) ?? CodegenOptions().namespace
+        }
+        let place = namespace == nil ? configurationFile.map { "\($0):1:1: " } ?? "" : ""
         guard style != .justtrack else {
-            throw Self.failure("\(place)error: the style 'justtrack' has no type prefix; remove '\(prefix)'")
+            throw Self.failure("\(place)error: the style 'justtrack' has no namespace; remove '\(name)'")
         }
-        guard SwiftName.isIdentifier(prefix) else {
-            throw Self.failure("\(place)error: the type prefix '\(prefix)' is no name that Swift takes")
+        guard SwiftName.isIdentifier(name), SwiftName.escaped(name) == name, !["Swift", "Sluice"].contains(name) else {
+            throw Self.failure("\(place)error: the namespace '\(name)' is not a name that an enum can have here")
         }
-        return prefix
+        return name
     }
 
     private static func wholePath(_ path: String) -> String {

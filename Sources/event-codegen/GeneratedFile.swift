@@ -1,6 +1,6 @@
 import EventCodegen
-import EventSchema
 import Foundation
+import PlanReading
 
 /// The Swift file that the tool writes, and nobody else.
 struct GeneratedFile {

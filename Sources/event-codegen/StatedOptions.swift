@@ -1,6 +1,6 @@
 import EventCodegen
-import EventSchema
 import Foundation
+import PlanReading
 
 /// What `event-codegen.json` states; each may be absent.
 struct StatedOptions {
@@ -11,7 +11,7 @@ struct StatedOptions {
     }
 
     var accessLevel: CodegenOptions.AccessLevel?
-    var typePrefix: String?
+    var namespace: String?
     var style: CodegenOptions.Style?
 
     /// States nothing.
@@ -28,12 +28,15 @@ struct StatedOptions {
         guard let values = try? JSONDecoder().decode([String: String].self, from: data) else {
             throw Problem(sentence: #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#)
         }
-        let known = ["accessLevel", "style", "typePrefix"]
+        let known = ["accessLevel", "namespace", "style"]
+        if values["typePrefix"] != nil {
+            throw Problem(sentence: "'typePrefix' is no longer an option; each target's events have a 'namespace'")
+        }
         if let unknown = values.keys.sorted().first(where: { !known.contains($0) }) {
             throw Problem(sentence: "unknown option '\(unknown)'; there are \(known.joined(separator: ", "))")
         }
         accessLevel = try Self.choice("accessLevel", in: values)
-        typePrefix = values["typePrefix"]
+        namespace = values["namespace"]
         style = try Self.choice("style", in: values)
     }
 

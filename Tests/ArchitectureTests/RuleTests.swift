@@ -19,8 +19,8 @@ import Testing
     @Test("Foundation outside its folders is found")
     func importFolders() {
         let text = "import Foundation\n"
-        #expect(ImportRule.findings(in: TextFile(path: "Sources/EventSchema/Names/A.swift", text: text)).count == 1)
-        #expect(ImportRule.findings(in: TextFile(path: "Sources/EventSchema/Plist/A.swift", text: text)).isEmpty)
+        #expect(ImportRule.findings(in: TextFile(path: "Sources/PlanReading/Checks/A.swift", text: text)).count == 1)
+        #expect(ImportRule.findings(in: TextFile(path: "Sources/PlanReading/Plist/A.swift", text: text)).isEmpty)
     }
 
     @Test("a module without an entry in the table is found")

@@ -1,7 +1,5 @@
-import ConsoleTracker
-import EventModel
-import EventPipeline
-import PostgresTracker
+import Sluice
+import SluicePostgres
 
 /// The tracker of one's own that README speaks of.
 struct MyTracker: SingleEventTracker {
@@ -11,13 +9,27 @@ struct MyTracker: SingleEventTracker {
 }
 
 func shop() async throws {
-    let pipeline = try Pipeline(
-        catalog: .events,  // the plan, compiled in
+    try await Pipeline.run(
+        catalog: ShopEvents.catalog,
         trackers: [.console(), .postgres("postgres://localhost/shop"), MyTracker()],
-        journal: .directory("data/journal")
-    )
-    try await pipeline.track(
-        ItemPurchased(stockCode: "85123A", quantity: 6, description: "WHITE HANGING HEART T-LIGHT HOLDER"),
-        userId: "17850"
-    )
+        journal: "data/journal"
+    ) { pipeline in
+        try await pipeline.track(ShopEvents.ItemPurchased(stockCode: "85123A", quantity: 6), userID: "17850")
+    }
+}
+
+func shopOfThePage() async throws {
+    try await Pipeline.run(
+        catalog: ShopEvents.catalog,
+        trackers: [.console(), .postgres("postgres://localhost/shop")],
+        journal: "data/journal"
+    ) { pipeline in
+        try await pipeline.track(ShopEvents.ItemPurchased(stockCode: "85123A", quantity: 6), userID: "17850")
+    }
+}
+
+func shopInAComment() async throws {
+    try await Pipeline.run(catalog: ShopEvents.catalog, trackers: [.console()], journal: "data/journal") { pipeline in
+        try await pipeline.track(ShopEvents.ItemPurchased(stockCode: "85123A", quantity: 6), userID: "17850")
+    }
 }

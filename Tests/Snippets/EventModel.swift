@@ -1,4 +1,4 @@
-import EventModel
+import Sluice
 
 func values() -> (ExactDecimal, CalendarDate?, Timestamp?) {
     let total: ExactDecimal = 19.90

@@ -1,5 +1,4 @@
-import EventPipeline
-import Journal
+import Sluice
 
 func journal() -> JournalDirectory {
     var limits = JournalConfiguration()

@@ -1,4 +1,4 @@
-import EventPipeline
+import Sluice
 
 /// What sends an event to the service of an app's tracker.
 struct AnalyticsClient {

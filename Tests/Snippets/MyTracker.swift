@@ -1,4 +1,4 @@
-import EventPipeline
+import Sluice
 
 /// The tracker of one's own that the documentation speaks of.
 struct MyTracker: SingleEventTracker {

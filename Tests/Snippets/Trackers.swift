@@ -1,20 +1,18 @@
-import ConsoleTracker
-import EventPipeline
-import EventSchema
 import Events
-import KafkaTracker
-import PostgresTracker
+import Sluice
+import SluiceKafka
+import SluicePostgres
 
 func useConsole() throws -> Pipeline {
-    let pipeline = try Pipeline(catalog: .events, trackers: [.console(.json)])
+    let pipeline = try Pipeline(catalog: ShopEvents.catalog, trackers: [.console(.json)])
     return pipeline
 }
 
 func useKafka() throws -> Pipeline {
     let pipeline = try Pipeline(
-        catalog: .events,
+        catalog: ShopEvents.catalog,
         trackers: [.kafka("localhost:9092", topic: "shop.{event}")],
-        journal: .directory("data/journal")
+        journal: "data/journal"
     )
     return pipeline
 }

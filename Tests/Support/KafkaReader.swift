@@ -1,5 +1,5 @@
 import CLibRDKafka
-import EventPipeline
+import TrackerKit
 
 /// A message as a consumer reads it.
 package struct KafkaMessage: Sendable, Hashable {

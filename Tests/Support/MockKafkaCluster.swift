@@ -1,5 +1,4 @@
 package import CLibRDKafka
-import EventPipeline
 import Foundation
 
 /// librdkafka's mock brokers: real listeners on the loopback interface, one cluster for each test.

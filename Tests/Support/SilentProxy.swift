@@ -1,5 +1,5 @@
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 
 #if canImport(Darwin)

@@ -11,10 +11,8 @@ let package = Package(
         .executableTarget(
             name: "Shop",
             dependencies: [
-                .product(name: "ConsoleTracker", package: "sluice"),
-                .product(name: "EventModel", package: "sluice"),
-                .product(name: "EventPipeline", package: "sluice"),
-                .product(name: "PostgresTracker", package: "sluice"),
+                .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluicePostgres", package: "sluice"),
             ],
             plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
         )

@@ -1,7 +1,6 @@
-import EventModel
-import EventPipeline
-import EventSchema
 import Foundation
+import PlanReading
+import Sluice
 
 /// Parses, checks and encodes the events of a file in batches, on one thread.
 ///

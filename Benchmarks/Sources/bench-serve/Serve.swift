@@ -1,11 +1,9 @@
 import ArgumentParser
-import EventModel
-import EventPipeline
-import EventSchema
-import HTTPIngest
-import Journal
 import Logging
+import PlanReading
 import ServiceLifecycle
+import Sluice
+import SluiceHTTP
 import UnixSignals
 
 /// Sluice's public port and its pipeline, as `sluice serve` puts them together, with trackers made for measuring.

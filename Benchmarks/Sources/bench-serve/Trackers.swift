@@ -1,4 +1,4 @@
-import EventPipeline
+import Sluice
 import Synchronization
 
 /// Takes everything at once, and counts it.

@@ -1,7 +1,6 @@
 import CAllocations
-import EventModel
-import EventPipeline
 import Foundation
+import Sluice
 
 /// Builds, checks and encodes typed events on one thread, in batches of 1,000.
 ///
@@ -44,7 +43,7 @@ struct Track {
     }
 
     private static func queue(_ events: Int) async throws {
-        let pipeline = try Pipeline(catalog: .events, trackers: [DiscardTracker()])
+        let pipeline = try Pipeline(catalog: BenchTrackEvents.catalog, trackers: [DiscardTracker()])
         async let running: Void = pipeline.run()
         try await pipeline.track(contentsOf: Purchases(count: 100_000))
         await pipeline.flush()
@@ -61,11 +60,15 @@ struct Track {
     }
 
     private static func journal(_ events: Int, in folder: String) async throws {
-        let pipeline = try Pipeline(catalog: .events, trackers: [DiscardTracker()], journal: .directory(folder))
+        let pipeline = try Pipeline(
+            catalog: BenchTrackEvents.catalog,
+            trackers: [DiscardTracker()],
+            journal: .directory(folder)
+        )
         async let running: Void = pipeline.run()
-        for event in Purchases(count: 100) { try await pipeline.track(event, userId: "17850") }
+        for event in Purchases(count: 100) { try await pipeline.track(event, userID: "17850") }
         let start = ContinuousClock.now
-        for event in Purchases(count: events) { try await pipeline.track(event, userId: "17850") }
+        for event in Purchases(count: events) { try await pipeline.track(event, userID: "17850") }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         pipeline.shutdown()
         try await running
@@ -84,10 +87,10 @@ struct Track {
 
 /// Makes batches of typed events, one after the other.
 private struct Encoder: ~Copyable {
-    private var builder = EventBatchBuilder(catalog: .events)
+    private var builder = EventBatchBuilder(catalog: BenchTrackEvents.catalog)
 
     mutating func encode(batches: Int) throws -> Int {
-        let context = EventContext(userId: "17850")
+        let context = EventContext(userID: "17850")
         var count = 0
         for _ in 0..<batches {
             for event in Purchases(count: 1000) { try builder.append(event, context: context) }
@@ -107,10 +110,10 @@ private struct Purchases: Sequence, IteratorProtocol {
         remaining = count
     }
 
-    mutating func next() -> ItemPurchased? {
+    mutating func next() -> BenchTrackEvents.ItemPurchased? {
         guard remaining > 0 else { return nil }
         remaining -= 1
-        return ItemPurchased(
+        return BenchTrackEvents.ItemPurchased(
             invoiceNo: "536365",
             stockCode: Self.stockCodes[remaining % 90],
             description: Self.descriptions[remaining % 3],

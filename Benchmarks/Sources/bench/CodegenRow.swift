@@ -61,8 +61,9 @@ struct CodegenRow: Row {
     private static func compilation(of file: String, in folder: String, _ site: Site) -> [String] {
         let build = URL(fileURLWithPath: site.sluice).deletingLastPathComponent().path
         let maps = [
-            "\(build)/CRE2.build", "\(build)/CSimdJSON.build", "Sources/CLibSimdJSON", "Sources/CLibRE2",
-            "Sources/CISAL", "Sources/CXXHash", "Sources/CZlib",
+            "\(build)/CRE2.build", "\(build)/CSimdJSON.build", "Sources/CLibraries/CLibSimdJSON",
+            "Sources/CLibraries/CLibRE2",
+            "Sources/CLibraries/CISAL", "Sources/CLibraries/CXXHash", "Sources/CLibraries/CZlib",
         ]
         return ["-swift-version", "6", "-c", file, "-o", folder + "/events.o", "-module-name", "LargePlan"]
             + ["-I", "\(build)/Modules"] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)/module.modulemap"] }

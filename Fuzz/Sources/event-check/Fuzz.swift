@@ -1,6 +1,5 @@
-import EventModel
-import EventPipeline
-import EventSchema
+import PlanReading
+import Sluice
 
 /// Checks arbitrary bytes as a document and as lines, and what was accepted once more.
 ///

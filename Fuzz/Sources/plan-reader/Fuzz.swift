@@ -1,4 +1,5 @@
-import EventSchema
+import PlanReading
+import Sluice
 
 /// Reads arbitrary bytes as a file of a tracking plan.
 ///

@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 
 /// An event as JustTrack knew it: keys with text, and keys with lists of objects.
 struct JustTrackEvent {
@@ -45,26 +46,32 @@ struct JustTrackEvent {
 
     /// Reports events that become one class.
     static func collisions(of events: [JustTrackEvent]) -> [Diagnostic] {
-        meeting(
-            events.map { event in
-                NamedThing("the event \(quoted(event.definition.key))", event.className, at: event.definition.location)
-            }
+        collisions(
+            of:
+                events.map { event in
+                    NamedThing(
+                        "the event \(quoted(event.definition.key))",
+                        event.className,
+                        at: event.definition.location
+                    )
+                }
         )
     }
 
     private var collisions: [Diagnostic] {
         let keys = texts + objects
-        let members = Self.meeting(
-            Self.things(keys, JustTrackName.member) + Self.things(keys, JustTrackName.constant),
+        let members = Self.collisions(
+            of:
+                Self.things(keys, JustTrackName.member) + Self.things(keys, JustTrackName.constant),
             besides: Self.ownMembers
         )
-        let types = Self.meeting(Self.things(objects, JustTrackName.object), besides: Self.usedTypes)
+        let types = Self.collisions(of: Self.things(objects, JustTrackName.object), besides: Self.usedTypes)
         let inside = objects.flatMap { object in
             let things = Self.things(object.items?.properties ?? [], JustTrackName.objectMember)
-            return Self.meeting(things, besides: ["asDict"])
+            return Self.collisions(of: things, besides: ["asDict"])
         }
         // Keys that meet as members mostly do as constants, and as types of objects, too; it is one mistake.
-        var known: Set<SourceLocation> = []
+        var known: Set<PlanLocation> = []
         return (members + types).filter { known.insert($0.location).inserted } + inside
     }
 
@@ -82,11 +89,11 @@ struct JustTrackEvent {
     ]
 
     /// Reports each name that stands for a second thing, or for one that every class has already.
-    private static func meeting(_ things: [NamedThing], besides taken: Set<String> = []) -> [Diagnostic] {
+    private static func collisions(of things: [NamedThing], besides taken: Set<String> = []) -> [Diagnostic] {
         let own = things.filter { taken.contains($0.name) }.map { thing in
             let sentence = "\(thing.thing) becomes \(quoted(thing.name)) in Swift, which is taken; rename it"
             return Diagnostic(.swiftNameCollision, at: thing.location, sentence)
         }
-        return own + NamedThing.meeting(things, remedy: "rename one of them")
+        return own + NamedThing.collisions(of: things, remedy: "rename one of them")
     }
 }

@@ -9,7 +9,7 @@ import Foundation
 /// Writes the catalog, with the plan inside it as JSON: as Swift expressions, large plans would compile for minutes.
 struct CatalogRenderer {
     let plan: TrackingPlan
-    let catalogName: String
+    let namespace: String
     let access: String
     let names: TypeNames
 
@@ -17,9 +17,10 @@ struct CatalogRenderer {
         let count = plan.events.count == 1 ? "The plan's event" : "The plan's \(plan.events.count) events"
         let catalog =
             SwiftText.documentation([count + ", so that no plan is read at run time."])
-            + ["\(access)static let \(catalogName) = \(names.pipeline("EventCatalog"))("]
+            + ["\(access)static let catalog = \(names.sluice("EventCatalog"))("]
             + ["    generated: #\"\"\""] + SwiftText.indented(SwiftText.indented(json)) + ["        \"\"\"#", ")"]
-        return SwiftText.block("extension \(names.pipeline("EventCatalog"))", catalog)
+        return SwiftText.documentation(["The events of the tracking plan, and its catalog."])
+            + SwiftText.block("\(access)enum \(namespace)", catalog)
     }
 
     /// The plan with a line for each event.

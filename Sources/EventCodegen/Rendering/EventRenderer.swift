@@ -4,7 +4,7 @@ import EventSchema
 struct EventRenderer {
     let event: SwiftEvent
     let index: Int
-    let catalogName: String
+    let namespace: String
     let access: String
     let names: TypeNames
 
@@ -24,7 +24,7 @@ struct EventRenderer {
             protocolName: "AnalyticsEvent",
             extra: [
                 "/// The catalog that defines the event.",
-                "\(access)static var catalog: \(names.pipeline("EventCatalog")) { .\(catalogName) }",
+                "\(access)static var catalog: \(names.sluice("EventCatalog")) { \(namespace).catalog }",
                 "/// The place of its definition in the catalog.",
                 "\(access)static var definitionIndex: \(names.swift("Int")) { \(index) }",
             ]

@@ -16,7 +16,7 @@ struct ObjectRenderer {
     func render(documentation: [String], protocolName: String, extra: [String] = []) -> [String] {
         let parts = [properties, initializers.joined(separator: [""]).map(\.self), extra, encode, nested]
         let body = parts.filter { !$0.isEmpty }.joined(separator: [""]).map(\.self)
-        let conformances = [names.pipeline(protocolName), names.swift("Hashable"), names.swift("Sendable")]
+        let conformances = [names.sluice(protocolName), names.swift("Hashable"), names.swift("Sendable")]
         return documentation
             + SwiftText.block("\(access)struct \(object.typeName): \(conformances.joined(separator: ", "))", body)
     }
@@ -45,7 +45,7 @@ struct ObjectRenderer {
         return lines
     }
 
-    private var additionalPropertiesType: String { "[\(names.swift("String")): \(names.model("JSONValue"))]" }
+    private var additionalPropertiesType: String { "[\(names.swift("String")): \(names.sluice("JSONValue"))]" }
 
     private func documentation(of member: SwiftMember) -> [String] {
         let property = member.property
@@ -109,7 +109,7 @@ struct ObjectRenderer {
         }
         if object.isOpen { calls.append("payload.additionalProperties(\(Translator.additionalPropertiesName))") }
         return SwiftText.documentation(["Encodes the properties, in the order of the plan."])
-            + SwiftText.block("\(access)func encode(into payload: inout \(names.pipeline("PayloadEncoder")))", calls)
+            + SwiftText.block("\(access)func encode(into payload: inout \(names.sluice("PayloadEncoder")))", calls)
     }
 
     private func call(for type: SwiftType, on value: String, isOptional: Bool) -> String {

@@ -19,11 +19,8 @@ struct TypeNames {
     /// A type of the standard library.
     func swift(_ name: String) -> String { visible.contains(name) ? "Swift." + name : name }
 
-    /// A type of EventModel, which a service may well have one of its own of.
-    func model(_ name: String) -> String { "EventModel." + name }
-
-    /// A type of EventPipeline.
-    func pipeline(_ name: String) -> String { "EventPipeline." + name }
+    /// A type of Sluice; a service may well have one of its own of the same name.
+    func sluice(_ name: String) -> String { "Sluice." + name }
 
     /// The type of a property, absent values aside.
     func name(of type: SwiftType) -> String {
@@ -41,29 +38,13 @@ struct TypeNames {
         case .integer: swift("Int")
         case .number: swift("Double")
         case .boolean: swift("Bool")
-        case .decimal: model("ExactDecimal")
-        case .timestamp: model("Timestamp")
-        case .date: model("CalendarDate")
-        case .uuid: model("EventID")
-        case .any: model("JSONValue")
-        case .array: "[\(model("JSONValue"))]"
-        case .object: "[\(swift("String")): \(model("JSONValue"))]"
-        }
-    }
-}
-
-extension SwiftObject {
-    /// Whether its code names a type of EventModel.
-    var usesEventModel: Bool { isOpen || members.contains { $0.type.usesEventModel } }
-}
-
-extension SwiftType {
-    fileprivate var usesEventModel: Bool {
-        switch self {
-        case .scalar(let type): ![.string, .integer, .number, .boolean].contains(type)
-        case .enumeration: false
-        case .object(let object): object.usesEventModel
-        case .array(let element, _): element.usesEventModel
+        case .decimal: sluice("ExactDecimal")
+        case .timestamp: sluice("Timestamp")
+        case .date: sluice("CalendarDate")
+        case .uuid: sluice("EventID")
+        case .any: sluice("JSONValue")
+        case .array: "[\(sluice("JSONValue"))]"
+        case .object: "[\(swift("String")): \(sluice("JSONValue"))]"
         }
     }
 }

@@ -1,21 +1,22 @@
 import EventSchema
+import PlanReading
 
 /// Something of the plan, and the name that generated Swift has for it.
 struct NamedThing {
     /// What it is, within a sentence: `the type of 'lines'`.
     let thing: String
     let name: String
-    let location: SourceLocation
+    let location: PlanLocation
 
-    init(_ thing: String, _ name: String, at location: SourceLocation) {
+    init(_ thing: String, _ name: String, at location: PlanLocation) {
         self.thing = thing
         self.name = name
         self.location = location
     }
 
     /// Reports each that has the name of an earlier one, at its own place.
-    static func meeting(
-        _ things: [NamedThing],
+    static func collisions(
+        of things: [NamedThing],
         remedy: String = "give one of them a 'swiftName'"
     ) -> [Diagnostic] {
         var known: [String: NamedThing] = [:]

@@ -9,7 +9,7 @@ struct SwiftObject {
     /// Whether it may hold properties that the plan does not name.
     let isOpen: Bool
     /// Where the plan describes it.
-    let location: SourceLocation
+    let location: PlanLocation
 
     /// The enums to be generated inside it.
     var enumerations: [SwiftEnumeration] { members.compactMap(\.type.enumeration) }

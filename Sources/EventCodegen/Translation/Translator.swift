@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 
 /// The first stage: definitions become the types that are to be generated, with names that Swift takes.
 struct Translator {
@@ -12,7 +13,7 @@ struct Translator {
     /// Translates a plan; what it cannot name is a diagnostic.
     mutating func translate(_ plan: TrackingPlan) -> [SwiftEvent] {
         let events = plan.events.map { definition in
-            let name = definition.swiftTypeName(prefix: options.typePrefix)
+            let name = definition.swiftTypeName
             let object = object(
                 named: name,
                 definition.properties,
@@ -21,19 +22,21 @@ struct Translator {
             )
             return SwiftEvent(definition: definition, object: object)
         }
-        diagnostics += NamedThing.meeting(
-            events.map { event in
-                NamedThing(
-                    "the event \(quoted(event.definition.key))",
-                    event.object.typeName,
-                    at: event.definition.location
-                )
-            }
+        diagnostics += NamedThing.collisions(
+            of:
+                events.map { event in
+                    NamedThing(
+                        "the event \(quoted(event.definition.key))",
+                        event.object.typeName,
+                        at: event.definition.location
+                    )
+                }
         )
-        for event in events where Self.moduleNames.contains(event.object.typeName) {
+        let hidden = Self.moduleNames.union([options.namespace, "catalog"])
+        for event in events where hidden.contains(SwiftName.unescaped(event.object.typeName)) {
             let sentence = """
-                the event becomes the Swift type '\(event.object.typeName)', which hides the module of that name; give \
-                it a 'swiftName', or all events a type prefix
+                the event becomes the Swift type '\(event.object.typeName)', a name that generated code needs for \
+                something else; give the event a 'swiftName'
                 """
             diagnostics.append(Diagnostic(.swiftNameCollision, at: event.definition.location, sentence))
         }
@@ -41,13 +44,13 @@ struct Translator {
     }
 
     /// The modules that generated code names; types within events get an underscore instead.
-    private static let moduleNames: Set<String> = ["Swift", "EventModel", "EventPipeline"]
+    private static let moduleNames: Set<String> = ["Swift", "Sluice"]
 
     private mutating func object(
         named name: String,
         _ properties: [PropertyDefinition],
         isOpen: Bool,
-        location: SourceLocation
+        location: PlanLocation
     ) -> SwiftObject {
         let members = properties.map { property in
             SwiftMember(
@@ -57,7 +60,7 @@ struct Translator {
             )
         }
         let object = SwiftObject(typeName: name, members: members, isOpen: isOpen, location: location)
-        diagnostics += NamedThing.meeting(Self.things(in: object))
+        diagnostics += NamedThing.collisions(of: Self.things(in: object))
         return object
     }
 
@@ -113,7 +116,7 @@ struct Translator {
     }
 
     /// Reports each value that becomes the case of an earlier one; the plan knows the place of the property only.
-    private mutating func report(_ cases: [SwiftEnumeration.Case], at location: SourceLocation) {
+    private mutating func report(_ cases: [SwiftEnumeration.Case], at location: PlanLocation) {
         var known: [String: PlanValue] = [:]
         for second in cases {
             guard let first = known[second.name] else {
@@ -126,12 +129,5 @@ struct Translator {
                 """
             diagnostics.append(Diagnostic(.swiftNameCollision, at: location, sentence))
         }
-    }
-}
-
-extension EventDefinition {
-    /// The name of the event's type.
-    func swiftTypeName(prefix: String) -> String {
-        prefix.isEmpty ? swiftTypeName : prefix + SwiftName.unescaped(swiftTypeName)
     }
 }

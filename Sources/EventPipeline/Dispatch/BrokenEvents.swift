@@ -1,3 +1,5 @@
+import TrackerKit
+
 /// The events, by name, that a tracker cannot deliver although it delivers others: their table or topic is broken.
 ///
 /// They are parked in the quarantine as they come, so that no delivery waits for them, and from time to time one of them

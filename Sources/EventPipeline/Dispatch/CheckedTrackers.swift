@@ -1,3 +1,6 @@
+import EventValidation
+import TrackerKit
+
 /// Trackers that can be those of one pipeline: not too many, of different names, and with settings that can work.
 ///
 /// Initialisers of `Pipeline` that build on each other pass them on, so that each tracker is asked once.

@@ -1,3 +1,5 @@
+import TrackerKit
+
 /// Finds out which events of a delivery keep the others from being delivered: those of a broken table or topic, or single
 /// ones.
 ///

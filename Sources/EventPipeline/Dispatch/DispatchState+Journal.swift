@@ -1,4 +1,4 @@
-package import Journal
+package import EventJournal
 
 extension DispatchState {
     /// Takes the batches of the next commit, on which the disk works from now on; none where nothing has gathered, and `nil`

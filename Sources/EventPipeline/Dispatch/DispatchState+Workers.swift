@@ -1,3 +1,5 @@
+import TrackerKit
+
 extension DispatchState {
     /// What a worker learns when it reports: how long it pauses, if it does, and after how many failures in a row.
     package struct Report: Sendable, Equatable {

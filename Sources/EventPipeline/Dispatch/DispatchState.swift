@@ -1,5 +1,7 @@
 package import DequeModule
-package import Journal
+package import EventJournal
+import EventValidation
+import TrackerKit
 
 /// Every decision of the pipeline: all queues, the submissions that wait for room, and the way to the end.
 ///

@@ -1,3 +1,5 @@
+import EventValidation
+
 extension EventSlice {
     /// The same events in a batch of their own, where they are but the lesser part of this one.
     ///

@@ -1,4 +1,4 @@
-package import Journal
+package import EventJournal
 
 /// What a journal's disk had not done when its pipeline ended.
 package struct JournalHang: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import EventSchema
+import EventValidation
 
 /// Looks for events of two names that a tracker may be able to deliver, in slices that come one after the other.
 struct NameSearch {

@@ -1,3 +1,4 @@
+import EventValidation
 import Synchronization
 
 extension Pipeline {

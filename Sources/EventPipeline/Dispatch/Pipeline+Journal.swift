@@ -1,6 +1,9 @@
+public import EventJournal
 public import EventModel
-public import Journal
+import EventQuarantine
+import EventValidation
 public import Logging
+import TrackerKit
 
 extension Pipeline {
     /// Makes a pipeline whose batches are acknowledged once they are in the journal, as its durability says.

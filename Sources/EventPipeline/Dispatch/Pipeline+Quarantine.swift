@@ -1,5 +1,6 @@
+import EventJournal
 import EventSchema
-import Journal
+import EventValidation
 
 extension Pipeline {
     /// Keeps rejected events in the quarantine; `source` says where they came from, as `http` or a file's name.
@@ -13,14 +14,14 @@ extension Pipeline {
     package func quarantine(_ rejections: [Rejection], besides others: Int, source: String) {
         guard rejections.count + others > 0 else { return }
         metrics.rejected(rejections.count + others)
-        rejects.keep(rejections, source: source, planVersion: catalog.plan.version)
-        rejects.lose(others)
+        quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
+        quarantine.markLost(others)
     }
 
     /// Keeps events that do not follow the plan any more, and throws where that fails.
     func quarantineForGood(_ rejections: [Rejection], source: String) async throws(JournalError) {
         guard !rejections.isEmpty else { return }
-        try await rejects.keepForGood(rejections, source: source, planVersion: catalog.plan.version)
+        try await quarantine.keepForGood(rejections, source: source, planVersion: catalog.plan.version)
         metrics.rejected(rejections.count)
     }
 
@@ -28,12 +29,12 @@ extension Pipeline {
     /// are not.
     func drainQuarantine() async {
         await withTaskGroup { group in
-            group.addTask { await self.rejects.drain() }
+            group.addTask { await self.quarantine.drain() }
             group.addTask { try? await self.clock.sleepUntil(self.clock.now() + self.configuration.cancellationGrace) }
             await group.next()
             group.cancelAll()
         }
-        let unwritten = rejects.unwrittenEvents
+        let unwritten = quarantine.unwrittenEvents
         if unwritten > 0 { log.leavesQuarantine(unwritten) }
     }
 }

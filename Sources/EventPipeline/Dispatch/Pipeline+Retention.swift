@@ -1,5 +1,5 @@
+import EventJournal
 import EventModel
-import Journal
 
 extension Pipeline {
     /// Removes the segments of the journal that are over: those that every tracker has got through, and where its

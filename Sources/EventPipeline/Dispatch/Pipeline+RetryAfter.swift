@@ -1,4 +1,4 @@
-public import Journal
+public import EventJournal
 
 extension Pipeline {
     /// When it makes sense to send again what the journal did not take: from 1 second up to 5 minutes.

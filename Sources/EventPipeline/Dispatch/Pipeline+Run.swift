@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import ServiceLifecycle
 
 extension Pipeline {

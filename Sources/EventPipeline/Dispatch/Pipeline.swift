@@ -1,8 +1,11 @@
+public import EventJournal
 public import EventModel
-public import Journal
+import EventQuarantine
+import EventValidation
 public import Logging
 public import ServiceLifecycle
 import Synchronization
+import TrackerKit
 
 /// Why the pipeline did not take a batch.
 ///
@@ -60,7 +63,7 @@ public final class Pipeline: Service {
     let log: PipelineLog
     let clock: PipelineClock
     let metrics: PipelineMetrics
-    let rejects: Quarantine
+    let quarantine: Quarantine
     let journaling: Journaling?
     let jitter: @Sendable () -> Double
     let now: @Sendable () -> Timestamp
@@ -133,7 +136,7 @@ public final class Pipeline: Service {
         builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
         log = PipelineLog(logger: logger)
         metrics = PipelineMetrics(trackerNames: names)
-        rejects = quarantine
+        self.quarantine = quarantine
         router = Router(catalog: catalog, trackerNames: names)
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
         var checkpointing: QueueSet = []

@@ -1,4 +1,5 @@
-import Journal
+import EventJournal
+import TrackerKit
 
 /// Why a pipeline could not be made, or not run.
 public struct PipelineError: Error, Sendable, CustomStringConvertible {

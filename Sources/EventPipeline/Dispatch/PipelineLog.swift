@@ -1,5 +1,6 @@
-import Journal
+import EventJournal
 import Logging
+import TrackerKit
 
 /// What the pipeline tells the operator.
 ///

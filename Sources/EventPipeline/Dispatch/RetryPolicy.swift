@@ -2,9 +2,13 @@
 ///
 /// Half of each pause is fixed and half is chance, so that many nodes do not come back to a destination all at once.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The longest the first pause can be; 100 ms unless told.
+    /// The longest the first pause can be.
+    ///
+    /// Default: 100 ms.
     public var initialPause: Duration
-    /// The longest any pause can be; 30 s unless told.
+    /// The longest any pause can be.
+    ///
+    /// Default: 30 s.
     public var maximumPause: Duration
 
     /// Takes the defaults, or what is stated instead.

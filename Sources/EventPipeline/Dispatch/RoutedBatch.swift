@@ -1,3 +1,5 @@
+import EventValidation
+
 /// A batch taken apart by queue: what each of the pipeline's queues gets of it.
 package struct RoutedBatch: Sendable {
     /// The batch.

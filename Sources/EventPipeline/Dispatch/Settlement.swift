@@ -1,3 +1,5 @@
+import TrackerKit
+
 /// What an outcome comes to, after what a tracker said has been checked against the delivery.
 ///
 /// A position outside the delivery or named twice is ignored and counted in `invalidPositions`. An event that is both

@@ -1,4 +1,6 @@
 import DequeModule
+import EventValidation
+import TrackerKit
 
 /// The bounded queue of one tracker: slices in the order in which they were accepted, and what they take.
 ///
@@ -130,7 +132,7 @@ package struct TrackerQueue: Sendable {
     }
 
     /// Notes that events which were left to the journal were removed from it; returns how many nobody knew of.
-    mutating func lose(_ events: Int) -> Int {
+    mutating func markLost(_ events: Int) -> Int {
         let foreseen = min(events, spilledEvents - lostEvents)
         lostEvents += foreseen
         return events - foreseen

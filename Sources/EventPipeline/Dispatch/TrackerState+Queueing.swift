@@ -1,3 +1,6 @@
+import EventValidation
+import TrackerKit
+
 extension TrackerState {
     /// Puts a slice into the queue as its policy says.
     ///
@@ -136,7 +139,7 @@ extension TrackerState {
 
     /// Events that were left to the journal were removed from it; returns how many nobody had counted as enqueued.
     mutating func lost(_ events: TrackerBacklog.Count) -> Int {
-        let unforeseen = events.earlier + queue.lose(events.later)
+        let unforeseen = events.earlier + queue.markLost(events.later)
         statistics.enqueued += unforeseen
         statistics.dropped += events.total
         return unforeseen

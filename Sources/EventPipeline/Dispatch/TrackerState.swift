@@ -1,3 +1,6 @@
+import EventValidation
+import TrackerKit
+
 /// What one tracker's worker does next.
 package enum WorkerStep: Sendable {
     /// Call the tracker's `start`, then say what came of it.

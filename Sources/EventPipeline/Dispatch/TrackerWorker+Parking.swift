@@ -1,4 +1,5 @@
-import Journal
+import EventJournal
+import TrackerKit
 
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.
 extension TrackerWorker {
@@ -106,7 +107,7 @@ extension TrackerWorker {
         let sorted = events.sorted { $0.position < $1.position }
         let parked = zip(delivery.selecting(sorted.map(\.position)), sorted).map { ($0, $1.reason.debugDescription) }
         do throws(JournalError) {
-            try await pipeline.rejects.keep(parked, refusedBy: tracker.name, as: .parked)
+            try await pipeline.quarantine.keep(parked, refusedBy: tracker.name, as: .parked)
         } catch {
             return TrackerError(
                 code: .failed,

@@ -1,4 +1,6 @@
-import Journal
+import EventJournal
+import EventValidation
+import TrackerKit
 
 /// Carries out, for one tracker, what the pipeline's state decides: start, deliver, pause, stop.
 struct TrackerWorker: Sendable {
@@ -184,7 +186,7 @@ struct TrackerWorker: Sendable {
         let refusals = refusals.sorted { $0.position < $1.position }
         let events = delivery.selecting(refusals.map(\.position))
         do throws(JournalError) {
-            try await pipeline.rejects.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
+            try await pipeline.quarantine.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
         } catch {
             guard pipeline.journaling == nil else {
                 return TrackerError(
@@ -193,7 +195,7 @@ struct TrackerWorker: Sendable {
                     isRetryable: true
                 )
             }
-            pipeline.rejects.lose(refusals.count, error)
+            pipeline.quarantine.markLost(refusals.count, error)
         }
         pipeline.log.refused(refusals.count, tracker: tracker.name)
         return nil

@@ -1,5 +1,6 @@
+import EventJournal
 import EventModel
-import Journal
+import EventValidation
 
 extension EventBatch: JournalEntry {
     /// From the earliest time of its events to the latest, in microseconds since 1970.

@@ -1,5 +1,6 @@
+import EventJournal
 import EventModel
-import Journal
+import TrackerKit
 
 /// Commits batches to the journal, all that have gathered at a time: one write and one sync for many senders.
 ///

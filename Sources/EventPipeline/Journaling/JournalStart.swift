@@ -1,5 +1,5 @@
+import EventJournal
 public import EventModel
-import Journal
 
 /// Where in the journal a tracker begins that has no cursor there yet.
 public enum JournalStart: Sendable, Hashable {

@@ -1,5 +1,7 @@
-import Journal
+import EventJournal
+import EventValidation
 import Synchronization
+import TrackerKit
 
 /// A pipeline's journal, with what writes it and what reads it.
 final class Journaling: Sendable {

@@ -1,7 +1,9 @@
 import DequeModule
+import EventJournal
 import EventModel
 import EventSchema
-import Journal
+import EventValidation
+import TrackerKit
 
 /// What one tracker still has to get out of the journal, and how far it has got.
 ///
@@ -250,7 +252,7 @@ actor TrackerBacklog {
             step = next
         } catch {
             // Without a descriptor or memory it can be read later; only what the disk has lost is given up.
-            guard error.isOfMedium else { throw beginAnew("The journal cannot be read: \(error).") }
+            guard error.isMediaError else { throw beginAnew("The journal cannot be read: \(error).") }
             failure = (sequence, failure.start == sequence ? failure.count + 1 : 1)
             guard failure.count >= Self.maximumFailures,
                 let damage = reader?.passSegment(.unreadable(error.errorNumber))

@@ -1,7 +1,7 @@
 extension PropertyDefinition: Codable {
     private enum CodingKeys: String, CodingKey {
         case name, type, swiftName, swiftCases, description, deprecated, minimum, maximum, minLength, maxLength, pattern
-        case items, properties, examples, location
+        case items, properties, examples, file, location
         case isRequired = "required"
         case isNullable = "nullable"
         case enumeration = "enum"
@@ -31,11 +31,11 @@ extension PropertyDefinition: Codable {
             items: try value(.items),
             properties: try value(.properties),
             examples: try value(.examples) ?? [],
-            location: try values.decode(SourceLocation.self, forKey: .location)
+            location: try value(.location) ?? PlanLocation(file: try value(.file) ?? "")
         )
     }
 
-    /// Writes what is not as it is unless told.
+    /// Encodes only values that differ from their defaults.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         if !name.isEmpty { try values.encode(name, forKey: .name) }
@@ -55,7 +55,11 @@ extension PropertyDefinition: Codable {
         try values.encodeIfPresent(items, forKey: .items)
         try values.encodeIfPresent(properties, forKey: .properties)
         if !examples.isEmpty { try values.encode(examples, forKey: .examples) }
-        try values.encode(location, forKey: .location)
+        if location.line > 0 {
+            try values.encode(location, forKey: .location)
+        } else if !location.file.isEmpty {
+            try values.encode(location.file, forKey: .file)
+        }
     }
 }
 
@@ -90,5 +94,16 @@ extension PlanValue: Codable {
         case .array(let elements): try values.encode(elements, forKey: .array)
         case .object(let members): try values.encode(members, forKey: .object)
         }
+    }
+}
+
+extension PropertyDefinition {
+    /// The property with another file instead of the given one, where only the file is known.
+    func replacingFile(_ file: String, with other: String) -> PropertyDefinition {
+        var property = self
+        if location == PlanLocation(file: file) { property.location = PlanLocation(file: other) }
+        property.items = items?.replacingFile(file, with: other)
+        property.properties = properties?.map { $0.replacingFile(file, with: other) }
+        return property
     }
 }

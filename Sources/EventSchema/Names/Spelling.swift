@@ -1,7 +1,7 @@
-/// Finds what somebody meant who wrote something else.
-enum Spelling {
+/// Suggests the closest known name.
+package enum Spelling {
     /// The end of a sentence about an unknown word: the word that was probably meant, or else those there are.
-    static func hint(
+    package static func hint(
         for word: String,
         among candidates: [String],
         listedAs introduction: String,
@@ -18,7 +18,7 @@ enum Spelling {
     /// The candidate that is fewest edits away, upper and lower case being equal; `nil` when none is near.
     ///
     /// An edit inserts, deletes or replaces a character, or swaps two neighbours. One in three characters may be wrong.
-    static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let word = Array(word.lowercased().unicodeScalars)
         guard word.count <= longestWord else { return nil }
         var best: (candidate: String, distance: Int)?
@@ -59,7 +59,7 @@ enum Spelling {
 package func quoted(_ text: String) -> String { "'\(printable(text))'" }
 
 /// A text from a plan on one line, with escapes for what nobody can see, and cut when it is long.
-func printable(_ text: String) -> String {
+package func printable(_ text: String) -> String {
     let longest = 80
     var result = ""
     for scalar in text.unicodeScalars.prefix(longest) {

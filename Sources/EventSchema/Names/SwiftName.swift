@@ -3,11 +3,11 @@
 /// Different names mostly become different identifiers: words keep their own capitals beyond the first letter, and an
 /// underscore stays where two digits would otherwise meet (`level_1_2` is `level1_2`, `level_12` is `level12`). Names that
 /// still meet, such as `item_purchased` and `Item Purchased`, are an error of the plan, which `swiftName` mends.
-public enum SwiftName {
+package enum SwiftName {
     /// The type for an event or an object: its words, each with a capital first letter.
     ///
     /// `Item Purchased` becomes `ItemPurchased`, `2nd try` becomes `_2ndTry`, and `Type`, a keyword, is put in backticks.
-    public static func type(_ name: String) -> String {
+    package static func type(_ name: String) -> String {
         identifier(NameWords.split(name).map(capitalized))
     }
 
@@ -15,7 +15,7 @@ public enum SwiftName {
     ///
     /// `unitPriceGBP` stays, `URLPath` becomes `urlPath`, `Order ID` becomes `orderID`, and `class`, a keyword, is put in
     /// backticks. `self` and `hashValue`, which every value has already, get an underscore behind them.
-    public static func member(_ name: String) -> String {
+    package static func member(_ name: String) -> String {
         let words = NameWords.split(name)
         let member = identifier([loweredFirstWord(words[0])] + words.dropFirst().map(capitalized))
         // What every value has already.
@@ -26,7 +26,7 @@ public enum SwiftName {
     ///
     /// `type` becomes `Type_`, because `Event.Type` means something else; `価格`, whose script has no capitals, becomes
     /// `価格_`, because the property itself is `価格`.
-    public static func nestedType(_ name: String) -> String {
+    package static func nestedType(_ name: String) -> String {
         let type = type(name)
         let isTaken = isReserved(unescaped(type)) || type == member(name)
         return isTaken ? unescaped(type) + "_" : type
@@ -36,7 +36,7 @@ public enum SwiftName {
     ///
     /// `United Kingdom` becomes `unitedKingdom`, `12` becomes `_12`, `-1.5` becomes `minus1_5`. What an enum has already
     /// gets an underscore behind it, and so do `none` and `some`: `.none` of an optional enum would be no value.
-    public static func enumCase(_ value: PlanValue) -> String {
+    package static func enumCase(_ value: PlanValue) -> String {
         let name =
             switch value {
             case .string(let text) where isNumber(text): numberWords(text)
@@ -49,7 +49,7 @@ public enum SwiftName {
     }
 
     /// Whether an enum, or an optional one, has something else of the name.
-    static func isTakenCase(_ name: String) -> Bool {
+    package static func isTakenCase(_ name: String) -> Bool {
         ["allCases", "none", "ordinal", "rawValue", "some"].contains(name)
     }
 
@@ -63,24 +63,24 @@ public enum SwiftName {
     }
 
     /// Whether Swift takes the text as a name, in backticks if need be.
-    public static func isIdentifier(_ text: String) -> Bool {
+    package static func isIdentifier(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         guard let first = scalars.first, first == "_" || first.properties.isXIDStart else { return false }
         return scalars.allSatisfy { $0.properties.isXIDContinue } && scalars.contains { $0 != "_" }
     }
 
     /// Whether the name has a meaning in generated code, so that nothing else may have it.
-    static func isReserved(_ name: String) -> Bool {
+    package static func isReserved(_ name: String) -> Bool {
         let reserved: Set = [
             "self", "Self", "Type", "Protocol", "Any", "init", "hashValue", "rawValue", "RawValue", "allCases",
             "AllCases",
-            "ordinal", "Swift", "EventModel", "EventPipeline",
+            "ordinal", "Swift", "Sluice",
         ]
         return reserved.contains(name)
     }
 
     /// The name with backticks where it is a keyword.
-    public static func escaped(_ name: String) -> String {
+    package static func escaped(_ name: String) -> String {
         keywords.contains(name) ? "`\(name)`" : name
     }
 
@@ -91,7 +91,7 @@ public enum SwiftName {
     }
 
     /// The name without backticks.
-    public static func unescaped(_ name: String) -> String {
+    package static func unescaped(_ name: String) -> String {
         name.filter { $0 != "`" }
     }
 

@@ -1,18 +1,18 @@
 internal import EventModel
 
 /// Values of one type, each once, in the order in which they came.
-struct DistinctValues {
-    private(set) var inOrder: [PlanValue] = []
+package struct DistinctValues {
+    package private(set) var inOrder: [PlanValue] = []
     private var known: [Key: PlanValue] = [:]
     private let type: PropertyType
 
-    init(_ values: [PlanValue] = [], type: PropertyType) {
+    package init(_ values: [PlanValue] = [], type: PropertyType) {
         self.type = type
         for value in values { insert(value) }
     }
 
     @discardableResult
-    mutating func insert(_ value: PlanValue) -> Bool {
+    package mutating func insert(_ value: PlanValue) -> Bool {
         let key = key(value)
         guard known[key] == nil else { return false }
         known[key] = value
@@ -20,13 +20,13 @@ struct DistinctValues {
         return true
     }
 
-    func contains(_ value: PlanValue) -> Bool { first(sameAs: value) != nil }
+    package func contains(_ value: PlanValue) -> Bool { first(sameAs: value) != nil }
 
     /// Whether the same values come one after the other.
-    func hasSameOrder(as other: DistinctValues) -> Bool { inOrder.map(key) == other.inOrder.map(other.key) }
+    package func hasSameOrder(as other: DistinctValues) -> Bool { inOrder.map(key) == other.inOrder.map(other.key) }
 
     /// The value that is the same as this one, as it came.
-    func first(sameAs value: PlanValue) -> PlanValue? { known[key(value)] }
+    package func first(sameAs value: PlanValue) -> PlanValue? { known[key(value)] }
 
     /// What makes values the same: for decimals the number, whatever its zeros; for texts their bytes.
     private enum Key: Hashable {

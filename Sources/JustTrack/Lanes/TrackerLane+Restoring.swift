@@ -1,5 +1,5 @@
-import EventPipeline
-import Journal
+import EventJournal
+import EventValidation
 import Logging
 
 extension TrackerLane {

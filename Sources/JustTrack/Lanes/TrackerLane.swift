@@ -1,5 +1,7 @@
+import EventJournal
 import EventPipeline
-import Journal
+import EventQuarantine
+import EventValidation
 import Logging
 import Synchronization
 

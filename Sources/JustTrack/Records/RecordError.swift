@@ -1,4 +1,4 @@
-import EventPipeline
+import EventValidation
 
 /// Why an event cannot be stored.
 ///

@@ -1,5 +1,5 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 
 /// The plan that all events of JustTrack's kind follow: their own names and payloads are data to the engine.
 enum RecordPlan {
@@ -12,7 +12,7 @@ enum RecordPlan {
 
     /// The plan for one tracker.
     static func catalog(tracker: String) -> EventCatalog {
-        let location = SourceLocation(file: "JustTrack", line: 1, column: 1)
+        let location = PlanLocation(file: "JustTrack", line: 1, column: 1)
         let definition = EventDefinition(
             key: definitionName,
             trackers: [tracker],

@@ -1,6 +1,7 @@
-import EventPipeline
+import EventValidation
 import Foundation
 import JSONTape
+import TrackerKit
 
 /// Reads what `RecordWriter` wrote, out of the lines that come back from the engine.
 struct RecordReader: ~Copyable {

@@ -1,4 +1,4 @@
-import EventPipeline
+import EventValidation
 import Foundation
 
 /// Writes an event of the app's as the JSON that the engine checks and stores.

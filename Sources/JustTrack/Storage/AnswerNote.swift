@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 
 /// How far a tracker has answered for what is in its spool, noted with each answer.
 ///

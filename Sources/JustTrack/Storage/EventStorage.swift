@@ -1,5 +1,5 @@
+import EventJournal
 import Foundation
-import Journal
 
 /// The folder in which undelivered events survive: in it one folder for each tracker, and in that the spools.
 package struct EventStorage: Sendable {

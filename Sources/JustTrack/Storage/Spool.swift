@@ -1,6 +1,6 @@
+import EventJournal
 import EventModel
 import Foundation
-import Journal
 
 /// A journal that is this process's until it is let go, with a note of the answers to what is in it.
 struct Spool: Sendable {

@@ -1,6 +1,6 @@
+import EventJournal
 import EventModel
 import Foundation
-import Journal
 
 /// One tracker's spools: a journal for each process that tracked events for it, and for those it did not take.
 ///

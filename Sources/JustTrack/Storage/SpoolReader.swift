@@ -1,5 +1,5 @@
-import EventPipeline
-import Journal
+import EventJournal
+import EventValidation
 
 /// Reads the events of a spool that nobody writes any more.
 struct SpoolReader: ~Copyable {

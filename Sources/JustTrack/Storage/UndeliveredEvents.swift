@@ -1,8 +1,9 @@
+import EventJournal
 import EventModel
-import EventPipeline
-import Journal
+import EventValidation
 import Logging
 import Synchronization
+import TrackerKit
 
 /// The events that a tracker answered with `false`, kept in a spool of their own until `enable()`.
 final class UndeliveredEvents: Sendable {

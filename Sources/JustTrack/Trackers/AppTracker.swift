@@ -1,5 +1,6 @@
-import EventPipeline
+import EventValidation
 import Logging
+import TrackerKit
 
 /// One of the app's trackers as the engine sees it.
 final class AppTracker: Tracker {

@@ -1,6 +1,7 @@
-import EventPipeline
-import Journal
+import EventJournal
+import EventValidation
 import Logging
+import TrackerKit
 
 #if canImport(ObjectiveC)
 import Foundation

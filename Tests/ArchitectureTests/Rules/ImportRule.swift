@@ -6,31 +6,60 @@ enum ImportRule {
     /// Beyond those.
     static let allowed: [String: Set<String>] = [
         "EventModel": [],
-        "EventSchema": ["CRE2", "EventModel", "Foundation", "FoundationXML"],
-        "EventCodegen": ["EventSchema", "Foundation", "FoundationEssentials"],
-        "event-codegen": ["ArgumentParser", "EventCodegen", "EventSchema", "Foundation"],
-        "JSONTape": ["CSimdJSON"],
-        "Journal": ["CISAL"],
+        "EventSchema": ["EventModel"],
+        "PatternMatching": ["CRE2"],
+        "PlanReading": ["EventModel", "EventSchema", "Foundation", "FoundationXML", "PatternMatching"],
+        "PlanTools": ["EventModel", "EventSchema", "PatternMatching", "PlanReading"],
+        "EventCodegen": ["EventSchema", "Foundation", "FoundationEssentials", "PlanReading"],
+        "event-codegen": ["ArgumentParser", "EventCodegen", "EventSchema", "Foundation", "PlanReading"],
+        "JSONTape": ["CSimdJSON", "EventModel"],
+        "EventValidation": [
+            "CXXHash", "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "JSONTape", "PatternMatching",
+        ],
+        "Gzip": ["CZlib"],
+        "EventJournal": ["CISAL", "EventModel"],
+        "TrackerKit": ["EventModel", "EventSchema", "EventValidation"],
+        "EventQuarantine": [
+            "DequeModule", "EventJournal", "EventModel", "EventSchema", "EventValidation", "Foundation",
+            "FoundationEssentials", "JSONTape", "Logging",
+            "Metrics", "TrackerKit",
+        ],
         "EventPipeline": [
-            "CXXHash", "CZlib", "DequeModule", "EventModel", "EventSchema", "Foundation", "FoundationEssentials",
-            "JSONTape", "Journal", "Logging", "Metrics", "ServiceLifecycle",
+            "DequeModule", "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "Logging",
+            "Metrics", "ServiceLifecycle", "TrackerKit",
         ],
-        "ConsoleTracker": ["EventModel", "EventPipeline", "JSONTape"],
-        "PostgresTracker": [
-            "CLibPQ", "Crypto", "EventModel", "EventPipeline", "EventSchema", "Foundation", "FoundationEssentials",
-            "Journal", "Logging", "SluiceMigrations",
+        "SluiceConsole": ["EventModel", "EventValidation", "JSONTape", "TrackerKit"],
+        "Sluice": [
+            "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+            "SluiceConsole", "TrackerKit",
         ],
-        "KafkaTracker": ["CLibRDKafka", "EventModel", "EventPipeline", "EventSchema", "Logging"],
-        "HTTPIngest": [
-            "EventModel", "EventPipeline", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
-        ],
-        "JustTrack": ["EventModel", "EventPipeline", "EventSchema", "Foundation", "JSONTape", "Journal", "Logging"],
-        "PipelineTestKit": ["EventModel", "EventPipeline", "EventSchema", "Journal"],
         "SluiceMigrations": [],
-        "sluice": [
-            "ArgumentParser", "Configuration", "ConsoleTracker", "EventCodegen", "EventModel", "EventPipeline",
-            "EventSchema", "Foundation", "HTTPIngest", "Journal", "KafkaTracker", "Logging", "PostgresTracker",
-            "ServiceLifecycle", "SystemPackage", "UnixSignals",
+        "SluicePostgres": [
+            "CLibPQ", "Crypto", "EventModel", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials",
+            "Logging", "SluiceMigrations", "TrackerKit",
+        ],
+        "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
+        "SluiceHTTP": [
+            "EventModel", "EventPipeline", "EventValidation", "Gzip", "Logging", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "ServiceLifecycle",
+        ],
+        "JustTrack": [
+            "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+            "Foundation", "JSONTape", "Logging", "TrackerKit",
+        ],
+        "SluiceTesting": [
+            "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
+            "JSONTape", "TrackerKit",
+        ],
+        "SluiceCommand": [
+            "ArgumentParser", "Configuration", "EventCodegen", "EventJournal", "EventModel", "EventPipeline",
+            "EventQuarantine", "EventSchema", "EventValidation", "Foundation", "Gzip", "Logging", "PlanReading",
+            "PlanTools", "ServiceLifecycle", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
+            "SystemPackage", "TrackerKit", "UnixSignals",
+        ],
+        "FormerNames": [
+            "EventJournal", "EventModel", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
+            "SluiceTesting",
         ],
     ]
 
@@ -39,13 +68,12 @@ enum ImportRule {
     /// Imports that only some folders of a module may have, because of what they bring with them.
     static let folders: [String: [String]] = [
         "Foundation": [
-            "Sources/EventCodegen/Rendering/", "Sources/EventPipeline/Quarantine/",
-            "Sources/EventPipeline/TypedEvents/EventCatalog+Generated.swift", "Sources/EventSchema/Plist/",
-            "Sources/EventSchema/Reading/",
-            "Sources/JustTrack/", "Sources/PostgresTracker/Migration/", "Sources/event-codegen/",
-            "Sources/sluice/",
+            "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
+            "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
+            "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/SluiceCommand/",
+            "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
         ],
-        "FoundationXML": ["Sources/EventSchema/Plist/"],
+        "FoundationXML": ["Sources/PlanReading/Plist/"],
     ]
 
     static func findings(in file: TextFile) -> [Finding] {

@@ -4,7 +4,7 @@ enum LooseTaskRule {
     static let reachInLines = 6
 
     static func findings(in file: TextFile, code: [String]) -> [Finding] {
-        guard file.module != nil, file.module != "sluice" else { return [] }
+        guard file.module != nil, file.module != "SluiceCommand" else { return [] }
         let lines = file.lines
         return code.enumerated().compactMap { index, line in
             guard line.contains(/\bTask\s*(?:\([^)]*\)\s*)?\{/), !hasReason(above: index, of: lines) else { return nil }

@@ -5,13 +5,13 @@ enum SleepRule {
     private static let folders = ["Sources/", "Plugins/", "Tests/", "Examples/", "Fuzz/"]
     private static let exceptions = [
         // These sleep on the clock that they were given, or are such a clock and its tests.
-        "Sources/EventPipeline/Dispatch/PipelineClock.swift",
-        "Sources/PipelineTestKit/ManualClock.swift",
-        "Sources/sluice/Check/DestinationCheck.swift",
-        "Sources/sluice/Replay/ReplayRate.swift",
-        "Tests/UnitTests/PipelineTestKit/ManualClockTests.swift",
+        "Sources/TrackerKit/PipelineClock.swift",
+        "Sources/SluiceTesting/ManualClock.swift",
+        "Sources/SluiceCommand/Check/DestinationCheck.swift",
+        "Sources/SluiceCommand/Replay/ReplayRate.swift",
+        "Tests/UnitTests/SluiceTesting/ManualClockTests.swift",
         // The contract holds trackers to limits in real time, against real destinations.
-        "Sources/PipelineTestKit/TrackerContract+Deliveries.swift",
+        "Sources/SluiceTesting/TrackerContract+Deliveries.swift",
         // Here the rule is tested.
         "Tests/ArchitectureTests/",
     ]

@@ -108,14 +108,14 @@ struct CoverageTests {
     func json() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan(["Sold": "", "Seen": ""]), to: "events/a.plist")
-        try folder.write("ShopSeen()", to: "a.swift")
-        let run = try await Sluice.run("coverage", "a.swift", "--type-prefix", "Shop", "--json", in: folder)
+        try folder.write("ShopEvents.Seen()", to: "a.swift")
+        let run = try await Sluice.run("coverage", "a.swift", "--json", in: folder)
         #expect(run.ending == .exit(1) && run.errors == [])
         let json =
             try JSONSerialization.jsonObject(with: Data(run.output.joined(separator: "\n").utf8)) as? [String: Any]
         let events = json?["neverSent"] as? [[String: Any]]
         #expect(events?.map { $0["event"] as? String } == ["Sold"])
-        #expect(events?.first?["type"] as? String == "ShopSold")
+        #expect(events?.first?["type"] as? String == "Sold")
         #expect(json?["events"] as? Int == 2 && json?["files"] as? Int == 1)
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 /// `event-codegen`, the tool that the plugins run.
@@ -62,11 +62,16 @@ struct GeneratorTests {
         arguments: [
             ("7", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
             ("{", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
-            (#"{"prefix": "Shop"}"#, "unknown option 'prefix'; there are accessLevel, style, typePrefix"),
-            (#"{"typePrefix": "9"}"#, "the type prefix '9' is no name that Swift takes"),
+            (#"{"prefix": "Shop"}"#, "unknown option 'prefix'; there are accessLevel, namespace, style"),
+            (#"{"namespace": "9"}"#, "the namespace '9' is not a name that an enum can have here"),
+            (#"{"namespace": "Sluice"}"#, "the namespace 'Sluice' is not a name that an enum can have here"),
             (
-                #"{"typePrefix": "Shop", "style": "justtrack"}"#,
-                "the style 'justtrack' has no type prefix; remove 'Shop'"
+                #"{"namespace": "Shop", "style": "justtrack"}"#,
+                "the style 'justtrack' has no namespace; remove 'Shop'"
+            ),
+            (
+                #"{"typePrefix": "Shop"}"#,
+                "'typePrefix' is no longer an option; each target's events have a 'namespace'"
             ),
         ]
     )
@@ -86,10 +91,10 @@ struct GeneratorTests {
         }
     }
 
-    @Test("a prefix is refused where the style has none, wherever they are stated")
-    func prefix() async throws {
-        let run = try await generate("--style", "justtrack", "--type-prefix", "Shop")
-        #expect(run.errors == ["error: the style 'justtrack' has no type prefix; remove 'Shop'"])
+    @Test("a namespace is refused with the style that has none, wherever they are stated")
+    func namespace() async throws {
+        let run = try await generate("--style", "justtrack", "--namespace", "Shop")
+        #expect(run.errors == ["error: the style 'justtrack' has no namespace; remove 'Shop'"])
         #expect(run.ending == .exit(1))
     }
 }

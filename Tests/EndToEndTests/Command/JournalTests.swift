@@ -1,5 +1,6 @@
+import EventJournal
+import EventModel
 import Foundation
-import Journal
 import Testing
 
 /// `sluice journal`.

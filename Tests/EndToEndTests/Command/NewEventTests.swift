@@ -86,7 +86,7 @@ struct NewEventTests {
     @Test(
         "what the plan would not take is not written",
         arguments: [
-            ("Sold", "the key 'Sold' already stands in line 6 [duplicate-key]"),
+            ("Sold", "the key 'Sold' is already defined on line 6 [duplicate-key]"),
             ("sold", "the event becomes the table 'sold', as 'Sold' at events/shop.plist:6:9 does; rename one"),
             ("", "the name '' is empty [bad-name]"),
             ("a\u{7}b", "it holds a character that XML does not allow [malformed-plist]"),

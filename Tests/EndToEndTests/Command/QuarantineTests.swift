@@ -1,10 +1,12 @@
+import EventJournal
 import EventModel
-import EventPipeline
-import EventSchema
+import EventQuarantine
+import EventValidation
 import Foundation
-import Journal
 import Logging
+import PlanReading
 import Testing
+import TrackerKit
 
 /// The tools for what was rejected.
 @Suite("sluice quarantine", .timeLimit(.minutes(2)))

@@ -1,6 +1,6 @@
 import EventPipeline
 import Foundation
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// What says which Sluice this is, and how it is had and stopped.
@@ -30,7 +30,7 @@ struct ReleaseTests {
         "the dependency that the documentation shows is on the branch until there is a release, and on that from then on",
         arguments: [
             "README.md", "Documentation/MigratingFromJustTrack.md", "Tests/Tutorial/Package.swift",
-            "Sources/EventPipeline/EventPipeline.docc/FromAnEmptyFolder.md", "Examples/custom-tracker/Package.swift",
+            "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md", "Examples/custom-tracker/Package.swift",
             "Examples/hummingbird-app/Package.swift",
         ]
     )

@@ -1,7 +1,7 @@
 import Foundation
-import PipelineTestKit
+import SluiceCommand
+import SluiceTesting
 import Testing
-import sluice
 
 /// Which events `sluice replay` sends on, and where.
 @Suite("sluice replay chooses", .timeLimit(.minutes(3)))

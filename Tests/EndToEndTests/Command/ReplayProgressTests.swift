@@ -1,5 +1,5 @@
+import EventJournal
 import Foundation
-import Journal
 import Testing
 
 /// What a person at a terminal sees of a replay.

@@ -81,6 +81,16 @@ struct ServeTests {
         #expect(try await server.request("/readyz").status == 200)
     }
 
+    @Test("a SIGTERM that follows at once on the line that says where events are taken ends it with 0")
+    func stoppedAtOnce() async throws {
+        let folder = try folder()
+        for _ in 0..<10 {
+            let server = try await ServingSluice.start("--no-journal", in: folder, plan: "plan")
+            server.process.send(SIGTERM)
+            #expect(try await server.process.waitForEnd() == .exit(0))
+        }
+    }
+
     @Test("SIGTERM and SIGINT drain what was taken, and the exit is 0", arguments: [SIGTERM, SIGINT])
     func shutdown(_ signal: Int32) async throws {
         let folder = try folder()

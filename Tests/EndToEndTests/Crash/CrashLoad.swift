@@ -1,6 +1,6 @@
 import Foundation
-import HTTPIngest
-import PipelineTestKit
+import SluiceHTTP
+import SluiceTesting
 
 /// Clients that send events, one a request, to a server that comes and goes, and note which were acknowledged.
 final class CrashLoad: Sendable {

@@ -1,5 +1,7 @@
 import EventSchema
 import Foundation
+import PlanReading
+import PlanTools
 import Testing
 
 /// The page of `sluice export html`, in a browser.
@@ -155,7 +157,7 @@ struct CatalogueTests {
             let tooWide: [String]
             let lines: Int
         }
-        let place = SourceLocation(file: "plan.plist", line: 1, column: 1)
+        let place = PlanLocation(file: "plan.plist", line: 1, column: 1)
         let long = String(repeating: "long-", count: 60)
         let values = (1...40).map { "value-\(String(1_000 + $0).dropFirst())" } + [long]
         var property = PropertyDefinition(name: "kind", type: .string, location: place)
@@ -329,7 +331,7 @@ struct CatalogueTests {
 
     /// An event that has this text wherever a plan has one.
     private static func event(with text: String) -> EventDefinition {
-        let place = SourceLocation(file: "plan.plist", line: 1, column: 1)
+        let place = PlanLocation(file: "plan.plist", line: 1, column: 1)
         var property = PropertyDefinition(
             name: text,
             type: .array,

@@ -1,6 +1,8 @@
 import EventModel
 import EventSchema
 import Foundation
+import PatternMatching
+import PlanTools
 import Testing
 
 /// The patterns of the exported schemas in ECMAScript, which is what JSON Schema's patterns are by its own words.
@@ -30,7 +32,7 @@ struct SchemaPatternTests {
 
     @Test("match what the check matches")
     func agreement() async throws {
-        let place = SourceLocation(file: "plan.plist", line: 1, column: 1)
+        let place = PlanLocation(file: "plan.plist", line: 1, column: 1)
         let properties = Self.patterns.enumerated().map { index, pattern in
             PropertyDefinition(name: "p\(index)", type: .string, pattern: pattern, location: place)
         }

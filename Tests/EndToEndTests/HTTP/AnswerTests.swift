@@ -1,6 +1,7 @@
 import EventPipeline
+import EventValidation
 import Foundation
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// Every answer the public port gives to a well-formed request.

@@ -1,7 +1,7 @@
 import EventPipeline
 import Foundation
-import HTTPIngest
 import NIOCore
+import SluiceHTTP
 import Synchronization
 import Testing
 

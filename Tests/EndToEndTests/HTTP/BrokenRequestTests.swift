@@ -1,5 +1,5 @@
 import EventPipeline
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// What is no HTTP, or two kinds of it at once.

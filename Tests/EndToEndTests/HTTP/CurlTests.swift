@@ -1,6 +1,5 @@
-import EventPipeline
 import Foundation
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// The public port as `curl` sees it, which knows nothing of us.

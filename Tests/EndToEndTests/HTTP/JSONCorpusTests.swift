@@ -1,6 +1,6 @@
 import EventPipeline
 import Foundation
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// Texts that are JSON, texts that are none, and the answers to events that hold them.

@@ -1,9 +1,11 @@
+import EventJournal
 import EventPipeline
+import EventQuarantine
+import EventValidation
 import Foundation
-import HTTPIngest
-import Journal
 import Logging
-import PipelineTestKit
+import SluiceHTTP
+import SluiceTesting
 import Synchronization
 import Testing
 

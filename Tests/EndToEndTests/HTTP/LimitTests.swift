@@ -1,6 +1,6 @@
 import EventPipeline
-import HTTPIngest
 import NIOCore
+import SluiceHTTP
 import Testing
 
 /// The limits of size, number and time, each met by a sender that goes past it.

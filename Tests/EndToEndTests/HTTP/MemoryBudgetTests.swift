@@ -1,6 +1,6 @@
 import EventPipeline
-import HTTPIngest
 import NIOCore
+import SluiceHTTP
 import Testing
 
 /// What connections, bodies and unread answers take of the memory that the server has for them.

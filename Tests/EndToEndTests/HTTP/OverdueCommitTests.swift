@@ -1,9 +1,9 @@
+import EventJournal
 import EventPipeline
 import Foundation
-import HTTPIngest
-import Journal
 import Logging
-import PipelineTestKit
+import SluiceHTTP
+import SluiceTesting
 import Synchronization
 import Testing
 

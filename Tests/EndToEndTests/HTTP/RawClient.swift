@@ -1,7 +1,7 @@
 import Foundation
-import HTTPIngest
 import NIOCore
 import NIOPosix
+import SluiceHTTP
 
 /// A client that sends exactly the bytes it is told to, in the pieces it is told, and shows exactly what came back.
 final class RawClient {

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// What is answered to a body of which much was rejected.

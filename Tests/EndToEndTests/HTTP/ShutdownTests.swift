@@ -1,5 +1,5 @@
 import EventPipeline
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 /// How the door closes.

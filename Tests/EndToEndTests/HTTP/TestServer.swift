@@ -1,12 +1,15 @@
 import EventModel
 import EventPipeline
+import EventQuarantine
 import EventSchema
+import EventValidation
 import Foundation
-import HTTPIngest
 import Logging
-import PipelineTestKit
 import ServiceLifecycle
+import SluiceHTTP
+import SluiceTesting
 import Synchronization
+import TrackerKit
 
 /// A real server on a port of its own, with a real pipeline behind it.
 struct TestServer: Sendable {
@@ -111,10 +114,10 @@ struct TestServer: Sendable {
                     name: "n",
                     type: .integer,
                     isRequired: false,
-                    location: SourceLocation(file: "test.plist", line: 2, column: 3)
+                    location: PlanLocation(file: "test.plist", line: 2, column: 3)
                 )
             ],
-            location: SourceLocation(file: "test.plist", line: 1, column: 1)
+            location: PlanLocation(file: "test.plist", line: 1, column: 1)
         )
     ])
 }

@@ -1,6 +1,6 @@
 import EventPipeline
-import HTTPIngest
 import NIOCore
+import SluiceHTTP
 import Testing
 
 /// What HTTP/1 allows a sender to do with a connection, and what it does not.

@@ -1,6 +1,6 @@
 import EventPipeline
-import HTTPIngest
 import NIOCore
+import SluiceHTTP
 import Testing
 
 /// How the bodies of one event loop share its time.

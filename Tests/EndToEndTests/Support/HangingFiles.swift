@@ -1,5 +1,5 @@
+import EventJournal
 import Foundation
-import Journal
 import Synchronization
 
 /// A journal's folder whose syncs hang while a test lets them.

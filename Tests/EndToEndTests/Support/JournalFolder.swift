@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 
 /// A journal in a folder, written as a server does, for the tools to look at.
 enum JournalFolder {

@@ -1,5 +1,5 @@
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 
 /// What a process writes to a pipe, line by line, as it comes; lines can be waited for.

@@ -1,5 +1,5 @@
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 
 /// What a run of the program to its end left.
 struct Finished {

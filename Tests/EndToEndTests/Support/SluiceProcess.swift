@@ -1,5 +1,5 @@
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 
 /// The program itself, as a user starts it: the product that was built beside the tests.
 final class SluiceProcess: Sendable {

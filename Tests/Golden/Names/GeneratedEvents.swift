@@ -2,4244 +2,4400 @@
 // swift-format-ignore-file
 // swiftlint:disable all
 
-public import EventModel
-public import EventPipeline
+public import Sluice
 
-extension EventPipeline.EventCatalog {
+/// The events of the tracking plan, and its catalog.
+public enum NamesEvents {
     /// The plan's 78 events, so that no plan is read at run time.
-    public static let events = EventPipeline.EventCatalog(
+    public static let catalog = Sluice.EventCatalog(
         generated: #"""
             {"events":[
-            {"key":"Order Placed","location":"names.plist:8:3","payload":[{"location":"names.plist:16:5","name":"total price","type":"string"},{"enum":[{"string":"total price"},{"string":"Order Placed"}],"location":"names.plist:18:5","name":"total price 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Bestellung aufgegeben","location":"names.plist:31:3","payload":[{"location":"names.plist:39:5","name":"Größe","type":"string"},{"enum":[{"string":"Größe"},{"string":"Bestellung aufgegeben"}],"location":"names.plist:41:5","name":"Größe 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Commande passée","location":"names.plist:54:3","payload":[{"location":"names.plist:62:5","name":"prix total","type":"string"},{"enum":[{"string":"prix total"},{"string":"Commande passée"}],"location":"names.plist:64:5","name":"prix total 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Pedido realizado","location":"names.plist:77:3","payload":[{"location":"names.plist:85:5","name":"año","type":"string"},{"enum":[{"string":"año"},{"string":"Pedido realizado"}],"location":"names.plist:87:5","name":"año 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Pedido concluído","location":"names.plist:100:3","payload":[{"location":"names.plist:108:5","name":"preço","type":"string"},{"enum":[{"string":"preço"},{"string":"Pedido concluído"}],"location":"names.plist:110:5","name":"preço 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Ordine effettuato","location":"names.plist:123:3","payload":[{"location":"names.plist:131:5","name":"quantità","type":"string"},{"enum":[{"string":"quantità"},{"string":"Ordine effettuato"}],"location":"names.plist:133:5","name":"quantità 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Bestelling geplaatst","location":"names.plist:146:3","payload":[{"location":"names.plist:154:5","name":"prijs","type":"string"},{"enum":[{"string":"prijs"},{"string":"Bestelling geplaatst"}],"location":"names.plist:156:5","name":"prijs 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Ordre afgivet","location":"names.plist:169:3","payload":[{"location":"names.plist:177:5","name":"beløb","type":"string"},{"enum":[{"string":"beløb"},{"string":"Ordre afgivet"}],"location":"names.plist:179:5","name":"beløb 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Beställning lagd","location":"names.plist:192:3","payload":[{"location":"names.plist:200:5","name":"färg","type":"string"},{"enum":[{"string":"färg"},{"string":"Beställning lagd"}],"location":"names.plist:202:5","name":"färg 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Bestilling utført","location":"names.plist:215:3","payload":[{"location":"names.plist:223:5","name":"størrelse","type":"string"},{"enum":[{"string":"størrelse"},{"string":"Bestilling utført"}],"location":"names.plist:225:5","name":"størrelse 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Tilaus tehty","location":"names.plist:238:3","payload":[{"location":"names.plist:246:5","name":"määrä","type":"string"},{"enum":[{"string":"määrä"},{"string":"Tilaus tehty"}],"location":"names.plist:248:5","name":"määrä 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Pöntun gerð","location":"names.plist:261:3","payload":[{"location":"names.plist:269:5","name":"verð","type":"string"},{"enum":[{"string":"verð"},{"string":"Pöntun gerð"}],"location":"names.plist:271:5","name":"verð 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Zamówienie złożone","location":"names.plist:284:3","payload":[{"location":"names.plist:292:5","name":"ilość","type":"string"},{"enum":[{"string":"ilość"},{"string":"Zamówienie złożone"}],"location":"names.plist:294:5","name":"ilość 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Objednávka přijata","location":"names.plist:307:3","payload":[{"location":"names.plist:315:5","name":"množství","type":"string"},{"enum":[{"string":"množství"},{"string":"Objednávka přijata"}],"location":"names.plist:317:5","name":"množství 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Objednávka odoslaná","location":"names.plist:330:3","payload":[{"location":"names.plist:338:5","name":"počet","type":"string"},{"enum":[{"string":"počet"},{"string":"Objednávka odoslaná"}],"location":"names.plist:340:5","name":"počet 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Rendelés leadva","location":"names.plist:353:3","payload":[{"location":"names.plist:361:5","name":"összeg","type":"string"},{"enum":[{"string":"összeg"},{"string":"Rendelés leadva"}],"location":"names.plist:363:5","name":"összeg 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Comandă plasată","location":"names.plist:376:3","payload":[{"location":"names.plist:384:5","name":"preț","type":"string"},{"enum":[{"string":"preț"},{"string":"Comandă plasată"}],"location":"names.plist:386:5","name":"preț 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Sipariş verildi","location":"names.plist:399:3","payload":[{"location":"names.plist:407:5","name":"ışık","type":"string"},{"enum":[{"string":"ışık"},{"string":"Sipariş verildi"}],"location":"names.plist:409:5","name":"ışık 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Παραγγελία έγινε","location":"names.plist:422:3","payload":[{"location":"names.plist:430:5","name":"ποσό","type":"string"},{"enum":[{"string":"ποσό"},{"string":"Παραγγελία έγινε"}],"location":"names.plist:432:5","name":"ποσό 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Заказ оформлен","location":"names.plist:445:3","payload":[{"location":"names.plist:453:5","name":"цена","type":"string"},{"enum":[{"string":"цена"},{"string":"Заказ оформлен"}],"location":"names.plist:455:5","name":"цена 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Замовлення створено","location":"names.plist:468:3","payload":[{"location":"names.plist:476:5","name":"кількість","type":"string"},{"enum":[{"string":"кількість"},{"string":"Замовлення створено"}],"location":"names.plist:478:5","name":"кількість 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Поръчка направена","location":"names.plist:491:3","payload":[{"location":"names.plist:499:5","name":"сума","type":"string"},{"enum":[{"string":"сума"},{"string":"Поръчка направена"}],"location":"names.plist:501:5","name":"сума 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Поруџбина послата","location":"names.plist:514:3","payload":[{"location":"names.plist:522:5","name":"износ","type":"string"},{"enum":[{"string":"износ"},{"string":"Поруџбина послата"}],"location":"names.plist:524:5","name":"износ 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"შეკვეთა გაკეთდა","location":"names.plist:537:3","payload":[{"location":"names.plist:545:5","name":"ფასი","type":"string"},{"enum":[{"string":"ფასი"},{"string":"შეკვეთა გაკეთდა"}],"location":"names.plist:547:5","name":"ფასი 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Պատվեր տրվեց","location":"names.plist:560:3","payload":[{"location":"names.plist:568:5","name":"գին","type":"string"},{"enum":[{"string":"գին"},{"string":"Պատվեր տրվեց"}],"location":"names.plist:570:5","name":"գին 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"הזמנה בוצעה","location":"names.plist:583:3","payload":[{"location":"names.plist:591:5","name":"מחיר","type":"string"},{"enum":[{"string":"מחיר"},{"string":"הזמנה בוצעה"}],"location":"names.plist:593:5","name":"מחיר 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"تم الطلب","location":"names.plist:606:3","payload":[{"location":"names.plist:614:5","name":"السعر","type":"string"},{"enum":[{"string":"السعر"},{"string":"تم الطلب"}],"location":"names.plist:616:5","name":"السعر 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"سفارش ثبت شد","location":"names.plist:629:3","payload":[{"location":"names.plist:637:5","name":"قیمت","type":"string"},{"enum":[{"string":"قیمت"},{"string":"سفارش ثبت شد"}],"location":"names.plist:639:5","name":"قیمت 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"آرڈر دیا گیا","location":"names.plist:652:3","payload":[{"location":"names.plist:660:5","name":"مقدار","type":"string"},{"enum":[{"string":"مقدار"},{"string":"آرڈر دیا گیا"}],"location":"names.plist:662:5","name":"مقدار 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"ऑर्डर दिया गया","location":"names.plist:675:3","payload":[{"location":"names.plist:683:5","name":"मात्रा","type":"string"},{"enum":[{"string":"मात्रा"},{"string":"ऑर्डर दिया गया"}],"location":"names.plist:685:5","name":"मात्रा 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"অর্ডার দেওয়া হয়েছে","location":"names.plist:698:3","payload":[{"location":"names.plist:706:5","name":"মূল্য","type":"string"},{"enum":[{"string":"মূল্য"},{"string":"অর্ডার দেওয়া হয়েছে"}],"location":"names.plist:708:5","name":"মূল্য 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"ஆர்டர் செய்யப்பட்டது","location":"names.plist:721:3","payload":[{"location":"names.plist:729:5","name":"விலை","type":"string"},{"enum":[{"string":"விலை"},{"string":"ஆர்டர் செய்யப்பட்டது"}],"location":"names.plist:731:5","name":"விலை 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"ఆర్డర్ చేయబడింది","location":"names.plist:744:3","payload":[{"location":"names.plist:752:5","name":"ధర","type":"string"},{"enum":[{"string":"ధర"},{"string":"ఆర్డర్ చేయబడింది"}],"location":"names.plist:754:5","name":"ధర 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"สั่งซื้อแล้ว","location":"names.plist:767:3","payload":[{"location":"names.plist:775:5","name":"ราคา","type":"string"},{"enum":[{"string":"ราคา"},{"string":"สั่งซื้อแล้ว"}],"location":"names.plist:777:5","name":"ราคา 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"បានបញ្ជាទិញ","location":"names.plist:790:3","payload":[{"location":"names.plist:798:5","name":"តម្លៃ","type":"string"},{"enum":[{"string":"តម្លៃ"},{"string":"បានបញ្ជាទិញ"}],"location":"names.plist:800:5","name":"តម្លៃ 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"အော်ဒါတင်ပြီး","location":"names.plist:813:3","payload":[{"location":"names.plist:821:5","name":"စျေးနှုန်း","type":"string"},{"enum":[{"string":"စျေးနှုန်း"},{"string":"အော်ဒါတင်ပြီး"}],"location":"names.plist:823:5","name":"စျေးနှုန်း 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"訂單 已付","location":"names.plist:836:3","payload":[{"location":"names.plist:844:5","name":"價格","type":"string"},{"enum":[{"string":"價格"},{"string":"訂單 已付"}],"location":"names.plist:846:5","name":"價格 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"注文 完了","location":"names.plist:859:3","payload":[{"location":"names.plist:867:5","name":"数量","type":"string"},{"enum":[{"string":"数量"},{"string":"注文 完了"}],"location":"names.plist:869:5","name":"数量 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"주문 완료","location":"names.plist:882:3","payload":[{"location":"names.plist:890:5","name":"가격","type":"string"},{"enum":[{"string":"가격"},{"string":"주문 완료"}],"location":"names.plist:892:5","name":"가격 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Đơn hàng đã đặt","location":"names.plist:905:3","payload":[{"location":"names.plist:913:5","name":"giá tiền","type":"string"},{"enum":[{"string":"giá tiền"},{"string":"Đơn hàng đã đặt"}],"location":"names.plist:915:5","name":"giá tiền 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"ትዕዛዝ ተሰጥቷል","location":"names.plist:928:3","payload":[{"location":"names.plist:936:5","name":"ዋጋ","type":"string"},{"enum":[{"string":"ዋጋ"},{"string":"ትዕዛዝ ተሰጥቷል"}],"location":"names.plist:938:5","name":"ዋጋ 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"A ti pàṣẹ","location":"names.plist:951:3","payload":[{"location":"names.plist:959:5","name":"iye owó","type":"string"},{"enum":[{"string":"iye owó"},{"string":"A ti pàṣẹ"}],"location":"names.plist:961:5","name":"iye owó 2","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Swift Keywords","location":"names.plist:974:3","payload":[{"location":"names.plist:982:5","name":"Any","type":"string"},{"location":"names.plist:984:5","name":"Protocol","type":"string"},{"location":"names.plist:986:5","name":"Self","type":"string"},{"location":"names.plist:988:5","name":"Type","type":"string"},{"location":"names.plist:990:5","name":"as","type":"string"},{"location":"names.plist:992:5","name":"associatedtype","type":"string"},{"location":"names.plist:994:5","name":"async","type":"string"},{"location":"names.plist:996:5","name":"await","type":"string"},{"location":"names.plist:998:5","name":"break","type":"string"},{"location":"names.plist:1000:5","name":"case","type":"string"},{"location":"names.plist:1002:5","name":"catch","type":"string"},{"location":"names.plist:1004:5","name":"class","type":"string"},{"location":"names.plist:1006:5","name":"continue","type":"string"},{"location":"names.plist:1008:5","name":"default","type":"string"},{"location":"names.plist:1010:5","name":"defer","type":"string"},{"location":"names.plist:1012:5","name":"deinit","type":"string"},{"location":"names.plist:1014:5","name":"do","type":"string"},{"location":"names.plist:1016:5","name":"else","type":"string"},{"location":"names.plist:1018:5","name":"enum","type":"string"},{"location":"names.plist:1020:5","name":"extension","type":"string"},{"location":"names.plist:1022:5","name":"fallthrough","type":"string"},{"location":"names.plist:1024:5","name":"false","type":"string"},{"location":"names.plist:1026:5","name":"fileprivate","type":"string"},{"location":"names.plist:1028:5","name":"for","type":"string"},{"location":"names.plist:1030:5","name":"func","type":"string"},{"location":"names.plist:1032:5","name":"guard","type":"string"},{"location":"names.plist:1034:5","name":"if","type":"string"},{"location":"names.plist:1036:5","name":"import","type":"string"},{"location":"names.plist:1038:5","name":"in","type":"string"},{"location":"names.plist:1040:5","name":"init","type":"string"},{"location":"names.plist:1042:5","name":"inout","type":"string"},{"location":"names.plist:1044:5","name":"internal","type":"string"},{"location":"names.plist:1046:5","name":"is","type":"string"},{"location":"names.plist:1048:5","name":"let","type":"string"},{"location":"names.plist:1050:5","name":"nil","type":"string"},{"location":"names.plist:1052:5","name":"operator","type":"string"},{"location":"names.plist:1054:5","name":"precedencegroup","type":"string"},{"location":"names.plist:1056:5","name":"private","type":"string"},{"location":"names.plist:1058:5","name":"public","type":"string"},{"location":"names.plist:1060:5","name":"repeat","type":"string"},{"location":"names.plist:1062:5","name":"rethrows","type":"string"},{"location":"names.plist:1064:5","name":"return","type":"string"},{"location":"names.plist:1066:5","name":"static","type":"string"},{"location":"names.plist:1068:5","name":"struct","type":"string"},{"location":"names.plist:1070:5","name":"subscript","type":"string"},{"location":"names.plist:1072:5","name":"super","type":"string"},{"location":"names.plist:1074:5","name":"switch","type":"string"},{"location":"names.plist:1076:5","name":"throw","type":"string"},{"location":"names.plist:1078:5","name":"throws","type":"string"},{"location":"names.plist:1080:5","name":"true","type":"string"},{"location":"names.plist:1082:5","name":"try","type":"string"},{"location":"names.plist:1084:5","name":"typealias","type":"string"},{"location":"names.plist:1086:5","name":"var","type":"string"},{"location":"names.plist:1088:5","name":"where","type":"string"},{"location":"names.plist:1090:5","name":"while","type":"string"},{"location":"names.plist:1092:5","name":"actor","type":"string"},{"location":"names.plist:1094:5","name":"some","type":"string"},{"location":"names.plist:1096:5","name":"open","type":"string"},{"location":"names.plist:1098:5","name":"final","type":"string"},{"location":"names.plist:1100:5","name":"mutating","type":"string"},{"location":"names.plist:1102:5","name":"hashValue","type":"string"},{"location":"names.plist:1104:5","name":"description","type":"string"},{"location":"names.plist:1106:5","name":"catalog","type":"string"},{"location":"names.plist:1108:5","name":"encode","type":"string"},{"location":"names.plist:1110:5","name":"allCases","type":"string"},{"location":"names.plist:1112:5","name":"rawValue","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Keyword Values","location":"names.plist:1117:3","payload":[{"enum":[{"string":"Any"},{"string":"Protocol"},{"string":"Self"},{"string":"Type"},{"string":"as"},{"string":"associatedtype"},{"string":"async"},{"string":"await"},{"string":"break"},{"string":"case"},{"string":"catch"},{"string":"class"},{"string":"continue"},{"string":"default"},{"string":"defer"},{"string":"deinit"},{"string":"do"},{"string":"else"},{"string":"enum"},{"string":"extension"},{"string":"fallthrough"},{"string":"false"},{"string":"fileprivate"},{"string":"for"},{"string":"func"},{"string":"guard"},{"string":"if"},{"string":"import"},{"string":"in"},{"string":"init"},{"string":"inout"},{"string":"internal"},{"string":"is"},{"string":"let"},{"string":"nil"},{"string":"operator"},{"string":"precedencegroup"},{"string":"private"},{"string":"public"},{"string":"repeat"},{"string":"rethrows"},{"string":"return"},{"string":"static"},{"string":"struct"},{"string":"subscript"},{"string":"super"},{"string":"switch"},{"string":"throw"},{"string":"throws"},{"string":"true"},{"string":"try"},{"string":"typealias"},{"string":"var"},{"string":"where"},{"string":"while"},{"string":"actor"},{"string":"some"},{"string":"open"},{"string":"final"},{"string":"mutating"},{"string":"hashValue"},{"string":"description"},{"string":"catalog"},{"string":"encode"},{"string":"allCases"},{"string":"rawValue"}],"location":"names.plist:1125:5","name":"word","type":"string"},{"enum":[{"string":"a"}],"location":"names.plist:1199:5","name":"type","type":"string"},{"enum":[{"string":"a"}],"location":"names.plist:1208:5","name":"protocol","type":"string"},{"enum":[{"string":"a"}],"location":"names.plist:1217:5","name":"self","type":"string"},{"enum":[{"string":"a"}],"location":"names.plist:1226:5","name":"any","type":"string"},{"enum":[{"string":"1.5"},{"string":"-1.5"},{"string":"15"}],"location":"names.plist:1235:5","name":"number","type":"decimal"}],"registeredTrackers":["console"]},
-            {"key":"class","location":"names.plist:1248:3","payload":[{"location":"names.plist:1256:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Type","location":"names.plist:1260:3","payload":[{"location":"names.plist:1268:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"self","location":"names.plist:1272:3","payload":[{"location":"names.plist:1280:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Any","location":"names.plist:1284:3","payload":[{"location":"names.plist:1292:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Protocol","location":"names.plist:1296:3","payload":[{"location":"names.plist:1304:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"init","location":"names.plist:1308:3","payload":[{"location":"names.plist:1316:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"true","location":"names.plist:1320:3","payload":[{"location":"names.plist:1328:5","name":"x","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"String","location":"names.plist:1333:3","payload":[{"location":"names.plist:1341:5","name":"stringProperty","type":"string"},{"location":"names.plist:1343:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1345:5","name":"numberProperty","type":"number"},{"location":"names.plist:1347:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1349:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1351:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1353:5","name":"dateProperty","type":"date"},{"location":"names.plist:1355:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1357:5","name":"anyProperty","type":"any"},{"location":"names.plist:1359:5","name":"objectProperty","type":"object"},{"location":"names.plist:1361:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1363:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Int","location":"names.plist:1375:3","payload":[{"location":"names.plist:1383:5","name":"stringProperty","type":"string"},{"location":"names.plist:1385:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1387:5","name":"numberProperty","type":"number"},{"location":"names.plist:1389:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1391:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1393:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1395:5","name":"dateProperty","type":"date"},{"location":"names.plist:1397:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1399:5","name":"anyProperty","type":"any"},{"location":"names.plist:1401:5","name":"objectProperty","type":"object"},{"location":"names.plist:1403:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1405:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Double","location":"names.plist:1417:3","payload":[{"location":"names.plist:1425:5","name":"stringProperty","type":"string"},{"location":"names.plist:1427:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1429:5","name":"numberProperty","type":"number"},{"location":"names.plist:1431:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1433:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1435:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1437:5","name":"dateProperty","type":"date"},{"location":"names.plist:1439:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1441:5","name":"anyProperty","type":"any"},{"location":"names.plist:1443:5","name":"objectProperty","type":"object"},{"location":"names.plist:1445:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1447:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Bool","location":"names.plist:1459:3","payload":[{"location":"names.plist:1467:5","name":"stringProperty","type":"string"},{"location":"names.plist:1469:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1471:5","name":"numberProperty","type":"number"},{"location":"names.plist:1473:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1475:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1477:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1479:5","name":"dateProperty","type":"date"},{"location":"names.plist:1481:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1483:5","name":"anyProperty","type":"any"},{"location":"names.plist:1485:5","name":"objectProperty","type":"object"},{"location":"names.plist:1487:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1489:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Timestamp","location":"names.plist:1501:3","payload":[{"location":"names.plist:1509:5","name":"stringProperty","type":"string"},{"location":"names.plist:1511:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1513:5","name":"numberProperty","type":"number"},{"location":"names.plist:1515:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1517:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1519:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1521:5","name":"dateProperty","type":"date"},{"location":"names.plist:1523:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1525:5","name":"anyProperty","type":"any"},{"location":"names.plist:1527:5","name":"objectProperty","type":"object"},{"location":"names.plist:1529:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1531:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Calendar Date","location":"names.plist:1543:3","payload":[{"location":"names.plist:1551:5","name":"stringProperty","type":"string"},{"location":"names.plist:1553:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1555:5","name":"numberProperty","type":"number"},{"location":"names.plist:1557:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1559:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1561:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1563:5","name":"dateProperty","type":"date"},{"location":"names.plist:1565:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1567:5","name":"anyProperty","type":"any"},{"location":"names.plist:1569:5","name":"objectProperty","type":"object"},{"location":"names.plist:1571:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1573:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Event ID","location":"names.plist:1585:3","payload":[{"location":"names.plist:1593:5","name":"stringProperty","type":"string"},{"location":"names.plist:1595:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1597:5","name":"numberProperty","type":"number"},{"location":"names.plist:1599:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1601:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1603:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1605:5","name":"dateProperty","type":"date"},{"location":"names.plist:1607:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1609:5","name":"anyProperty","type":"any"},{"location":"names.plist:1611:5","name":"objectProperty","type":"object"},{"location":"names.plist:1613:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1615:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Exact Decimal","location":"names.plist:1627:3","payload":[{"location":"names.plist:1635:5","name":"stringProperty","type":"string"},{"location":"names.plist:1637:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1639:5","name":"numberProperty","type":"number"},{"location":"names.plist:1641:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1643:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1645:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1647:5","name":"dateProperty","type":"date"},{"location":"names.plist:1649:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1651:5","name":"anyProperty","type":"any"},{"location":"names.plist:1653:5","name":"objectProperty","type":"object"},{"location":"names.plist:1655:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1657:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"JSON Value","location":"names.plist:1669:3","payload":[{"location":"names.plist:1677:5","name":"stringProperty","type":"string"},{"location":"names.plist:1679:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1681:5","name":"numberProperty","type":"number"},{"location":"names.plist:1683:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1685:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1687:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1689:5","name":"dateProperty","type":"date"},{"location":"names.plist:1691:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1693:5","name":"anyProperty","type":"any"},{"location":"names.plist:1695:5","name":"objectProperty","type":"object"},{"location":"names.plist:1697:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1699:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Hashable","location":"names.plist:1711:3","payload":[{"location":"names.plist:1719:5","name":"stringProperty","type":"string"},{"location":"names.plist:1721:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1723:5","name":"numberProperty","type":"number"},{"location":"names.plist:1725:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1727:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1729:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1731:5","name":"dateProperty","type":"date"},{"location":"names.plist:1733:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1735:5","name":"anyProperty","type":"any"},{"location":"names.plist:1737:5","name":"objectProperty","type":"object"},{"location":"names.plist:1739:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1741:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Sendable","location":"names.plist:1753:3","payload":[{"location":"names.plist:1761:5","name":"stringProperty","type":"string"},{"location":"names.plist:1763:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1765:5","name":"numberProperty","type":"number"},{"location":"names.plist:1767:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1769:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1771:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1773:5","name":"dateProperty","type":"date"},{"location":"names.plist:1775:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1777:5","name":"anyProperty","type":"any"},{"location":"names.plist:1779:5","name":"objectProperty","type":"object"},{"location":"names.plist:1781:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1783:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Analytics Event","location":"names.plist:1795:3","payload":[{"location":"names.plist:1803:5","name":"stringProperty","type":"string"},{"location":"names.plist:1805:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1807:5","name":"numberProperty","type":"number"},{"location":"names.plist:1809:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1811:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1813:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1815:5","name":"dateProperty","type":"date"},{"location":"names.plist:1817:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1819:5","name":"anyProperty","type":"any"},{"location":"names.plist:1821:5","name":"objectProperty","type":"object"},{"location":"names.plist:1823:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1825:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Payload Encoder","location":"names.plist:1837:3","payload":[{"location":"names.plist:1845:5","name":"stringProperty","type":"string"},{"location":"names.plist:1847:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1849:5","name":"numberProperty","type":"number"},{"location":"names.plist:1851:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1853:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1855:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1857:5","name":"dateProperty","type":"date"},{"location":"names.plist:1859:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1861:5","name":"anyProperty","type":"any"},{"location":"names.plist:1863:5","name":"objectProperty","type":"object"},{"location":"names.plist:1865:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1867:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Event Catalog","location":"names.plist:1879:3","payload":[{"location":"names.plist:1887:5","name":"stringProperty","type":"string"},{"location":"names.plist:1889:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1891:5","name":"numberProperty","type":"number"},{"location":"names.plist:1893:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1895:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1897:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1899:5","name":"dateProperty","type":"date"},{"location":"names.plist:1901:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1903:5","name":"anyProperty","type":"any"},{"location":"names.plist:1905:5","name":"objectProperty","type":"object"},{"location":"names.plist:1907:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1909:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Case Iterable","location":"names.plist:1921:3","payload":[{"location":"names.plist:1929:5","name":"stringProperty","type":"string"},{"location":"names.plist:1931:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1933:5","name":"numberProperty","type":"number"},{"location":"names.plist:1935:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1937:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1939:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1941:5","name":"dateProperty","type":"date"},{"location":"names.plist:1943:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1945:5","name":"anyProperty","type":"any"},{"location":"names.plist:1947:5","name":"objectProperty","type":"object"},{"location":"names.plist:1949:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1951:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Optional","location":"names.plist:1963:3","payload":[{"location":"names.plist:1971:5","name":"stringProperty","type":"string"},{"location":"names.plist:1973:5","name":"integerProperty","type":"integer"},{"location":"names.plist:1975:5","name":"numberProperty","type":"number"},{"location":"names.plist:1977:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:1979:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:1981:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:1983:5","name":"dateProperty","type":"date"},{"location":"names.plist:1985:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:1987:5","name":"anyProperty","type":"any"},{"location":"names.plist:1989:5","name":"objectProperty","type":"object"},{"location":"names.plist:1991:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:1993:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Array","location":"names.plist:2005:3","payload":[{"location":"names.plist:2013:5","name":"stringProperty","type":"string"},{"location":"names.plist:2015:5","name":"integerProperty","type":"integer"},{"location":"names.plist:2017:5","name":"numberProperty","type":"number"},{"location":"names.plist:2019:5","name":"decimalProperty","type":"decimal"},{"location":"names.plist:2021:5","name":"booleanProperty","type":"boolean"},{"location":"names.plist:2023:5","name":"timestampProperty","type":"timestamp"},{"location":"names.plist:2025:5","name":"dateProperty","type":"date"},{"location":"names.plist:2027:5","name":"uuidProperty","type":"uuid"},{"location":"names.plist:2029:5","name":"anyProperty","type":"any"},{"location":"names.plist:2031:5","name":"objectProperty","type":"object"},{"location":"names.plist:2033:5","name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"location":"names.plist:2035:5","name":"string","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"🎉","location":"names.plist:2048:3","payload":[{"location":"names.plist:2056:5","name":"🎁","type":"string"},{"location":"names.plist:2058:5","name":"3d","type":"integer"},{"location":"names.plist:2060:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"2nd try","location":"names.plist:2064:3","payload":[{"location":"names.plist:2072:5","name":"🎁","type":"string"},{"location":"names.plist:2074:5","name":"3d","type":"integer"},{"location":"names.plist:2076:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"a/b","location":"names.plist:2080:3","payload":[{"location":"names.plist:2088:5","name":"🎁","type":"string"},{"location":"names.plist:2090:5","name":"3d","type":"integer"},{"location":"names.plist:2092:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"item-returned","location":"names.plist:2096:3","payload":[{"location":"names.plist:2104:5","name":"🎁","type":"string"},{"location":"names.plist:2106:5","name":"3d","type":"integer"},{"location":"names.plist:2108:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"HTTPServer","location":"names.plist:2112:3","payload":[{"location":"names.plist:2120:5","name":"🎁","type":"string"},{"location":"names.plist:2122:5","name":"3d","type":"integer"},{"location":"names.plist:2124:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"userIDs","location":"names.plist:2128:3","payload":[{"location":"names.plist:2136:5","name":"🎁","type":"string"},{"location":"names.plist:2138:5","name":"3d","type":"integer"},{"location":"names.plist:2140:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"level 1.2","location":"names.plist:2144:3","payload":[{"location":"names.plist:2152:5","name":"🎁","type":"string"},{"location":"names.plist:2154:5","name":"3d","type":"integer"},{"location":"names.plist:2156:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Größe!","location":"names.plist:2160:3","payload":[{"location":"names.plist:2168:5","name":"🎁","type":"string"},{"location":"names.plist:2170:5","name":"3d","type":"integer"},{"location":"names.plist:2172:5","name":"x.y","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Overridden","location":"names.plist:2177:3","payload":[{"location":"names.plist:2187:5","name":"URL path","swiftName":"path","type":"string"},{"enum":[{"string":"GB"},{"string":"gb"}],"location":"names.plist:2194:5","name":"sign","swiftCases":{"GB":"greatBritain","gb":"gigabyte"},"type":"string"}],"registeredTrackers":["console"],"swiftName":"Renamed"},
-            {"key":"Words Kept","location":"names.plist:2213:3","payload":[{"enum":[{"string":"none"},{"string":"some"},{"string":"basic"}],"location":"names.plist:2221:5","name":"plan","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2234:5","name":"class","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2243:5","name":"self","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2252:5","name":"init","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2261:5","name":"1st","required":false,"type":"string"},{"deprecated":"use plan","location":"names.plist:2270:5","name":"payload","required":false,"type":"string"}],"registeredTrackers":["console"]}
+            {"file":"names.plist","key":"Order Placed","payload":[{"name":"total price","type":"string"},{"enum":[{"string":"total price"},{"string":"Order Placed"}],"name":"total price 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Bestellung aufgegeben","payload":[{"name":"Größe","type":"string"},{"enum":[{"string":"Größe"},{"string":"Bestellung aufgegeben"}],"name":"Größe 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Commande passée","payload":[{"name":"prix total","type":"string"},{"enum":[{"string":"prix total"},{"string":"Commande passée"}],"name":"prix total 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Pedido realizado","payload":[{"name":"año","type":"string"},{"enum":[{"string":"año"},{"string":"Pedido realizado"}],"name":"año 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Pedido concluído","payload":[{"name":"preço","type":"string"},{"enum":[{"string":"preço"},{"string":"Pedido concluído"}],"name":"preço 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Ordine effettuato","payload":[{"name":"quantità","type":"string"},{"enum":[{"string":"quantità"},{"string":"Ordine effettuato"}],"name":"quantità 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Bestelling geplaatst","payload":[{"name":"prijs","type":"string"},{"enum":[{"string":"prijs"},{"string":"Bestelling geplaatst"}],"name":"prijs 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Ordre afgivet","payload":[{"name":"beløb","type":"string"},{"enum":[{"string":"beløb"},{"string":"Ordre afgivet"}],"name":"beløb 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Beställning lagd","payload":[{"name":"färg","type":"string"},{"enum":[{"string":"färg"},{"string":"Beställning lagd"}],"name":"färg 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Bestilling utført","payload":[{"name":"størrelse","type":"string"},{"enum":[{"string":"størrelse"},{"string":"Bestilling utført"}],"name":"størrelse 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Tilaus tehty","payload":[{"name":"määrä","type":"string"},{"enum":[{"string":"määrä"},{"string":"Tilaus tehty"}],"name":"määrä 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Pöntun gerð","payload":[{"name":"verð","type":"string"},{"enum":[{"string":"verð"},{"string":"Pöntun gerð"}],"name":"verð 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Zamówienie złożone","payload":[{"name":"ilość","type":"string"},{"enum":[{"string":"ilość"},{"string":"Zamówienie złożone"}],"name":"ilość 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Objednávka přijata","payload":[{"name":"množství","type":"string"},{"enum":[{"string":"množství"},{"string":"Objednávka přijata"}],"name":"množství 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Objednávka odoslaná","payload":[{"name":"počet","type":"string"},{"enum":[{"string":"počet"},{"string":"Objednávka odoslaná"}],"name":"počet 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Rendelés leadva","payload":[{"name":"összeg","type":"string"},{"enum":[{"string":"összeg"},{"string":"Rendelés leadva"}],"name":"összeg 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Comandă plasată","payload":[{"name":"preț","type":"string"},{"enum":[{"string":"preț"},{"string":"Comandă plasată"}],"name":"preț 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Sipariş verildi","payload":[{"name":"ışık","type":"string"},{"enum":[{"string":"ışık"},{"string":"Sipariş verildi"}],"name":"ışık 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Παραγγελία έγινε","payload":[{"name":"ποσό","type":"string"},{"enum":[{"string":"ποσό"},{"string":"Παραγγελία έγινε"}],"name":"ποσό 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Заказ оформлен","payload":[{"name":"цена","type":"string"},{"enum":[{"string":"цена"},{"string":"Заказ оформлен"}],"name":"цена 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Замовлення створено","payload":[{"name":"кількість","type":"string"},{"enum":[{"string":"кількість"},{"string":"Замовлення створено"}],"name":"кількість 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Поръчка направена","payload":[{"name":"сума","type":"string"},{"enum":[{"string":"сума"},{"string":"Поръчка направена"}],"name":"сума 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Поруџбина послата","payload":[{"name":"износ","type":"string"},{"enum":[{"string":"износ"},{"string":"Поруџбина послата"}],"name":"износ 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"შეკვეთა გაკეთდა","payload":[{"name":"ფასი","type":"string"},{"enum":[{"string":"ფასი"},{"string":"შეკვეთა გაკეთდა"}],"name":"ფასი 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Պատվեր տրվեց","payload":[{"name":"գին","type":"string"},{"enum":[{"string":"գին"},{"string":"Պատվեր տրվեց"}],"name":"գին 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"הזמנה בוצעה","payload":[{"name":"מחיר","type":"string"},{"enum":[{"string":"מחיר"},{"string":"הזמנה בוצעה"}],"name":"מחיר 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"تم الطلب","payload":[{"name":"السعر","type":"string"},{"enum":[{"string":"السعر"},{"string":"تم الطلب"}],"name":"السعر 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"سفارش ثبت شد","payload":[{"name":"قیمت","type":"string"},{"enum":[{"string":"قیمت"},{"string":"سفارش ثبت شد"}],"name":"قیمت 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"آرڈر دیا گیا","payload":[{"name":"مقدار","type":"string"},{"enum":[{"string":"مقدار"},{"string":"آرڈر دیا گیا"}],"name":"مقدار 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"ऑर्डर दिया गया","payload":[{"name":"मात्रा","type":"string"},{"enum":[{"string":"मात्रा"},{"string":"ऑर्डर दिया गया"}],"name":"मात्रा 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"অর্ডার দেওয়া হয়েছে","payload":[{"name":"মূল্য","type":"string"},{"enum":[{"string":"মূল্য"},{"string":"অর্ডার দেওয়া হয়েছে"}],"name":"মূল্য 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"ஆர்டர் செய்யப்பட்டது","payload":[{"name":"விலை","type":"string"},{"enum":[{"string":"விலை"},{"string":"ஆர்டர் செய்யப்பட்டது"}],"name":"விலை 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"ఆర్డర్ చేయబడింది","payload":[{"name":"ధర","type":"string"},{"enum":[{"string":"ధర"},{"string":"ఆర్డర్ చేయబడింది"}],"name":"ధర 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"สั่งซื้อแล้ว","payload":[{"name":"ราคา","type":"string"},{"enum":[{"string":"ราคา"},{"string":"สั่งซื้อแล้ว"}],"name":"ราคา 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"បានបញ្ជាទិញ","payload":[{"name":"តម្លៃ","type":"string"},{"enum":[{"string":"តម្លៃ"},{"string":"បានបញ្ជាទិញ"}],"name":"តម្លៃ 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"အော်ဒါတင်ပြီး","payload":[{"name":"စျေးနှုန်း","type":"string"},{"enum":[{"string":"စျေးနှုန်း"},{"string":"အော်ဒါတင်ပြီး"}],"name":"စျေးနှုန်း 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"訂單 已付","payload":[{"name":"價格","type":"string"},{"enum":[{"string":"價格"},{"string":"訂單 已付"}],"name":"價格 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"注文 完了","payload":[{"name":"数量","type":"string"},{"enum":[{"string":"数量"},{"string":"注文 完了"}],"name":"数量 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"주문 완료","payload":[{"name":"가격","type":"string"},{"enum":[{"string":"가격"},{"string":"주문 완료"}],"name":"가격 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Đơn hàng đã đặt","payload":[{"name":"giá tiền","type":"string"},{"enum":[{"string":"giá tiền"},{"string":"Đơn hàng đã đặt"}],"name":"giá tiền 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"ትዕዛዝ ተሰጥቷል","payload":[{"name":"ዋጋ","type":"string"},{"enum":[{"string":"ዋጋ"},{"string":"ትዕዛዝ ተሰጥቷል"}],"name":"ዋጋ 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"A ti pàṣẹ","payload":[{"name":"iye owó","type":"string"},{"enum":[{"string":"iye owó"},{"string":"A ti pàṣẹ"}],"name":"iye owó 2","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Swift Keywords","payload":[{"name":"Any","type":"string"},{"name":"Protocol","type":"string"},{"name":"Self","type":"string"},{"name":"Type","type":"string"},{"name":"as","type":"string"},{"name":"associatedtype","type":"string"},{"name":"async","type":"string"},{"name":"await","type":"string"},{"name":"break","type":"string"},{"name":"case","type":"string"},{"name":"catch","type":"string"},{"name":"class","type":"string"},{"name":"continue","type":"string"},{"name":"default","type":"string"},{"name":"defer","type":"string"},{"name":"deinit","type":"string"},{"name":"do","type":"string"},{"name":"else","type":"string"},{"name":"enum","type":"string"},{"name":"extension","type":"string"},{"name":"fallthrough","type":"string"},{"name":"false","type":"string"},{"name":"fileprivate","type":"string"},{"name":"for","type":"string"},{"name":"func","type":"string"},{"name":"guard","type":"string"},{"name":"if","type":"string"},{"name":"import","type":"string"},{"name":"in","type":"string"},{"name":"init","type":"string"},{"name":"inout","type":"string"},{"name":"internal","type":"string"},{"name":"is","type":"string"},{"name":"let","type":"string"},{"name":"nil","type":"string"},{"name":"operator","type":"string"},{"name":"precedencegroup","type":"string"},{"name":"private","type":"string"},{"name":"public","type":"string"},{"name":"repeat","type":"string"},{"name":"rethrows","type":"string"},{"name":"return","type":"string"},{"name":"static","type":"string"},{"name":"struct","type":"string"},{"name":"subscript","type":"string"},{"name":"super","type":"string"},{"name":"switch","type":"string"},{"name":"throw","type":"string"},{"name":"throws","type":"string"},{"name":"true","type":"string"},{"name":"try","type":"string"},{"name":"typealias","type":"string"},{"name":"var","type":"string"},{"name":"where","type":"string"},{"name":"while","type":"string"},{"name":"actor","type":"string"},{"name":"some","type":"string"},{"name":"open","type":"string"},{"name":"final","type":"string"},{"name":"mutating","type":"string"},{"name":"hashValue","type":"string"},{"name":"description","type":"string"},{"name":"catalog","type":"string"},{"name":"encode","type":"string"},{"name":"allCases","type":"string"},{"name":"rawValue","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Keyword Values","payload":[{"enum":[{"string":"Any"},{"string":"Protocol"},{"string":"Self"},{"string":"Type"},{"string":"as"},{"string":"associatedtype"},{"string":"async"},{"string":"await"},{"string":"break"},{"string":"case"},{"string":"catch"},{"string":"class"},{"string":"continue"},{"string":"default"},{"string":"defer"},{"string":"deinit"},{"string":"do"},{"string":"else"},{"string":"enum"},{"string":"extension"},{"string":"fallthrough"},{"string":"false"},{"string":"fileprivate"},{"string":"for"},{"string":"func"},{"string":"guard"},{"string":"if"},{"string":"import"},{"string":"in"},{"string":"init"},{"string":"inout"},{"string":"internal"},{"string":"is"},{"string":"let"},{"string":"nil"},{"string":"operator"},{"string":"precedencegroup"},{"string":"private"},{"string":"public"},{"string":"repeat"},{"string":"rethrows"},{"string":"return"},{"string":"static"},{"string":"struct"},{"string":"subscript"},{"string":"super"},{"string":"switch"},{"string":"throw"},{"string":"throws"},{"string":"true"},{"string":"try"},{"string":"typealias"},{"string":"var"},{"string":"where"},{"string":"while"},{"string":"actor"},{"string":"some"},{"string":"open"},{"string":"final"},{"string":"mutating"},{"string":"hashValue"},{"string":"description"},{"string":"catalog"},{"string":"encode"},{"string":"allCases"},{"string":"rawValue"}],"name":"word","type":"string"},{"enum":[{"string":"a"}],"name":"type","type":"string"},{"enum":[{"string":"a"}],"name":"protocol","type":"string"},{"enum":[{"string":"a"}],"name":"self","type":"string"},{"enum":[{"string":"a"}],"name":"any","type":"string"},{"enum":[{"string":"1.5"},{"string":"-1.5"},{"string":"15"}],"name":"number","type":"decimal"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"class","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Type","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"self","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Any","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Protocol","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"init","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"true","payload":[{"name":"x","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"String","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Int","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Double","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Bool","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Timestamp","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Calendar Date","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Event ID","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Exact Decimal","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"JSON Value","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Hashable","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Sendable","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Analytics Event","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Payload Encoder","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Event Catalog","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Case Iterable","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Optional","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Array","payload":[{"name":"stringProperty","type":"string"},{"name":"integerProperty","type":"integer"},{"name":"numberProperty","type":"number"},{"name":"decimalProperty","type":"decimal"},{"name":"booleanProperty","type":"boolean"},{"name":"timestampProperty","type":"timestamp"},{"name":"dateProperty","type":"date"},{"name":"uuidProperty","type":"uuid"},{"name":"anyProperty","type":"any"},{"name":"objectProperty","type":"object"},{"name":"arrayProperty","type":"array"},{"enum":[{"string":"string"},{"string":"int"}],"name":"string","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"🎉","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"2nd try","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"a/b","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"item-returned","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"HTTPServer","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"userIDs","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"level 1.2","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Größe!","payload":[{"name":"🎁","type":"string"},{"name":"3d","type":"integer"},{"name":"x.y","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"names.plist","key":"Overridden","payload":[{"name":"URL path","swiftName":"path","type":"string"},{"enum":[{"string":"GB"},{"string":"gb"}],"name":"sign","swiftCases":{"GB":"greatBritain","gb":"gigabyte"},"type":"string"}],"registeredTrackers":["console"],"swiftName":"Renamed"},
+            {"file":"names.plist","key":"Words Kept","payload":[{"enum":[{"string":"none"},{"string":"some"},{"string":"basic"}],"name":"plan","required":false,"type":"string"},{"deprecated":"use plan","name":"class","required":false,"type":"string"},{"deprecated":"use plan","name":"self","required":false,"type":"string"},{"deprecated":"use plan","name":"init","required":false,"type":"string"},{"deprecated":"use plan","name":"1st","required":false,"type":"string"},{"deprecated":"use plan","name":"payload","required":false,"type":"string"}],"registeredTrackers":["console"]}
             ]}
             """#
     )
 }
 
-/// `Order Placed` on the wire.
-///
-/// Goes to console.
-public struct OrderPlaced: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `total price` on the wire.
-    public var totalPrice: Swift.String
-    /// `total price 2` on the wire.
-    public var totalPrice2: TotalPrice2
+extension NamesEvents {
+    /// `Order Placed` on the wire.
+    ///
+    /// Goes to console.
+    public struct OrderPlaced: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `total price` on the wire.
+        public var totalPrice: Swift.String
+        /// `total price 2` on the wire.
+        public var totalPrice2: TotalPrice2
 
-    /// Takes the properties, in the order of the plan.
-    public init(totalPrice: Swift.String, totalPrice2: TotalPrice2) {
-        self.totalPrice = totalPrice
-        self.totalPrice2 = totalPrice2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(totalPrice: Swift.String, totalPrice2: TotalPrice2) {
+            self.totalPrice = totalPrice
+            self.totalPrice2 = totalPrice2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 0 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 0 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(totalPrice)
-        payload.enumeration(totalPrice2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(totalPrice)
+            payload.enumeration(totalPrice2.ordinal)
+        }
 
-    /// The values that the plan allows for `total price 2`.
-    public enum TotalPrice2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case totalPrice = "total price"
-        case orderPlaced = "Order Placed"
+        /// The values that the plan allows for `total price 2`.
+        public enum TotalPrice2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case totalPrice = "total price"
+            case orderPlaced = "Order Placed"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .totalPrice: 0
-            case .orderPlaced: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .totalPrice: 0
+                case .orderPlaced: 1
+                }
             }
         }
     }
 }
 
-/// `Bestellung aufgegeben` on the wire.
-///
-/// Goes to console.
-public struct BestellungAufgegeben: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `Größe` on the wire.
-    public var größe: Swift.String
-    /// `Größe 2` on the wire.
-    public var größe2: Größe2
+extension NamesEvents {
+    /// `Bestellung aufgegeben` on the wire.
+    ///
+    /// Goes to console.
+    public struct BestellungAufgegeben: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `Größe` on the wire.
+        public var größe: Swift.String
+        /// `Größe 2` on the wire.
+        public var größe2: Größe2
 
-    /// Takes the properties, in the order of the plan.
-    public init(größe: Swift.String, größe2: Größe2) {
-        self.größe = größe
-        self.größe2 = größe2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(größe: Swift.String, größe2: Größe2) {
+            self.größe = größe
+            self.größe2 = größe2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 1 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 1 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(größe)
-        payload.enumeration(größe2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(größe)
+            payload.enumeration(größe2.ordinal)
+        }
 
-    /// The values that the plan allows for `Größe 2`.
-    public enum Größe2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case größe = "Größe"
-        case bestellungAufgegeben = "Bestellung aufgegeben"
+        /// The values that the plan allows for `Größe 2`.
+        public enum Größe2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case größe = "Größe"
+            case bestellungAufgegeben = "Bestellung aufgegeben"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .größe: 0
-            case .bestellungAufgegeben: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .größe: 0
+                case .bestellungAufgegeben: 1
+                }
             }
         }
     }
 }
 
-/// `Commande passée` on the wire.
-///
-/// Goes to console.
-public struct CommandePassée: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `prix total` on the wire.
-    public var prixTotal: Swift.String
-    /// `prix total 2` on the wire.
-    public var prixTotal2: PrixTotal2
+extension NamesEvents {
+    /// `Commande passée` on the wire.
+    ///
+    /// Goes to console.
+    public struct CommandePassée: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `prix total` on the wire.
+        public var prixTotal: Swift.String
+        /// `prix total 2` on the wire.
+        public var prixTotal2: PrixTotal2
 
-    /// Takes the properties, in the order of the plan.
-    public init(prixTotal: Swift.String, prixTotal2: PrixTotal2) {
-        self.prixTotal = prixTotal
-        self.prixTotal2 = prixTotal2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(prixTotal: Swift.String, prixTotal2: PrixTotal2) {
+            self.prixTotal = prixTotal
+            self.prixTotal2 = prixTotal2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 2 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 2 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(prixTotal)
-        payload.enumeration(prixTotal2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(prixTotal)
+            payload.enumeration(prixTotal2.ordinal)
+        }
 
-    /// The values that the plan allows for `prix total 2`.
-    public enum PrixTotal2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case prixTotal = "prix total"
-        case commandePassée = "Commande passée"
+        /// The values that the plan allows for `prix total 2`.
+        public enum PrixTotal2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case prixTotal = "prix total"
+            case commandePassée = "Commande passée"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .prixTotal: 0
-            case .commandePassée: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .prixTotal: 0
+                case .commandePassée: 1
+                }
             }
         }
     }
 }
 
-/// `Pedido realizado` on the wire.
-///
-/// Goes to console.
-public struct PedidoRealizado: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var año: Swift.String
-    /// `año 2` on the wire.
-    public var año2: Año2
+extension NamesEvents {
+    /// `Pedido realizado` on the wire.
+    ///
+    /// Goes to console.
+    public struct PedidoRealizado: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var año: Swift.String
+        /// `año 2` on the wire.
+        public var año2: Año2
 
-    /// Takes the properties, in the order of the plan.
-    public init(año: Swift.String, año2: Año2) {
-        self.año = año
-        self.año2 = año2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(año: Swift.String, año2: Año2) {
+            self.año = año
+            self.año2 = año2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 3 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 3 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(año)
-        payload.enumeration(año2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(año)
+            payload.enumeration(año2.ordinal)
+        }
 
-    /// The values that the plan allows for `año 2`.
-    public enum Año2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case año = "año"
-        case pedidoRealizado = "Pedido realizado"
+        /// The values that the plan allows for `año 2`.
+        public enum Año2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case año = "año"
+            case pedidoRealizado = "Pedido realizado"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .año: 0
-            case .pedidoRealizado: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .año: 0
+                case .pedidoRealizado: 1
+                }
             }
         }
     }
 }
 
-/// `Pedido concluído` on the wire.
-///
-/// Goes to console.
-public struct PedidoConcluído: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var preço: Swift.String
-    /// `preço 2` on the wire.
-    public var preço2: Preço2
+extension NamesEvents {
+    /// `Pedido concluído` on the wire.
+    ///
+    /// Goes to console.
+    public struct PedidoConcluído: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var preço: Swift.String
+        /// `preço 2` on the wire.
+        public var preço2: Preço2
 
-    /// Takes the properties, in the order of the plan.
-    public init(preço: Swift.String, preço2: Preço2) {
-        self.preço = preço
-        self.preço2 = preço2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(preço: Swift.String, preço2: Preço2) {
+            self.preço = preço
+            self.preço2 = preço2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 4 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 4 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(preço)
-        payload.enumeration(preço2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(preço)
+            payload.enumeration(preço2.ordinal)
+        }
 
-    /// The values that the plan allows for `preço 2`.
-    public enum Preço2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case preço = "preço"
-        case pedidoConcluído = "Pedido concluído"
+        /// The values that the plan allows for `preço 2`.
+        public enum Preço2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case preço = "preço"
+            case pedidoConcluído = "Pedido concluído"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .preço: 0
-            case .pedidoConcluído: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .preço: 0
+                case .pedidoConcluído: 1
+                }
             }
         }
     }
 }
 
-/// `Ordine effettuato` on the wire.
-///
-/// Goes to console.
-public struct OrdineEffettuato: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var quantità: Swift.String
-    /// `quantità 2` on the wire.
-    public var quantità2: Quantità2
+extension NamesEvents {
+    /// `Ordine effettuato` on the wire.
+    ///
+    /// Goes to console.
+    public struct OrdineEffettuato: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var quantità: Swift.String
+        /// `quantità 2` on the wire.
+        public var quantità2: Quantità2
 
-    /// Takes the properties, in the order of the plan.
-    public init(quantità: Swift.String, quantità2: Quantità2) {
-        self.quantità = quantità
-        self.quantità2 = quantità2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(quantità: Swift.String, quantità2: Quantità2) {
+            self.quantità = quantità
+            self.quantità2 = quantità2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 5 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 5 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(quantità)
-        payload.enumeration(quantità2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(quantità)
+            payload.enumeration(quantità2.ordinal)
+        }
 
-    /// The values that the plan allows for `quantità 2`.
-    public enum Quantità2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case quantità = "quantità"
-        case ordineEffettuato = "Ordine effettuato"
+        /// The values that the plan allows for `quantità 2`.
+        public enum Quantità2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case quantità = "quantità"
+            case ordineEffettuato = "Ordine effettuato"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .quantità: 0
-            case .ordineEffettuato: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .quantità: 0
+                case .ordineEffettuato: 1
+                }
             }
         }
     }
 }
 
-/// `Bestelling geplaatst` on the wire.
-///
-/// Goes to console.
-public struct BestellingGeplaatst: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var prijs: Swift.String
-    /// `prijs 2` on the wire.
-    public var prijs2: Prijs2
+extension NamesEvents {
+    /// `Bestelling geplaatst` on the wire.
+    ///
+    /// Goes to console.
+    public struct BestellingGeplaatst: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var prijs: Swift.String
+        /// `prijs 2` on the wire.
+        public var prijs2: Prijs2
 
-    /// Takes the properties, in the order of the plan.
-    public init(prijs: Swift.String, prijs2: Prijs2) {
-        self.prijs = prijs
-        self.prijs2 = prijs2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(prijs: Swift.String, prijs2: Prijs2) {
+            self.prijs = prijs
+            self.prijs2 = prijs2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 6 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 6 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(prijs)
-        payload.enumeration(prijs2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(prijs)
+            payload.enumeration(prijs2.ordinal)
+        }
 
-    /// The values that the plan allows for `prijs 2`.
-    public enum Prijs2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case prijs = "prijs"
-        case bestellingGeplaatst = "Bestelling geplaatst"
+        /// The values that the plan allows for `prijs 2`.
+        public enum Prijs2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case prijs = "prijs"
+            case bestellingGeplaatst = "Bestelling geplaatst"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .prijs: 0
-            case .bestellingGeplaatst: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .prijs: 0
+                case .bestellingGeplaatst: 1
+                }
             }
         }
     }
 }
 
-/// `Ordre afgivet` on the wire.
-///
-/// Goes to console.
-public struct OrdreAfgivet: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var beløb: Swift.String
-    /// `beløb 2` on the wire.
-    public var beløb2: Beløb2
+extension NamesEvents {
+    /// `Ordre afgivet` on the wire.
+    ///
+    /// Goes to console.
+    public struct OrdreAfgivet: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var beløb: Swift.String
+        /// `beløb 2` on the wire.
+        public var beløb2: Beløb2
 
-    /// Takes the properties, in the order of the plan.
-    public init(beløb: Swift.String, beløb2: Beløb2) {
-        self.beløb = beløb
-        self.beløb2 = beløb2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(beløb: Swift.String, beløb2: Beløb2) {
+            self.beløb = beløb
+            self.beløb2 = beløb2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 7 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 7 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(beløb)
-        payload.enumeration(beløb2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(beløb)
+            payload.enumeration(beløb2.ordinal)
+        }
 
-    /// The values that the plan allows for `beløb 2`.
-    public enum Beløb2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case beløb = "beløb"
-        case ordreAfgivet = "Ordre afgivet"
+        /// The values that the plan allows for `beløb 2`.
+        public enum Beløb2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case beløb = "beløb"
+            case ordreAfgivet = "Ordre afgivet"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .beløb: 0
-            case .ordreAfgivet: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .beløb: 0
+                case .ordreAfgivet: 1
+                }
             }
         }
     }
 }
 
-/// `Beställning lagd` on the wire.
-///
-/// Goes to console.
-public struct BeställningLagd: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var färg: Swift.String
-    /// `färg 2` on the wire.
-    public var färg2: Färg2
+extension NamesEvents {
+    /// `Beställning lagd` on the wire.
+    ///
+    /// Goes to console.
+    public struct BeställningLagd: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var färg: Swift.String
+        /// `färg 2` on the wire.
+        public var färg2: Färg2
 
-    /// Takes the properties, in the order of the plan.
-    public init(färg: Swift.String, färg2: Färg2) {
-        self.färg = färg
-        self.färg2 = färg2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(färg: Swift.String, färg2: Färg2) {
+            self.färg = färg
+            self.färg2 = färg2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 8 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 8 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(färg)
-        payload.enumeration(färg2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(färg)
+            payload.enumeration(färg2.ordinal)
+        }
 
-    /// The values that the plan allows for `färg 2`.
-    public enum Färg2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case färg = "färg"
-        case beställningLagd = "Beställning lagd"
+        /// The values that the plan allows for `färg 2`.
+        public enum Färg2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case färg = "färg"
+            case beställningLagd = "Beställning lagd"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .färg: 0
-            case .beställningLagd: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .färg: 0
+                case .beställningLagd: 1
+                }
             }
         }
     }
 }
 
-/// `Bestilling utført` on the wire.
-///
-/// Goes to console.
-public struct BestillingUtført: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var størrelse: Swift.String
-    /// `størrelse 2` on the wire.
-    public var størrelse2: Størrelse2
+extension NamesEvents {
+    /// `Bestilling utført` on the wire.
+    ///
+    /// Goes to console.
+    public struct BestillingUtført: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var størrelse: Swift.String
+        /// `størrelse 2` on the wire.
+        public var størrelse2: Størrelse2
 
-    /// Takes the properties, in the order of the plan.
-    public init(størrelse: Swift.String, størrelse2: Størrelse2) {
-        self.størrelse = størrelse
-        self.størrelse2 = størrelse2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(størrelse: Swift.String, størrelse2: Størrelse2) {
+            self.størrelse = størrelse
+            self.størrelse2 = størrelse2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 9 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 9 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(størrelse)
-        payload.enumeration(størrelse2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(størrelse)
+            payload.enumeration(størrelse2.ordinal)
+        }
 
-    /// The values that the plan allows for `størrelse 2`.
-    public enum Størrelse2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case størrelse = "størrelse"
-        case bestillingUtført = "Bestilling utført"
+        /// The values that the plan allows for `størrelse 2`.
+        public enum Størrelse2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case størrelse = "størrelse"
+            case bestillingUtført = "Bestilling utført"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .størrelse: 0
-            case .bestillingUtført: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .størrelse: 0
+                case .bestillingUtført: 1
+                }
             }
         }
     }
 }
 
-/// `Tilaus tehty` on the wire.
-///
-/// Goes to console.
-public struct TilausTehty: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var määrä: Swift.String
-    /// `määrä 2` on the wire.
-    public var määrä2: Määrä2
+extension NamesEvents {
+    /// `Tilaus tehty` on the wire.
+    ///
+    /// Goes to console.
+    public struct TilausTehty: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var määrä: Swift.String
+        /// `määrä 2` on the wire.
+        public var määrä2: Määrä2
 
-    /// Takes the properties, in the order of the plan.
-    public init(määrä: Swift.String, määrä2: Määrä2) {
-        self.määrä = määrä
-        self.määrä2 = määrä2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(määrä: Swift.String, määrä2: Määrä2) {
+            self.määrä = määrä
+            self.määrä2 = määrä2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 10 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 10 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(määrä)
-        payload.enumeration(määrä2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(määrä)
+            payload.enumeration(määrä2.ordinal)
+        }
 
-    /// The values that the plan allows for `määrä 2`.
-    public enum Määrä2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case määrä = "määrä"
-        case tilausTehty = "Tilaus tehty"
+        /// The values that the plan allows for `määrä 2`.
+        public enum Määrä2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case määrä = "määrä"
+            case tilausTehty = "Tilaus tehty"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .määrä: 0
-            case .tilausTehty: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .määrä: 0
+                case .tilausTehty: 1
+                }
             }
         }
     }
 }
 
-/// `Pöntun gerð` on the wire.
-///
-/// Goes to console.
-public struct PöntunGerð: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var verð: Swift.String
-    /// `verð 2` on the wire.
-    public var verð2: Verð2
+extension NamesEvents {
+    /// `Pöntun gerð` on the wire.
+    ///
+    /// Goes to console.
+    public struct PöntunGerð: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var verð: Swift.String
+        /// `verð 2` on the wire.
+        public var verð2: Verð2
 
-    /// Takes the properties, in the order of the plan.
-    public init(verð: Swift.String, verð2: Verð2) {
-        self.verð = verð
-        self.verð2 = verð2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(verð: Swift.String, verð2: Verð2) {
+            self.verð = verð
+            self.verð2 = verð2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 11 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 11 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(verð)
-        payload.enumeration(verð2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(verð)
+            payload.enumeration(verð2.ordinal)
+        }
 
-    /// The values that the plan allows for `verð 2`.
-    public enum Verð2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case verð = "verð"
-        case pöntunGerð = "Pöntun gerð"
+        /// The values that the plan allows for `verð 2`.
+        public enum Verð2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case verð = "verð"
+            case pöntunGerð = "Pöntun gerð"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .verð: 0
-            case .pöntunGerð: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .verð: 0
+                case .pöntunGerð: 1
+                }
             }
         }
     }
 }
 
-/// `Zamówienie złożone` on the wire.
-///
-/// Goes to console.
-public struct ZamówienieZłożone: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ilość: Swift.String
-    /// `ilość 2` on the wire.
-    public var ilość2: Ilość2
+extension NamesEvents {
+    /// `Zamówienie złożone` on the wire.
+    ///
+    /// Goes to console.
+    public struct ZamówienieZłożone: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ilość: Swift.String
+        /// `ilość 2` on the wire.
+        public var ilość2: Ilość2
 
-    /// Takes the properties, in the order of the plan.
-    public init(ilość: Swift.String, ilość2: Ilość2) {
-        self.ilość = ilość
-        self.ilość2 = ilość2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ilość: Swift.String, ilość2: Ilość2) {
+            self.ilość = ilość
+            self.ilość2 = ilość2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 12 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 12 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ilość)
-        payload.enumeration(ilość2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ilość)
+            payload.enumeration(ilość2.ordinal)
+        }
 
-    /// The values that the plan allows for `ilość 2`.
-    public enum Ilość2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ilość = "ilość"
-        case zamówienieZłożone = "Zamówienie złożone"
+        /// The values that the plan allows for `ilość 2`.
+        public enum Ilość2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ilość = "ilość"
+            case zamówienieZłożone = "Zamówienie złożone"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ilość: 0
-            case .zamówienieZłożone: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ilość: 0
+                case .zamówienieZłożone: 1
+                }
             }
         }
     }
 }
 
-/// `Objednávka přijata` on the wire.
-///
-/// Goes to console.
-public struct ObjednávkaPřijata: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var množství: Swift.String
-    /// `množství 2` on the wire.
-    public var množství2: Množství2
+extension NamesEvents {
+    /// `Objednávka přijata` on the wire.
+    ///
+    /// Goes to console.
+    public struct ObjednávkaPřijata: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var množství: Swift.String
+        /// `množství 2` on the wire.
+        public var množství2: Množství2
 
-    /// Takes the properties, in the order of the plan.
-    public init(množství: Swift.String, množství2: Množství2) {
-        self.množství = množství
-        self.množství2 = množství2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(množství: Swift.String, množství2: Množství2) {
+            self.množství = množství
+            self.množství2 = množství2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 13 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 13 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(množství)
-        payload.enumeration(množství2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(množství)
+            payload.enumeration(množství2.ordinal)
+        }
 
-    /// The values that the plan allows for `množství 2`.
-    public enum Množství2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case množství = "množství"
-        case objednávkaPřijata = "Objednávka přijata"
+        /// The values that the plan allows for `množství 2`.
+        public enum Množství2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case množství = "množství"
+            case objednávkaPřijata = "Objednávka přijata"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .množství: 0
-            case .objednávkaPřijata: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .množství: 0
+                case .objednávkaPřijata: 1
+                }
             }
         }
     }
 }
 
-/// `Objednávka odoslaná` on the wire.
-///
-/// Goes to console.
-public struct ObjednávkaOdoslaná: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var počet: Swift.String
-    /// `počet 2` on the wire.
-    public var počet2: Počet2
+extension NamesEvents {
+    /// `Objednávka odoslaná` on the wire.
+    ///
+    /// Goes to console.
+    public struct ObjednávkaOdoslaná: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var počet: Swift.String
+        /// `počet 2` on the wire.
+        public var počet2: Počet2
 
-    /// Takes the properties, in the order of the plan.
-    public init(počet: Swift.String, počet2: Počet2) {
-        self.počet = počet
-        self.počet2 = počet2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(počet: Swift.String, počet2: Počet2) {
+            self.počet = počet
+            self.počet2 = počet2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 14 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 14 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(počet)
-        payload.enumeration(počet2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(počet)
+            payload.enumeration(počet2.ordinal)
+        }
 
-    /// The values that the plan allows for `počet 2`.
-    public enum Počet2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case počet = "počet"
-        case objednávkaOdoslaná = "Objednávka odoslaná"
+        /// The values that the plan allows for `počet 2`.
+        public enum Počet2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case počet = "počet"
+            case objednávkaOdoslaná = "Objednávka odoslaná"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .počet: 0
-            case .objednávkaOdoslaná: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .počet: 0
+                case .objednávkaOdoslaná: 1
+                }
             }
         }
     }
 }
 
-/// `Rendelés leadva` on the wire.
-///
-/// Goes to console.
-public struct RendelésLeadva: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var összeg: Swift.String
-    /// `összeg 2` on the wire.
-    public var összeg2: Összeg2
+extension NamesEvents {
+    /// `Rendelés leadva` on the wire.
+    ///
+    /// Goes to console.
+    public struct RendelésLeadva: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var összeg: Swift.String
+        /// `összeg 2` on the wire.
+        public var összeg2: Összeg2
 
-    /// Takes the properties, in the order of the plan.
-    public init(összeg: Swift.String, összeg2: Összeg2) {
-        self.összeg = összeg
-        self.összeg2 = összeg2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(összeg: Swift.String, összeg2: Összeg2) {
+            self.összeg = összeg
+            self.összeg2 = összeg2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 15 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 15 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(összeg)
-        payload.enumeration(összeg2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(összeg)
+            payload.enumeration(összeg2.ordinal)
+        }
 
-    /// The values that the plan allows for `összeg 2`.
-    public enum Összeg2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case összeg = "összeg"
-        case rendelésLeadva = "Rendelés leadva"
+        /// The values that the plan allows for `összeg 2`.
+        public enum Összeg2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case összeg = "összeg"
+            case rendelésLeadva = "Rendelés leadva"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .összeg: 0
-            case .rendelésLeadva: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .összeg: 0
+                case .rendelésLeadva: 1
+                }
             }
         }
     }
 }
 
-/// `Comandă plasată` on the wire.
-///
-/// Goes to console.
-public struct ComandăPlasată: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var preț: Swift.String
-    /// `preț 2` on the wire.
-    public var preț2: Preț2
+extension NamesEvents {
+    /// `Comandă plasată` on the wire.
+    ///
+    /// Goes to console.
+    public struct ComandăPlasată: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var preț: Swift.String
+        /// `preț 2` on the wire.
+        public var preț2: Preț2
 
-    /// Takes the properties, in the order of the plan.
-    public init(preț: Swift.String, preț2: Preț2) {
-        self.preț = preț
-        self.preț2 = preț2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(preț: Swift.String, preț2: Preț2) {
+            self.preț = preț
+            self.preț2 = preț2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 16 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 16 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(preț)
-        payload.enumeration(preț2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(preț)
+            payload.enumeration(preț2.ordinal)
+        }
 
-    /// The values that the plan allows for `preț 2`.
-    public enum Preț2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case preț = "preț"
-        case comandăPlasată = "Comandă plasată"
+        /// The values that the plan allows for `preț 2`.
+        public enum Preț2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case preț = "preț"
+            case comandăPlasată = "Comandă plasată"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .preț: 0
-            case .comandăPlasată: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .preț: 0
+                case .comandăPlasată: 1
+                }
             }
         }
     }
 }
 
-/// `Sipariş verildi` on the wire.
-///
-/// Goes to console.
-public struct SiparişVerildi: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ışık: Swift.String
-    /// `ışık 2` on the wire.
-    public var ışık2: Işık2
+extension NamesEvents {
+    /// `Sipariş verildi` on the wire.
+    ///
+    /// Goes to console.
+    public struct SiparişVerildi: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ışık: Swift.String
+        /// `ışık 2` on the wire.
+        public var ışık2: Işık2
 
-    /// Takes the properties, in the order of the plan.
-    public init(ışık: Swift.String, ışık2: Işık2) {
-        self.ışık = ışık
-        self.ışık2 = ışık2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ışık: Swift.String, ışık2: Işık2) {
+            self.ışık = ışık
+            self.ışık2 = ışık2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 17 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 17 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ışık)
-        payload.enumeration(ışık2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ışık)
+            payload.enumeration(ışık2.ordinal)
+        }
 
-    /// The values that the plan allows for `ışık 2`.
-    public enum Işık2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ışık = "ışık"
-        case siparişVerildi = "Sipariş verildi"
+        /// The values that the plan allows for `ışık 2`.
+        public enum Işık2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ışık = "ışık"
+            case siparişVerildi = "Sipariş verildi"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ışık: 0
-            case .siparişVerildi: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ışık: 0
+                case .siparişVerildi: 1
+                }
             }
         }
     }
 }
 
-/// `Παραγγελία έγινε` on the wire.
-///
-/// Goes to console.
-public struct ΠαραγγελίαΈγινε: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ποσό: Swift.String
-    /// `ποσό 2` on the wire.
-    public var ποσό2: Ποσό2
+extension NamesEvents {
+    /// `Παραγγελία έγινε` on the wire.
+    ///
+    /// Goes to console.
+    public struct ΠαραγγελίαΈγινε: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ποσό: Swift.String
+        /// `ποσό 2` on the wire.
+        public var ποσό2: Ποσό2
 
-    /// Takes the properties, in the order of the plan.
-    public init(ποσό: Swift.String, ποσό2: Ποσό2) {
-        self.ποσό = ποσό
-        self.ποσό2 = ποσό2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ποσό: Swift.String, ποσό2: Ποσό2) {
+            self.ποσό = ποσό
+            self.ποσό2 = ποσό2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 18 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 18 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ποσό)
-        payload.enumeration(ποσό2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ποσό)
+            payload.enumeration(ποσό2.ordinal)
+        }
 
-    /// The values that the plan allows for `ποσό 2`.
-    public enum Ποσό2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ποσό = "ποσό"
-        case παραγγελίαΈγινε = "Παραγγελία έγινε"
+        /// The values that the plan allows for `ποσό 2`.
+        public enum Ποσό2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ποσό = "ποσό"
+            case παραγγελίαΈγινε = "Παραγγελία έγινε"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ποσό: 0
-            case .παραγγελίαΈγινε: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ποσό: 0
+                case .παραγγελίαΈγινε: 1
+                }
             }
         }
     }
 }
 
-/// `Заказ оформлен` on the wire.
-///
-/// Goes to console.
-public struct ЗаказОформлен: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var цена: Swift.String
-    /// `цена 2` on the wire.
-    public var цена2: Цена2
+extension NamesEvents {
+    /// `Заказ оформлен` on the wire.
+    ///
+    /// Goes to console.
+    public struct ЗаказОформлен: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var цена: Swift.String
+        /// `цена 2` on the wire.
+        public var цена2: Цена2
 
-    /// Takes the properties, in the order of the plan.
-    public init(цена: Swift.String, цена2: Цена2) {
-        self.цена = цена
-        self.цена2 = цена2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(цена: Swift.String, цена2: Цена2) {
+            self.цена = цена
+            self.цена2 = цена2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 19 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 19 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(цена)
-        payload.enumeration(цена2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(цена)
+            payload.enumeration(цена2.ordinal)
+        }
 
-    /// The values that the plan allows for `цена 2`.
-    public enum Цена2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case цена = "цена"
-        case заказОформлен = "Заказ оформлен"
+        /// The values that the plan allows for `цена 2`.
+        public enum Цена2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case цена = "цена"
+            case заказОформлен = "Заказ оформлен"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .цена: 0
-            case .заказОформлен: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .цена: 0
+                case .заказОформлен: 1
+                }
             }
         }
     }
 }
 
-/// `Замовлення створено` on the wire.
-///
-/// Goes to console.
-public struct ЗамовленняСтворено: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var кількість: Swift.String
-    /// `кількість 2` on the wire.
-    public var кількість2: Кількість2
+extension NamesEvents {
+    /// `Замовлення створено` on the wire.
+    ///
+    /// Goes to console.
+    public struct ЗамовленняСтворено: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var кількість: Swift.String
+        /// `кількість 2` on the wire.
+        public var кількість2: Кількість2
 
-    /// Takes the properties, in the order of the plan.
-    public init(кількість: Swift.String, кількість2: Кількість2) {
-        self.кількість = кількість
-        self.кількість2 = кількість2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(кількість: Swift.String, кількість2: Кількість2) {
+            self.кількість = кількість
+            self.кількість2 = кількість2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 20 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 20 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(кількість)
-        payload.enumeration(кількість2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(кількість)
+            payload.enumeration(кількість2.ordinal)
+        }
 
-    /// The values that the plan allows for `кількість 2`.
-    public enum Кількість2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case кількість = "кількість"
-        case замовленняСтворено = "Замовлення створено"
+        /// The values that the plan allows for `кількість 2`.
+        public enum Кількість2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case кількість = "кількість"
+            case замовленняСтворено = "Замовлення створено"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .кількість: 0
-            case .замовленняСтворено: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .кількість: 0
+                case .замовленняСтворено: 1
+                }
             }
         }
     }
 }
 
-/// `Поръчка направена` on the wire.
-///
-/// Goes to console.
-public struct ПоръчкаНаправена: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var сума: Swift.String
-    /// `сума 2` on the wire.
-    public var сума2: Сума2
+extension NamesEvents {
+    /// `Поръчка направена` on the wire.
+    ///
+    /// Goes to console.
+    public struct ПоръчкаНаправена: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var сума: Swift.String
+        /// `сума 2` on the wire.
+        public var сума2: Сума2
 
-    /// Takes the properties, in the order of the plan.
-    public init(сума: Swift.String, сума2: Сума2) {
-        self.сума = сума
-        self.сума2 = сума2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(сума: Swift.String, сума2: Сума2) {
+            self.сума = сума
+            self.сума2 = сума2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 21 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 21 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(сума)
-        payload.enumeration(сума2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(сума)
+            payload.enumeration(сума2.ordinal)
+        }
 
-    /// The values that the plan allows for `сума 2`.
-    public enum Сума2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case сума = "сума"
-        case поръчкаНаправена = "Поръчка направена"
+        /// The values that the plan allows for `сума 2`.
+        public enum Сума2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case сума = "сума"
+            case поръчкаНаправена = "Поръчка направена"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .сума: 0
-            case .поръчкаНаправена: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .сума: 0
+                case .поръчкаНаправена: 1
+                }
             }
         }
     }
 }
 
-/// `Поруџбина послата` on the wire.
-///
-/// Goes to console.
-public struct ПоруџбинаПослата: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var износ: Swift.String
-    /// `износ 2` on the wire.
-    public var износ2: Износ2
+extension NamesEvents {
+    /// `Поруџбина послата` on the wire.
+    ///
+    /// Goes to console.
+    public struct ПоруџбинаПослата: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var износ: Swift.String
+        /// `износ 2` on the wire.
+        public var износ2: Износ2
 
-    /// Takes the properties, in the order of the plan.
-    public init(износ: Swift.String, износ2: Износ2) {
-        self.износ = износ
-        self.износ2 = износ2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(износ: Swift.String, износ2: Износ2) {
+            self.износ = износ
+            self.износ2 = износ2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 22 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 22 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(износ)
-        payload.enumeration(износ2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(износ)
+            payload.enumeration(износ2.ordinal)
+        }
 
-    /// The values that the plan allows for `износ 2`.
-    public enum Износ2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case износ = "износ"
-        case поруџбинаПослата = "Поруџбина послата"
+        /// The values that the plan allows for `износ 2`.
+        public enum Износ2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case износ = "износ"
+            case поруџбинаПослата = "Поруџбина послата"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .износ: 0
-            case .поруџбинаПослата: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .износ: 0
+                case .поруџбинаПослата: 1
+                }
             }
         }
     }
 }
 
-/// `შეკვეთა გაკეთდა` on the wire.
-///
-/// Goes to console.
-public struct შეკვეთაგაკეთდა: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ფასი: Swift.String
-    /// `ფასი 2` on the wire.
-    public var ფასი2: ფასი2_
+extension NamesEvents {
+    /// `შეკვეთა გაკეთდა` on the wire.
+    ///
+    /// Goes to console.
+    public struct შეკვეთაგაკეთდა: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ფასი: Swift.String
+        /// `ფასი 2` on the wire.
+        public var ფასი2: ფასი2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(ფასი: Swift.String, ფასი2: ფასი2_) {
-        self.ფასი = ფასი
-        self.ფასი2 = ფასი2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ფასი: Swift.String, ფასი2: ფასი2_) {
+            self.ფასი = ფასი
+            self.ფასი2 = ფასი2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 23 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 23 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ფასი)
-        payload.enumeration(ფასი2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ფასი)
+            payload.enumeration(ფასი2.ordinal)
+        }
 
-    /// The values that the plan allows for `ფასი 2`.
-    public enum ფასი2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ფასი = "ფასი"
-        case შეკვეთაგაკეთდა = "შეკვეთა გაკეთდა"
+        /// The values that the plan allows for `ფასი 2`.
+        public enum ფასი2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ფასი = "ფასი"
+            case შეკვეთაგაკეთდა = "შეკვეთა გაკეთდა"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ფასი: 0
-            case .შეკვეთაგაკეთდა: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ფასი: 0
+                case .შეკვეთაგაკეთდა: 1
+                }
             }
         }
     }
 }
 
-/// `Պատվեր տրվեց` on the wire.
-///
-/// Goes to console.
-public struct ՊատվերՏրվեց: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var գին: Swift.String
-    /// `գին 2` on the wire.
-    public var գին2: Գին2
+extension NamesEvents {
+    /// `Պատվեր տրվեց` on the wire.
+    ///
+    /// Goes to console.
+    public struct ՊատվերՏրվեց: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var գին: Swift.String
+        /// `գին 2` on the wire.
+        public var գին2: Գին2
 
-    /// Takes the properties, in the order of the plan.
-    public init(գին: Swift.String, գին2: Գին2) {
-        self.գին = գին
-        self.գին2 = գին2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(գին: Swift.String, գին2: Գին2) {
+            self.գին = գին
+            self.գին2 = գին2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 24 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 24 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(գին)
-        payload.enumeration(գին2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(գին)
+            payload.enumeration(գին2.ordinal)
+        }
 
-    /// The values that the plan allows for `գին 2`.
-    public enum Գին2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case գին = "գին"
-        case պատվերՏրվեց = "Պատվեր տրվեց"
+        /// The values that the plan allows for `գին 2`.
+        public enum Գին2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case գին = "գին"
+            case պատվերՏրվեց = "Պատվեր տրվեց"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .գին: 0
-            case .պատվերՏրվեց: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .գին: 0
+                case .պատվերՏրվեց: 1
+                }
             }
         }
     }
 }
 
-/// `הזמנה בוצעה` on the wire.
-///
-/// Goes to console.
-public struct הזמנהבוצעה: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var מחיר: Swift.String
-    /// `מחיר 2` on the wire.
-    public var מחיר2: מחיר2_
+extension NamesEvents {
+    /// `הזמנה בוצעה` on the wire.
+    ///
+    /// Goes to console.
+    public struct הזמנהבוצעה: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var מחיר: Swift.String
+        /// `מחיר 2` on the wire.
+        public var מחיר2: מחיר2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(מחיר: Swift.String, מחיר2: מחיר2_) {
-        self.מחיר = מחיר
-        self.מחיר2 = מחיר2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(מחיר: Swift.String, מחיר2: מחיר2_) {
+            self.מחיר = מחיר
+            self.מחיר2 = מחיר2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 25 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 25 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(מחיר)
-        payload.enumeration(מחיר2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(מחיר)
+            payload.enumeration(מחיר2.ordinal)
+        }
 
-    /// The values that the plan allows for `מחיר 2`.
-    public enum מחיר2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case מחיר = "מחיר"
-        case הזמנהבוצעה = "הזמנה בוצעה"
+        /// The values that the plan allows for `מחיר 2`.
+        public enum מחיר2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case מחיר = "מחיר"
+            case הזמנהבוצעה = "הזמנה בוצעה"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .מחיר: 0
-            case .הזמנהבוצעה: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .מחיר: 0
+                case .הזמנהבוצעה: 1
+                }
             }
         }
     }
 }
 
-/// `تم الطلب` on the wire.
-///
-/// Goes to console.
-public struct تمالطلب: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var السعر: Swift.String
-    /// `السعر 2` on the wire.
-    public var السعر2: السعر2_
+extension NamesEvents {
+    /// `تم الطلب` on the wire.
+    ///
+    /// Goes to console.
+    public struct تمالطلب: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var السعر: Swift.String
+        /// `السعر 2` on the wire.
+        public var السعر2: السعر2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(السعر: Swift.String, السعر2: السعر2_) {
-        self.السعر = السعر
-        self.السعر2 = السعر2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(السعر: Swift.String, السعر2: السعر2_) {
+            self.السعر = السعر
+            self.السعر2 = السعر2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 26 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 26 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(السعر)
-        payload.enumeration(السعر2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(السعر)
+            payload.enumeration(السعر2.ordinal)
+        }
 
-    /// The values that the plan allows for `السعر 2`.
-    public enum السعر2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case السعر = "السعر"
-        case تمالطلب = "تم الطلب"
+        /// The values that the plan allows for `السعر 2`.
+        public enum السعر2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case السعر = "السعر"
+            case تمالطلب = "تم الطلب"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .السعر: 0
-            case .تمالطلب: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .السعر: 0
+                case .تمالطلب: 1
+                }
             }
         }
     }
 }
 
-/// `سفارش ثبت شد` on the wire.
-///
-/// Goes to console.
-public struct سفارشثبتشد: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var قیمت: Swift.String
-    /// `قیمت 2` on the wire.
-    public var قیمت2: قیمت2_
+extension NamesEvents {
+    /// `سفارش ثبت شد` on the wire.
+    ///
+    /// Goes to console.
+    public struct سفارشثبتشد: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var قیمت: Swift.String
+        /// `قیمت 2` on the wire.
+        public var قیمت2: قیمت2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(قیمت: Swift.String, قیمت2: قیمت2_) {
-        self.قیمت = قیمت
-        self.قیمت2 = قیمت2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(قیمت: Swift.String, قیمت2: قیمت2_) {
+            self.قیمت = قیمت
+            self.قیمت2 = قیمت2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 27 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 27 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(قیمت)
-        payload.enumeration(قیمت2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(قیمت)
+            payload.enumeration(قیمت2.ordinal)
+        }
 
-    /// The values that the plan allows for `قیمت 2`.
-    public enum قیمت2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case قیمت = "قیمت"
-        case سفارشثبتشد = "سفارش ثبت شد"
+        /// The values that the plan allows for `قیمت 2`.
+        public enum قیمت2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case قیمت = "قیمت"
+            case سفارشثبتشد = "سفارش ثبت شد"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .قیمت: 0
-            case .سفارشثبتشد: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .قیمت: 0
+                case .سفارشثبتشد: 1
+                }
             }
         }
     }
 }
 
-/// `آرڈر دیا گیا` on the wire.
-///
-/// Goes to console.
-public struct آرڈردیاگیا: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var مقدار: Swift.String
-    /// `مقدار 2` on the wire.
-    public var مقدار2: مقدار2_
+extension NamesEvents {
+    /// `آرڈر دیا گیا` on the wire.
+    ///
+    /// Goes to console.
+    public struct آرڈردیاگیا: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var مقدار: Swift.String
+        /// `مقدار 2` on the wire.
+        public var مقدار2: مقدار2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(مقدار: Swift.String, مقدار2: مقدار2_) {
-        self.مقدار = مقدار
-        self.مقدار2 = مقدار2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(مقدار: Swift.String, مقدار2: مقدار2_) {
+            self.مقدار = مقدار
+            self.مقدار2 = مقدار2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 28 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 28 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(مقدار)
-        payload.enumeration(مقدار2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(مقدار)
+            payload.enumeration(مقدار2.ordinal)
+        }
 
-    /// The values that the plan allows for `مقدار 2`.
-    public enum مقدار2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case مقدار = "مقدار"
-        case آرڈردیاگیا = "آرڈر دیا گیا"
+        /// The values that the plan allows for `مقدار 2`.
+        public enum مقدار2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case مقدار = "مقدار"
+            case آرڈردیاگیا = "آرڈر دیا گیا"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .مقدار: 0
-            case .آرڈردیاگیا: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .مقدار: 0
+                case .آرڈردیاگیا: 1
+                }
             }
         }
     }
 }
 
-/// `ऑर्डर दिया गया` on the wire.
-///
-/// Goes to console.
-public struct ऑर्डरदियागया: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var मात्रा: Swift.String
-    /// `मात्रा 2` on the wire.
-    public var मात्रा2: मात्रा2_
+extension NamesEvents {
+    /// `ऑर्डर दिया गया` on the wire.
+    ///
+    /// Goes to console.
+    public struct ऑर्डरदियागया: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var मात्रा: Swift.String
+        /// `मात्रा 2` on the wire.
+        public var मात्रा2: मात्रा2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(मात्रा: Swift.String, मात्रा2: मात्रा2_) {
-        self.मात्रा = मात्रा
-        self.मात्रा2 = मात्रा2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(मात्रा: Swift.String, मात्रा2: मात्रा2_) {
+            self.मात्रा = मात्रा
+            self.मात्रा2 = मात्रा2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 29 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 29 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(मात्रा)
-        payload.enumeration(मात्रा2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(मात्रा)
+            payload.enumeration(मात्रा2.ordinal)
+        }
 
-    /// The values that the plan allows for `मात्रा 2`.
-    public enum मात्रा2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case मात्रा = "मात्रा"
-        case ऑर्डरदियागया = "ऑर्डर दिया गया"
+        /// The values that the plan allows for `मात्रा 2`.
+        public enum मात्रा2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case मात्रा = "मात्रा"
+            case ऑर्डरदियागया = "ऑर्डर दिया गया"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .मात्रा: 0
-            case .ऑर्डरदियागया: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .मात्रा: 0
+                case .ऑर्डरदियागया: 1
+                }
             }
         }
     }
 }
 
-/// `অর্ডার দেওয়া হয়েছে` on the wire.
-///
-/// Goes to console.
-public struct অর্ডারদেওয়াহয়েছে: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var মূল্য: Swift.String
-    /// `মূল্য 2` on the wire.
-    public var মূল্য2: মূল্য2_
+extension NamesEvents {
+    /// `অর্ডার দেওয়া হয়েছে` on the wire.
+    ///
+    /// Goes to console.
+    public struct অর্ডারদেওয়াহয়েছে: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var মূল্য: Swift.String
+        /// `মূল্য 2` on the wire.
+        public var মূল্য2: মূল্য2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(মূল্য: Swift.String, মূল্য2: মূল্য2_) {
-        self.মূল্য = মূল্য
-        self.মূল্য2 = মূল্য2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(মূল্য: Swift.String, মূল্য2: মূল্য2_) {
+            self.মূল্য = মূল্য
+            self.মূল্য2 = মূল্য2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 30 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 30 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(মূল্য)
-        payload.enumeration(মূল্য2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(মূল্য)
+            payload.enumeration(মূল্য2.ordinal)
+        }
 
-    /// The values that the plan allows for `মূল্য 2`.
-    public enum মূল্য2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case মূল্য = "মূল্য"
-        case অর্ডারদেওয়াহয়েছে = "অর্ডার দেওয়া হয়েছে"
+        /// The values that the plan allows for `মূল্য 2`.
+        public enum মূল্য2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case মূল্য = "মূল্য"
+            case অর্ডারদেওয়াহয়েছে = "অর্ডার দেওয়া হয়েছে"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .মূল্য: 0
-            case .অর্ডারদেওয়াহয়েছে: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .মূল্য: 0
+                case .অর্ডারদেওয়াহয়েছে: 1
+                }
             }
         }
     }
 }
 
-/// `ஆர்டர் செய்யப்பட்டது` on the wire.
-///
-/// Goes to console.
-public struct ஆர்டர்செய்யப்பட்டது: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var விலை: Swift.String
-    /// `விலை 2` on the wire.
-    public var விலை2: விலை2_
+extension NamesEvents {
+    /// `ஆர்டர் செய்யப்பட்டது` on the wire.
+    ///
+    /// Goes to console.
+    public struct ஆர்டர்செய்யப்பட்டது: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var விலை: Swift.String
+        /// `விலை 2` on the wire.
+        public var விலை2: விலை2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(விலை: Swift.String, விலை2: விலை2_) {
-        self.விலை = விலை
-        self.விலை2 = விலை2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(விலை: Swift.String, விலை2: விலை2_) {
+            self.விலை = விலை
+            self.விலை2 = விலை2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 31 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 31 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(விலை)
-        payload.enumeration(விலை2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(விலை)
+            payload.enumeration(விலை2.ordinal)
+        }
 
-    /// The values that the plan allows for `விலை 2`.
-    public enum விலை2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case விலை = "விலை"
-        case ஆர்டர்செய்யப்பட்டது = "ஆர்டர் செய்யப்பட்டது"
+        /// The values that the plan allows for `விலை 2`.
+        public enum விலை2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case விலை = "விலை"
+            case ஆர்டர்செய்யப்பட்டது = "ஆர்டர் செய்யப்பட்டது"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .விலை: 0
-            case .ஆர்டர்செய்யப்பட்டது: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .விலை: 0
+                case .ஆர்டர்செய்யப்பட்டது: 1
+                }
             }
         }
     }
 }
 
-/// `ఆర్డర్ చేయబడింది` on the wire.
-///
-/// Goes to console.
-public struct ఆర్డర్చేయబడింది: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ధర: Swift.String
-    /// `ధర 2` on the wire.
-    public var ధర2: ధర2_
+extension NamesEvents {
+    /// `ఆర్డర్ చేయబడింది` on the wire.
+    ///
+    /// Goes to console.
+    public struct ఆర్డర్చేయబడింది: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ధర: Swift.String
+        /// `ధర 2` on the wire.
+        public var ధర2: ధర2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(ధర: Swift.String, ధర2: ధర2_) {
-        self.ధర = ధర
-        self.ధర2 = ధర2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ధర: Swift.String, ధర2: ధర2_) {
+            self.ధర = ధర
+            self.ధర2 = ధర2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 32 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 32 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ధర)
-        payload.enumeration(ధర2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ధర)
+            payload.enumeration(ధర2.ordinal)
+        }
 
-    /// The values that the plan allows for `ధర 2`.
-    public enum ధర2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ధర = "ధర"
-        case ఆర్డర్చేయబడింది = "ఆర్డర్ చేయబడింది"
+        /// The values that the plan allows for `ధర 2`.
+        public enum ధర2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ధర = "ధర"
+            case ఆర్డర్చేయబడింది = "ఆర్డర్ చేయబడింది"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ధర: 0
-            case .ఆర్డర్చేయబడింది: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ధర: 0
+                case .ఆర్డర్చేయబడింది: 1
+                }
             }
         }
     }
 }
 
-/// `สั่งซื้อแล้ว` on the wire.
-///
-/// Goes to console.
-public struct สั่งซื้อแล้ว: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ราคา: Swift.String
-    /// `ราคา 2` on the wire.
-    public var ราคา2: ราคา2_
+extension NamesEvents {
+    /// `สั่งซื้อแล้ว` on the wire.
+    ///
+    /// Goes to console.
+    public struct สั่งซื้อแล้ว: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ราคา: Swift.String
+        /// `ราคา 2` on the wire.
+        public var ราคา2: ราคา2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(ราคา: Swift.String, ราคา2: ราคา2_) {
-        self.ราคา = ราคา
-        self.ราคา2 = ราคา2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ราคา: Swift.String, ราคา2: ราคา2_) {
+            self.ราคา = ราคา
+            self.ราคา2 = ราคา2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 33 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 33 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ราคา)
-        payload.enumeration(ราคา2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ราคา)
+            payload.enumeration(ราคา2.ordinal)
+        }
 
-    /// The values that the plan allows for `ราคา 2`.
-    public enum ราคา2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ราคา = "ราคา"
-        case สั่งซื้อแล้ว = "สั่งซื้อแล้ว"
+        /// The values that the plan allows for `ราคา 2`.
+        public enum ราคา2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ราคา = "ราคา"
+            case สั่งซื้อแล้ว = "สั่งซื้อแล้ว"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ราคา: 0
-            case .สั่งซื้อแล้ว: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ราคา: 0
+                case .สั่งซื้อแล้ว: 1
+                }
             }
         }
     }
 }
 
-/// `បានបញ្ជាទិញ` on the wire.
-///
-/// Goes to console.
-public struct បានបញ្ជាទិញ: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var តម្លៃ: Swift.String
-    /// `តម្លៃ 2` on the wire.
-    public var តម្លៃ2: តម្លៃ2_
+extension NamesEvents {
+    /// `បានបញ្ជាទិញ` on the wire.
+    ///
+    /// Goes to console.
+    public struct បានបញ្ជាទិញ: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var តម្លៃ: Swift.String
+        /// `តម្លៃ 2` on the wire.
+        public var តម្លៃ2: តម្លៃ2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(តម្លៃ: Swift.String, តម្លៃ2: តម្លៃ2_) {
-        self.តម្លៃ = តម្លៃ
-        self.តម្លៃ2 = តម្លៃ2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(តម្លៃ: Swift.String, តម្លៃ2: តម្លៃ2_) {
+            self.តម្លៃ = តម្លៃ
+            self.តម្លៃ2 = តម្លៃ2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 34 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 34 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(តម្លៃ)
-        payload.enumeration(តម្លៃ2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(តម្លៃ)
+            payload.enumeration(តម្លៃ2.ordinal)
+        }
 
-    /// The values that the plan allows for `តម្លៃ 2`.
-    public enum តម្លៃ2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case តម្លៃ = "តម្លៃ"
-        case បានបញ្ជាទិញ = "បានបញ្ជាទិញ"
+        /// The values that the plan allows for `តម្លៃ 2`.
+        public enum តម្លៃ2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case តម្លៃ = "តម្លៃ"
+            case បានបញ្ជាទិញ = "បានបញ្ជាទិញ"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .តម្លៃ: 0
-            case .បានបញ្ជាទិញ: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .តម្លៃ: 0
+                case .បានបញ្ជាទិញ: 1
+                }
             }
         }
     }
 }
 
-/// `အော်ဒါတင်ပြီး` on the wire.
-///
-/// Goes to console.
-public struct အော်ဒါတင်ပြီး: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var စျေးနှုန်း: Swift.String
-    /// `စျေးနှုန်း 2` on the wire.
-    public var စျေးနှုန်း2: စျေးနှုန်း2_
+extension NamesEvents {
+    /// `အော်ဒါတင်ပြီး` on the wire.
+    ///
+    /// Goes to console.
+    public struct အော်ဒါတင်ပြီး: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var စျေးနှုန်း: Swift.String
+        /// `စျေးနှုန်း 2` on the wire.
+        public var စျေးနှုန်း2: စျေးနှုန်း2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(စျေးနှုန်း: Swift.String, စျေးနှုန်း2: စျေးနှုန်း2_) {
-        self.စျေးနှုန်း = စျေးနှုန်း
-        self.စျေးနှုန်း2 = စျေးနှုန်း2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(စျေးနှုန်း: Swift.String, စျေးနှုန်း2: စျေးနှုန်း2_) {
+            self.စျေးနှုန်း = စျေးနှုန်း
+            self.စျေးနှုန်း2 = စျေးနှုန်း2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 35 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 35 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(စျေးနှုန်း)
-        payload.enumeration(စျေးနှုန်း2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(စျေးနှုန်း)
+            payload.enumeration(စျေးနှုန်း2.ordinal)
+        }
 
-    /// The values that the plan allows for `စျေးနှုန်း 2`.
-    public enum စျေးနှုန်း2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case စျေးနှုန်း = "စျေးနှုန်း"
-        case အော်ဒါတင်ပြီး = "အော်ဒါတင်ပြီး"
+        /// The values that the plan allows for `စျေးနှုန်း 2`.
+        public enum စျေးနှုန်း2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case စျေးနှုန်း = "စျေးနှုန်း"
+            case အော်ဒါတင်ပြီး = "အော်ဒါတင်ပြီး"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .စျေးနှုန်း: 0
-            case .အော်ဒါတင်ပြီး: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .စျေးနှုန်း: 0
+                case .အော်ဒါတင်ပြီး: 1
+                }
             }
         }
     }
 }
 
-/// `訂單 已付` on the wire.
-///
-/// Goes to console.
-public struct 訂單已付: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var 價格: Swift.String
-    /// `價格 2` on the wire.
-    public var 價格2: 價格2_
+extension NamesEvents {
+    /// `訂單 已付` on the wire.
+    ///
+    /// Goes to console.
+    public struct 訂單已付: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var 價格: Swift.String
+        /// `價格 2` on the wire.
+        public var 價格2: 價格2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(價格: Swift.String, 價格2: 價格2_) {
-        self.價格 = 價格
-        self.價格2 = 價格2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(價格: Swift.String, 價格2: 價格2_) {
+            self.價格 = 價格
+            self.價格2 = 價格2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 36 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 36 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(價格)
-        payload.enumeration(價格2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(價格)
+            payload.enumeration(價格2.ordinal)
+        }
 
-    /// The values that the plan allows for `價格 2`.
-    public enum 價格2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case 價格 = "價格"
-        case 訂單已付 = "訂單 已付"
+        /// The values that the plan allows for `價格 2`.
+        public enum 價格2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case 價格 = "價格"
+            case 訂單已付 = "訂單 已付"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .價格: 0
-            case .訂單已付: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .價格: 0
+                case .訂單已付: 1
+                }
             }
         }
     }
 }
 
-/// `注文 完了` on the wire.
-///
-/// Goes to console.
-public struct 注文完了: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var 数量: Swift.String
-    /// `数量 2` on the wire.
-    public var 数量2: 数量2_
+extension NamesEvents {
+    /// `注文 完了` on the wire.
+    ///
+    /// Goes to console.
+    public struct 注文完了: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var 数量: Swift.String
+        /// `数量 2` on the wire.
+        public var 数量2: 数量2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(数量: Swift.String, 数量2: 数量2_) {
-        self.数量 = 数量
-        self.数量2 = 数量2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(数量: Swift.String, 数量2: 数量2_) {
+            self.数量 = 数量
+            self.数量2 = 数量2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 37 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 37 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(数量)
-        payload.enumeration(数量2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(数量)
+            payload.enumeration(数量2.ordinal)
+        }
 
-    /// The values that the plan allows for `数量 2`.
-    public enum 数量2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case 数量 = "数量"
-        case 注文完了 = "注文 完了"
+        /// The values that the plan allows for `数量 2`.
+        public enum 数量2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case 数量 = "数量"
+            case 注文完了 = "注文 完了"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .数量: 0
-            case .注文完了: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .数量: 0
+                case .注文完了: 1
+                }
             }
         }
     }
 }
 
-/// `주문 완료` on the wire.
-///
-/// Goes to console.
-public struct 주문완료: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var 가격: Swift.String
-    /// `가격 2` on the wire.
-    public var 가격2: 가격2_
+extension NamesEvents {
+    /// `주문 완료` on the wire.
+    ///
+    /// Goes to console.
+    public struct 주문완료: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var 가격: Swift.String
+        /// `가격 2` on the wire.
+        public var 가격2: 가격2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(가격: Swift.String, 가격2: 가격2_) {
-        self.가격 = 가격
-        self.가격2 = 가격2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(가격: Swift.String, 가격2: 가격2_) {
+            self.가격 = 가격
+            self.가격2 = 가격2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 38 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 38 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(가격)
-        payload.enumeration(가격2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(가격)
+            payload.enumeration(가격2.ordinal)
+        }
 
-    /// The values that the plan allows for `가격 2`.
-    public enum 가격2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case 가격 = "가격"
-        case 주문완료 = "주문 완료"
+        /// The values that the plan allows for `가격 2`.
+        public enum 가격2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case 가격 = "가격"
+            case 주문완료 = "주문 완료"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .가격: 0
-            case .주문완료: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .가격: 0
+                case .주문완료: 1
+                }
             }
         }
     }
 }
 
-/// `Đơn hàng đã đặt` on the wire.
-///
-/// Goes to console.
-public struct ĐơnHàngĐãĐặt: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `giá tiền` on the wire.
-    public var giáTiền: Swift.String
-    /// `giá tiền 2` on the wire.
-    public var giáTiền2: GiáTiền2
+extension NamesEvents {
+    /// `Đơn hàng đã đặt` on the wire.
+    ///
+    /// Goes to console.
+    public struct ĐơnHàngĐãĐặt: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `giá tiền` on the wire.
+        public var giáTiền: Swift.String
+        /// `giá tiền 2` on the wire.
+        public var giáTiền2: GiáTiền2
 
-    /// Takes the properties, in the order of the plan.
-    public init(giáTiền: Swift.String, giáTiền2: GiáTiền2) {
-        self.giáTiền = giáTiền
-        self.giáTiền2 = giáTiền2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(giáTiền: Swift.String, giáTiền2: GiáTiền2) {
+            self.giáTiền = giáTiền
+            self.giáTiền2 = giáTiền2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 39 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 39 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(giáTiền)
-        payload.enumeration(giáTiền2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(giáTiền)
+            payload.enumeration(giáTiền2.ordinal)
+        }
 
-    /// The values that the plan allows for `giá tiền 2`.
-    public enum GiáTiền2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case giáTiền = "giá tiền"
-        case đơnHàngĐãĐặt = "Đơn hàng đã đặt"
+        /// The values that the plan allows for `giá tiền 2`.
+        public enum GiáTiền2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case giáTiền = "giá tiền"
+            case đơnHàngĐãĐặt = "Đơn hàng đã đặt"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .giáTiền: 0
-            case .đơnHàngĐãĐặt: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .giáTiền: 0
+                case .đơnHàngĐãĐặt: 1
+                }
             }
         }
     }
 }
 
-/// `ትዕዛዝ ተሰጥቷል` on the wire.
-///
-/// Goes to console.
-public struct ትዕዛዝተሰጥቷል: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var ዋጋ: Swift.String
-    /// `ዋጋ 2` on the wire.
-    public var ዋጋ2: ዋጋ2_
+extension NamesEvents {
+    /// `ትዕዛዝ ተሰጥቷል` on the wire.
+    ///
+    /// Goes to console.
+    public struct ትዕዛዝተሰጥቷል: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var ዋጋ: Swift.String
+        /// `ዋጋ 2` on the wire.
+        public var ዋጋ2: ዋጋ2_
 
-    /// Takes the properties, in the order of the plan.
-    public init(ዋጋ: Swift.String, ዋጋ2: ዋጋ2_) {
-        self.ዋጋ = ዋጋ
-        self.ዋጋ2 = ዋጋ2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(ዋጋ: Swift.String, ዋጋ2: ዋጋ2_) {
+            self.ዋጋ = ዋጋ
+            self.ዋጋ2 = ዋጋ2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 40 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 40 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(ዋጋ)
-        payload.enumeration(ዋጋ2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(ዋጋ)
+            payload.enumeration(ዋጋ2.ordinal)
+        }
 
-    /// The values that the plan allows for `ዋጋ 2`.
-    public enum ዋጋ2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case ዋጋ = "ዋጋ"
-        case ትዕዛዝተሰጥቷል = "ትዕዛዝ ተሰጥቷል"
+        /// The values that the plan allows for `ዋጋ 2`.
+        public enum ዋጋ2_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case ዋጋ = "ዋጋ"
+            case ትዕዛዝተሰጥቷል = "ትዕዛዝ ተሰጥቷል"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .ዋጋ: 0
-            case .ትዕዛዝተሰጥቷል: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .ዋጋ: 0
+                case .ትዕዛዝተሰጥቷል: 1
+                }
             }
         }
     }
 }
 
-/// `A ti pàṣẹ` on the wire.
-///
-/// Goes to console.
-public struct ATiPàṣẹ: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `iye owó` on the wire.
-    public var iyeOwó: Swift.String
-    /// `iye owó 2` on the wire.
-    public var iyeOwó2: IyeOwó2
+extension NamesEvents {
+    /// `A ti pàṣẹ` on the wire.
+    ///
+    /// Goes to console.
+    public struct ATiPàṣẹ: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `iye owó` on the wire.
+        public var iyeOwó: Swift.String
+        /// `iye owó 2` on the wire.
+        public var iyeOwó2: IyeOwó2
 
-    /// Takes the properties, in the order of the plan.
-    public init(iyeOwó: Swift.String, iyeOwó2: IyeOwó2) {
-        self.iyeOwó = iyeOwó
-        self.iyeOwó2 = iyeOwó2
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(iyeOwó: Swift.String, iyeOwó2: IyeOwó2) {
+            self.iyeOwó = iyeOwó
+            self.iyeOwó2 = iyeOwó2
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 41 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 41 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(iyeOwó)
-        payload.enumeration(iyeOwó2.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(iyeOwó)
+            payload.enumeration(iyeOwó2.ordinal)
+        }
 
-    /// The values that the plan allows for `iye owó 2`.
-    public enum IyeOwó2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case iyeOwó = "iye owó"
-        case aTiPàṣẹ = "A ti pàṣẹ"
+        /// The values that the plan allows for `iye owó 2`.
+        public enum IyeOwó2: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case iyeOwó = "iye owó"
+            case aTiPàṣẹ = "A ti pàṣẹ"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .iyeOwó: 0
-            case .aTiPàṣẹ: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .iyeOwó: 0
+                case .aTiPàṣẹ: 1
+                }
             }
         }
     }
 }
 
-/// `Swift Keywords` on the wire.
-///
-/// Goes to console.
-public struct SwiftKeywords: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `Any` on the wire.
-    public var any: Swift.String
-    /// `Protocol` on the wire.
-    public var `protocol`: Swift.String
-    /// `Self` on the wire.
-    public var self_: Swift.String
+extension NamesEvents {
+    /// `Swift Keywords` on the wire.
+    ///
+    /// Goes to console.
+    public struct SwiftKeywords: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `Any` on the wire.
+        public var any: Swift.String
+        /// `Protocol` on the wire.
+        public var `protocol`: Swift.String
+        /// `Self` on the wire.
+        public var self_: Swift.String
+        /// `Type` on the wire.
+        public var type: Swift.String
+        public var `as`: Swift.String
+        public var `associatedtype`: Swift.String
+        public var async: Swift.String
+        public var `await`: Swift.String
+        public var `break`: Swift.String
+        public var `case`: Swift.String
+        public var `catch`: Swift.String
+        public var `class`: Swift.String
+        public var `continue`: Swift.String
+        public var `default`: Swift.String
+        public var `defer`: Swift.String
+        public var `deinit`: Swift.String
+        public var `do`: Swift.String
+        public var `else`: Swift.String
+        public var `enum`: Swift.String
+        public var `extension`: Swift.String
+        public var `fallthrough`: Swift.String
+        public var `false`: Swift.String
+        public var `fileprivate`: Swift.String
+        public var `for`: Swift.String
+        public var `func`: Swift.String
+        public var `guard`: Swift.String
+        public var `if`: Swift.String
+        public var `import`: Swift.String
+        public var `in`: Swift.String
+        public var `init`: Swift.String
+        public var `inout`: Swift.String
+        public var `internal`: Swift.String
+        public var `is`: Swift.String
+        public var `let`: Swift.String
+        public var `nil`: Swift.String
+        public var `operator`: Swift.String
+        public var `precedencegroup`: Swift.String
+        public var `private`: Swift.String
+        public var `public`: Swift.String
+        public var `repeat`: Swift.String
+        public var `rethrows`: Swift.String
+        public var `return`: Swift.String
+        public var `static`: Swift.String
+        public var `struct`: Swift.String
+        public var `subscript`: Swift.String
+        public var `super`: Swift.String
+        public var `switch`: Swift.String
+        public var `throw`: Swift.String
+        public var `throws`: Swift.String
+        public var `true`: Swift.String
+        public var `try`: Swift.String
+        public var `typealias`: Swift.String
+        public var `var`: Swift.String
+        public var `where`: Swift.String
+        public var `while`: Swift.String
+        public var actor: Swift.String
+        public var some: Swift.String
+        public var open: Swift.String
+        public var final: Swift.String
+        public var mutating: Swift.String
+        /// `hashValue` on the wire.
+        public var hashValue_: Swift.String
+        public var description: Swift.String
+        public var catalog: Swift.String
+        public var encode: Swift.String
+        public var allCases: Swift.String
+        public var rawValue: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(
+            any: Swift.String,
+            `protocol`: Swift.String,
+            self_: Swift.String,
+            type: Swift.String,
+            `as`: Swift.String,
+            `associatedtype`: Swift.String,
+            async: Swift.String,
+            `await`: Swift.String,
+            `break`: Swift.String,
+            `case`: Swift.String,
+            `catch`: Swift.String,
+            `class`: Swift.String,
+            `continue`: Swift.String,
+            `default`: Swift.String,
+            `defer`: Swift.String,
+            `deinit`: Swift.String,
+            `do`: Swift.String,
+            `else`: Swift.String,
+            `enum`: Swift.String,
+            `extension`: Swift.String,
+            `fallthrough`: Swift.String,
+            `false`: Swift.String,
+            `fileprivate`: Swift.String,
+            `for`: Swift.String,
+            `func`: Swift.String,
+            `guard`: Swift.String,
+            `if`: Swift.String,
+            `import`: Swift.String,
+            `in`: Swift.String,
+            `init`: Swift.String,
+            `inout`: Swift.String,
+            `internal`: Swift.String,
+            `is`: Swift.String,
+            `let`: Swift.String,
+            `nil`: Swift.String,
+            `operator`: Swift.String,
+            `precedencegroup`: Swift.String,
+            `private`: Swift.String,
+            `public`: Swift.String,
+            `repeat`: Swift.String,
+            `rethrows`: Swift.String,
+            `return`: Swift.String,
+            `static`: Swift.String,
+            `struct`: Swift.String,
+            `subscript`: Swift.String,
+            `super`: Swift.String,
+            `switch`: Swift.String,
+            `throw`: Swift.String,
+            `throws`: Swift.String,
+            `true`: Swift.String,
+            `try`: Swift.String,
+            `typealias`: Swift.String,
+            `var`: Swift.String,
+            `where`: Swift.String,
+            `while`: Swift.String,
+            actor: Swift.String,
+            some: Swift.String,
+            open: Swift.String,
+            final: Swift.String,
+            mutating: Swift.String,
+            hashValue_: Swift.String,
+            description: Swift.String,
+            catalog: Swift.String,
+            encode: Swift.String,
+            allCases: Swift.String,
+            rawValue: Swift.String
+        ) {
+            self.any = any
+            self.protocol = `protocol`
+            self.self_ = self_
+            self.type = type
+            self.as = `as`
+            self.associatedtype = `associatedtype`
+            self.async = async
+            self.await = `await`
+            self.break = `break`
+            self.case = `case`
+            self.catch = `catch`
+            self.class = `class`
+            self.continue = `continue`
+            self.default = `default`
+            self.defer = `defer`
+            self.deinit = `deinit`
+            self.do = `do`
+            self.else = `else`
+            self.enum = `enum`
+            self.extension = `extension`
+            self.fallthrough = `fallthrough`
+            self.false = `false`
+            self.fileprivate = `fileprivate`
+            self.for = `for`
+            self.func = `func`
+            self.guard = `guard`
+            self.if = `if`
+            self.import = `import`
+            self.in = `in`
+            self.`init` = `init`
+            self.inout = `inout`
+            self.internal = `internal`
+            self.is = `is`
+            self.let = `let`
+            self.nil = `nil`
+            self.operator = `operator`
+            self.precedencegroup = `precedencegroup`
+            self.private = `private`
+            self.public = `public`
+            self.repeat = `repeat`
+            self.rethrows = `rethrows`
+            self.return = `return`
+            self.static = `static`
+            self.struct = `struct`
+            self.subscript = `subscript`
+            self.super = `super`
+            self.switch = `switch`
+            self.throw = `throw`
+            self.throws = `throws`
+            self.true = `true`
+            self.try = `try`
+            self.typealias = `typealias`
+            self.var = `var`
+            self.where = `where`
+            self.while = `while`
+            self.actor = actor
+            self.some = some
+            self.open = open
+            self.final = final
+            self.mutating = mutating
+            self.hashValue_ = hashValue_
+            self.description = description
+            self.catalog = catalog
+            self.encode = encode
+            self.allCases = allCases
+            self.rawValue = rawValue
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 42 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(any)
+            payload.string(`protocol`)
+            payload.string(self_)
+            payload.string(type)
+            payload.string(`as`)
+            payload.string(`associatedtype`)
+            payload.string(async)
+            payload.string(`await`)
+            payload.string(`break`)
+            payload.string(`case`)
+            payload.string(`catch`)
+            payload.string(`class`)
+            payload.string(`continue`)
+            payload.string(`default`)
+            payload.string(`defer`)
+            payload.string(`deinit`)
+            payload.string(`do`)
+            payload.string(`else`)
+            payload.string(`enum`)
+            payload.string(`extension`)
+            payload.string(`fallthrough`)
+            payload.string(`false`)
+            payload.string(`fileprivate`)
+            payload.string(`for`)
+            payload.string(`func`)
+            payload.string(`guard`)
+            payload.string(`if`)
+            payload.string(`import`)
+            payload.string(`in`)
+            payload.string(`init`)
+            payload.string(`inout`)
+            payload.string(`internal`)
+            payload.string(`is`)
+            payload.string(`let`)
+            payload.string(`nil`)
+            payload.string(`operator`)
+            payload.string(`precedencegroup`)
+            payload.string(`private`)
+            payload.string(`public`)
+            payload.string(`repeat`)
+            payload.string(`rethrows`)
+            payload.string(`return`)
+            payload.string(`static`)
+            payload.string(`struct`)
+            payload.string(`subscript`)
+            payload.string(`super`)
+            payload.string(`switch`)
+            payload.string(`throw`)
+            payload.string(`throws`)
+            payload.string(`true`)
+            payload.string(`try`)
+            payload.string(`typealias`)
+            payload.string(`var`)
+            payload.string(`where`)
+            payload.string(`while`)
+            payload.string(actor)
+            payload.string(some)
+            payload.string(open)
+            payload.string(final)
+            payload.string(mutating)
+            payload.string(hashValue_)
+            payload.string(description)
+            payload.string(catalog)
+            payload.string(encode)
+            payload.string(allCases)
+            payload.string(rawValue)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `Keyword Values` on the wire.
+    ///
+    /// Goes to console.
+    public struct KeywordValues: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var word: Word
+        public var type: Type_
+        public var `protocol`: Protocol_
+        /// `self` on the wire.
+        public var self_: Self_
+        public var any: Any_
+        public var number: Number
+
+        /// Takes the properties, in the order of the plan.
+        public init(word: Word, type: Type_, `protocol`: Protocol_, self_: Self_, any: Any_, number: Number) {
+            self.word = word
+            self.type = type
+            self.protocol = `protocol`
+            self.self_ = self_
+            self.any = any
+            self.number = number
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 43 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.enumeration(word.ordinal)
+            payload.enumeration(type.ordinal)
+            payload.enumeration(`protocol`.ordinal)
+            payload.enumeration(self_.ordinal)
+            payload.enumeration(any.ordinal)
+            payload.enumeration(number.ordinal)
+        }
+
+        /// The values that the plan allows for `word`.
+        public enum Word: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case any = "Any"
+            case `protocol` = "Protocol"
+            case self_ = "Self"
+            case type = "Type"
+            case `as` = "as"
+            case `associatedtype` = "associatedtype"
+            case async = "async"
+            case `await` = "await"
+            case `break` = "break"
+            case `case` = "case"
+            case `catch` = "catch"
+            case `class` = "class"
+            case `continue` = "continue"
+            case `default` = "default"
+            case `defer` = "defer"
+            case `deinit` = "deinit"
+            case `do` = "do"
+            case `else` = "else"
+            case `enum` = "enum"
+            case `extension` = "extension"
+            case `fallthrough` = "fallthrough"
+            case `false` = "false"
+            case `fileprivate` = "fileprivate"
+            case `for` = "for"
+            case `func` = "func"
+            case `guard` = "guard"
+            case `if` = "if"
+            case `import` = "import"
+            case `in` = "in"
+            case `init` = "init"
+            case `inout` = "inout"
+            case `internal` = "internal"
+            case `is` = "is"
+            case `let` = "let"
+            case `nil` = "nil"
+            case `operator` = "operator"
+            case `precedencegroup` = "precedencegroup"
+            case `private` = "private"
+            case `public` = "public"
+            case `repeat` = "repeat"
+            case `rethrows` = "rethrows"
+            case `return` = "return"
+            case `static` = "static"
+            case `struct` = "struct"
+            case `subscript` = "subscript"
+            case `super` = "super"
+            case `switch` = "switch"
+            case `throw` = "throw"
+            case `throws` = "throws"
+            case `true` = "true"
+            case `try` = "try"
+            case `typealias` = "typealias"
+            case `var` = "var"
+            case `where` = "where"
+            case `while` = "while"
+            case actor = "actor"
+            case some_ = "some"
+            case open = "open"
+            case final = "final"
+            case mutating = "mutating"
+            case hashValue_ = "hashValue"
+            case description = "description"
+            case catalog = "catalog"
+            case encode = "encode"
+            case allCases_ = "allCases"
+            case rawValue_ = "rawValue"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .any: 0
+                case .protocol: 1
+                case .self_: 2
+                case .type: 3
+                case .as: 4
+                case .associatedtype: 5
+                case .async: 6
+                case .await: 7
+                case .break: 8
+                case .case: 9
+                case .catch: 10
+                case .class: 11
+                case .continue: 12
+                case .default: 13
+                case .defer: 14
+                case .deinit: 15
+                case .do: 16
+                case .else: 17
+                case .enum: 18
+                case .extension: 19
+                case .fallthrough: 20
+                case .false: 21
+                case .fileprivate: 22
+                case .for: 23
+                case .func: 24
+                case .guard: 25
+                case .if: 26
+                case .import: 27
+                case .in: 28
+                case .`init`: 29
+                case .inout: 30
+                case .internal: 31
+                case .is: 32
+                case .let: 33
+                case .nil: 34
+                case .operator: 35
+                case .precedencegroup: 36
+                case .private: 37
+                case .public: 38
+                case .repeat: 39
+                case .rethrows: 40
+                case .return: 41
+                case .static: 42
+                case .struct: 43
+                case .subscript: 44
+                case .super: 45
+                case .switch: 46
+                case .throw: 47
+                case .throws: 48
+                case .true: 49
+                case .try: 50
+                case .typealias: 51
+                case .var: 52
+                case .where: 53
+                case .while: 54
+                case .actor: 55
+                case .some_: 56
+                case .open: 57
+                case .final: 58
+                case .mutating: 59
+                case .hashValue_: 60
+                case .description: 61
+                case .catalog: 62
+                case .encode: 63
+                case .allCases_: 64
+                case .rawValue_: 65
+                }
+            }
+        }
+
+        /// The values that the plan allows for `type`.
+        public enum Type_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case a = "a"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .a: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `protocol`.
+        public enum Protocol_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case a = "a"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .a: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `self`.
+        public enum Self_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case a = "a"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .a: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `any`.
+        public enum Any_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case a = "a"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .a: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `number`.
+        public enum Number: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case _1_5 = "1.5"
+            case minus1_5 = "-1.5"
+            case _15 = "15"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case ._1_5: 0
+                case .minus1_5: 1
+                case ._15: 2
+                }
+            }
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `class` on the wire.
+    ///
+    /// Goes to console.
+    public struct Class: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 44 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
+        }
+    }
+}
+
+extension NamesEvents {
     /// `Type` on the wire.
-    public var type: Swift.String
-    public var `as`: Swift.String
-    public var `associatedtype`: Swift.String
-    public var async: Swift.String
-    public var `await`: Swift.String
-    public var `break`: Swift.String
-    public var `case`: Swift.String
-    public var `catch`: Swift.String
-    public var `class`: Swift.String
-    public var `continue`: Swift.String
-    public var `default`: Swift.String
-    public var `defer`: Swift.String
-    public var `deinit`: Swift.String
-    public var `do`: Swift.String
-    public var `else`: Swift.String
-    public var `enum`: Swift.String
-    public var `extension`: Swift.String
-    public var `fallthrough`: Swift.String
-    public var `false`: Swift.String
-    public var `fileprivate`: Swift.String
-    public var `for`: Swift.String
-    public var `func`: Swift.String
-    public var `guard`: Swift.String
-    public var `if`: Swift.String
-    public var `import`: Swift.String
-    public var `in`: Swift.String
-    public var `init`: Swift.String
-    public var `inout`: Swift.String
-    public var `internal`: Swift.String
-    public var `is`: Swift.String
-    public var `let`: Swift.String
-    public var `nil`: Swift.String
-    public var `operator`: Swift.String
-    public var `precedencegroup`: Swift.String
-    public var `private`: Swift.String
-    public var `public`: Swift.String
-    public var `repeat`: Swift.String
-    public var `rethrows`: Swift.String
-    public var `return`: Swift.String
-    public var `static`: Swift.String
-    public var `struct`: Swift.String
-    public var `subscript`: Swift.String
-    public var `super`: Swift.String
-    public var `switch`: Swift.String
-    public var `throw`: Swift.String
-    public var `throws`: Swift.String
-    public var `true`: Swift.String
-    public var `try`: Swift.String
-    public var `typealias`: Swift.String
-    public var `var`: Swift.String
-    public var `where`: Swift.String
-    public var `while`: Swift.String
-    public var actor: Swift.String
-    public var some: Swift.String
-    public var open: Swift.String
-    public var final: Swift.String
-    public var mutating: Swift.String
-    /// `hashValue` on the wire.
-    public var hashValue_: Swift.String
-    public var description: Swift.String
-    public var catalog: Swift.String
-    public var encode: Swift.String
-    public var allCases: Swift.String
-    public var rawValue: Swift.String
+    ///
+    /// Goes to console.
+    public struct `Type`: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        any: Swift.String,
-        `protocol`: Swift.String,
-        self_: Swift.String,
-        type: Swift.String,
-        `as`: Swift.String,
-        `associatedtype`: Swift.String,
-        async: Swift.String,
-        `await`: Swift.String,
-        `break`: Swift.String,
-        `case`: Swift.String,
-        `catch`: Swift.String,
-        `class`: Swift.String,
-        `continue`: Swift.String,
-        `default`: Swift.String,
-        `defer`: Swift.String,
-        `deinit`: Swift.String,
-        `do`: Swift.String,
-        `else`: Swift.String,
-        `enum`: Swift.String,
-        `extension`: Swift.String,
-        `fallthrough`: Swift.String,
-        `false`: Swift.String,
-        `fileprivate`: Swift.String,
-        `for`: Swift.String,
-        `func`: Swift.String,
-        `guard`: Swift.String,
-        `if`: Swift.String,
-        `import`: Swift.String,
-        `in`: Swift.String,
-        `init`: Swift.String,
-        `inout`: Swift.String,
-        `internal`: Swift.String,
-        `is`: Swift.String,
-        `let`: Swift.String,
-        `nil`: Swift.String,
-        `operator`: Swift.String,
-        `precedencegroup`: Swift.String,
-        `private`: Swift.String,
-        `public`: Swift.String,
-        `repeat`: Swift.String,
-        `rethrows`: Swift.String,
-        `return`: Swift.String,
-        `static`: Swift.String,
-        `struct`: Swift.String,
-        `subscript`: Swift.String,
-        `super`: Swift.String,
-        `switch`: Swift.String,
-        `throw`: Swift.String,
-        `throws`: Swift.String,
-        `true`: Swift.String,
-        `try`: Swift.String,
-        `typealias`: Swift.String,
-        `var`: Swift.String,
-        `where`: Swift.String,
-        `while`: Swift.String,
-        actor: Swift.String,
-        some: Swift.String,
-        open: Swift.String,
-        final: Swift.String,
-        mutating: Swift.String,
-        hashValue_: Swift.String,
-        description: Swift.String,
-        catalog: Swift.String,
-        encode: Swift.String,
-        allCases: Swift.String,
-        rawValue: Swift.String
-    ) {
-        self.any = any
-        self.protocol = `protocol`
-        self.self_ = self_
-        self.type = type
-        self.as = `as`
-        self.associatedtype = `associatedtype`
-        self.async = async
-        self.await = `await`
-        self.break = `break`
-        self.case = `case`
-        self.catch = `catch`
-        self.class = `class`
-        self.continue = `continue`
-        self.default = `default`
-        self.defer = `defer`
-        self.deinit = `deinit`
-        self.do = `do`
-        self.else = `else`
-        self.enum = `enum`
-        self.extension = `extension`
-        self.fallthrough = `fallthrough`
-        self.false = `false`
-        self.fileprivate = `fileprivate`
-        self.for = `for`
-        self.func = `func`
-        self.guard = `guard`
-        self.if = `if`
-        self.import = `import`
-        self.in = `in`
-        self.`init` = `init`
-        self.inout = `inout`
-        self.internal = `internal`
-        self.is = `is`
-        self.let = `let`
-        self.nil = `nil`
-        self.operator = `operator`
-        self.precedencegroup = `precedencegroup`
-        self.private = `private`
-        self.public = `public`
-        self.repeat = `repeat`
-        self.rethrows = `rethrows`
-        self.return = `return`
-        self.static = `static`
-        self.struct = `struct`
-        self.subscript = `subscript`
-        self.super = `super`
-        self.switch = `switch`
-        self.throw = `throw`
-        self.throws = `throws`
-        self.true = `true`
-        self.try = `try`
-        self.typealias = `typealias`
-        self.var = `var`
-        self.where = `where`
-        self.while = `while`
-        self.actor = actor
-        self.some = some
-        self.open = open
-        self.final = final
-        self.mutating = mutating
-        self.hashValue_ = hashValue_
-        self.description = description
-        self.catalog = catalog
-        self.encode = encode
-        self.allCases = allCases
-        self.rawValue = rawValue
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 42 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 45 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(any)
-        payload.string(`protocol`)
-        payload.string(self_)
-        payload.string(type)
-        payload.string(`as`)
-        payload.string(`associatedtype`)
-        payload.string(async)
-        payload.string(`await`)
-        payload.string(`break`)
-        payload.string(`case`)
-        payload.string(`catch`)
-        payload.string(`class`)
-        payload.string(`continue`)
-        payload.string(`default`)
-        payload.string(`defer`)
-        payload.string(`deinit`)
-        payload.string(`do`)
-        payload.string(`else`)
-        payload.string(`enum`)
-        payload.string(`extension`)
-        payload.string(`fallthrough`)
-        payload.string(`false`)
-        payload.string(`fileprivate`)
-        payload.string(`for`)
-        payload.string(`func`)
-        payload.string(`guard`)
-        payload.string(`if`)
-        payload.string(`import`)
-        payload.string(`in`)
-        payload.string(`init`)
-        payload.string(`inout`)
-        payload.string(`internal`)
-        payload.string(`is`)
-        payload.string(`let`)
-        payload.string(`nil`)
-        payload.string(`operator`)
-        payload.string(`precedencegroup`)
-        payload.string(`private`)
-        payload.string(`public`)
-        payload.string(`repeat`)
-        payload.string(`rethrows`)
-        payload.string(`return`)
-        payload.string(`static`)
-        payload.string(`struct`)
-        payload.string(`subscript`)
-        payload.string(`super`)
-        payload.string(`switch`)
-        payload.string(`throw`)
-        payload.string(`throws`)
-        payload.string(`true`)
-        payload.string(`try`)
-        payload.string(`typealias`)
-        payload.string(`var`)
-        payload.string(`where`)
-        payload.string(`while`)
-        payload.string(actor)
-        payload.string(some)
-        payload.string(open)
-        payload.string(final)
-        payload.string(mutating)
-        payload.string(hashValue_)
-        payload.string(description)
-        payload.string(catalog)
-        payload.string(encode)
-        payload.string(allCases)
-        payload.string(rawValue)
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
+        }
     }
 }
 
-/// `Keyword Values` on the wire.
-///
-/// Goes to console.
-public struct KeywordValues: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var word: Word
-    public var type: Type_
-    public var `protocol`: Protocol_
+extension NamesEvents {
     /// `self` on the wire.
-    public var self_: Self_
-    public var any: Any_
-    public var number: Number
+    ///
+    /// Goes to console.
+    public struct `Self`: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
 
-    /// Takes the properties, in the order of the plan.
-    public init(word: Word, type: Type_, `protocol`: Protocol_, self_: Self_, any: Any_, number: Number) {
-        self.word = word
-        self.type = type
-        self.protocol = `protocol`
-        self.self_ = self_
-        self.any = any
-        self.number = number
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 43 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 46 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.enumeration(word.ordinal)
-        payload.enumeration(type.ordinal)
-        payload.enumeration(`protocol`.ordinal)
-        payload.enumeration(self_.ordinal)
-        payload.enumeration(any.ordinal)
-        payload.enumeration(number.ordinal)
-    }
-
-    /// The values that the plan allows for `word`.
-    public enum Word: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case any = "Any"
-        case `protocol` = "Protocol"
-        case self_ = "Self"
-        case type = "Type"
-        case `as` = "as"
-        case `associatedtype` = "associatedtype"
-        case async = "async"
-        case `await` = "await"
-        case `break` = "break"
-        case `case` = "case"
-        case `catch` = "catch"
-        case `class` = "class"
-        case `continue` = "continue"
-        case `default` = "default"
-        case `defer` = "defer"
-        case `deinit` = "deinit"
-        case `do` = "do"
-        case `else` = "else"
-        case `enum` = "enum"
-        case `extension` = "extension"
-        case `fallthrough` = "fallthrough"
-        case `false` = "false"
-        case `fileprivate` = "fileprivate"
-        case `for` = "for"
-        case `func` = "func"
-        case `guard` = "guard"
-        case `if` = "if"
-        case `import` = "import"
-        case `in` = "in"
-        case `init` = "init"
-        case `inout` = "inout"
-        case `internal` = "internal"
-        case `is` = "is"
-        case `let` = "let"
-        case `nil` = "nil"
-        case `operator` = "operator"
-        case `precedencegroup` = "precedencegroup"
-        case `private` = "private"
-        case `public` = "public"
-        case `repeat` = "repeat"
-        case `rethrows` = "rethrows"
-        case `return` = "return"
-        case `static` = "static"
-        case `struct` = "struct"
-        case `subscript` = "subscript"
-        case `super` = "super"
-        case `switch` = "switch"
-        case `throw` = "throw"
-        case `throws` = "throws"
-        case `true` = "true"
-        case `try` = "try"
-        case `typealias` = "typealias"
-        case `var` = "var"
-        case `where` = "where"
-        case `while` = "while"
-        case actor = "actor"
-        case some_ = "some"
-        case open = "open"
-        case final = "final"
-        case mutating = "mutating"
-        case hashValue_ = "hashValue"
-        case description = "description"
-        case catalog = "catalog"
-        case encode = "encode"
-        case allCases_ = "allCases"
-        case rawValue_ = "rawValue"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .any: 0
-            case .protocol: 1
-            case .self_: 2
-            case .type: 3
-            case .as: 4
-            case .associatedtype: 5
-            case .async: 6
-            case .await: 7
-            case .break: 8
-            case .case: 9
-            case .catch: 10
-            case .class: 11
-            case .continue: 12
-            case .default: 13
-            case .defer: 14
-            case .deinit: 15
-            case .do: 16
-            case .else: 17
-            case .enum: 18
-            case .extension: 19
-            case .fallthrough: 20
-            case .false: 21
-            case .fileprivate: 22
-            case .for: 23
-            case .func: 24
-            case .guard: 25
-            case .if: 26
-            case .import: 27
-            case .in: 28
-            case .`init`: 29
-            case .inout: 30
-            case .internal: 31
-            case .is: 32
-            case .let: 33
-            case .nil: 34
-            case .operator: 35
-            case .precedencegroup: 36
-            case .private: 37
-            case .public: 38
-            case .repeat: 39
-            case .rethrows: 40
-            case .return: 41
-            case .static: 42
-            case .struct: 43
-            case .subscript: 44
-            case .super: 45
-            case .switch: 46
-            case .throw: 47
-            case .throws: 48
-            case .true: 49
-            case .try: 50
-            case .typealias: 51
-            case .var: 52
-            case .where: 53
-            case .while: 54
-            case .actor: 55
-            case .some_: 56
-            case .open: 57
-            case .final: 58
-            case .mutating: 59
-            case .hashValue_: 60
-            case .description: 61
-            case .catalog: 62
-            case .encode: 63
-            case .allCases_: 64
-            case .rawValue_: 65
-            }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
         }
     }
+}
 
-    /// The values that the plan allows for `type`.
-    public enum Type_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case a = "a"
+extension NamesEvents {
+    /// `Any` on the wire.
+    ///
+    /// Goes to console.
+    public struct `Any`: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .a: 0
-            }
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 47 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
         }
     }
+}
 
-    /// The values that the plan allows for `protocol`.
-    public enum Protocol_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case a = "a"
+extension NamesEvents {
+    /// `Protocol` on the wire.
+    ///
+    /// Goes to console.
+    public struct `Protocol`: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .a: 0
-            }
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 48 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
         }
     }
+}
 
-    /// The values that the plan allows for `self`.
-    public enum Self_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case a = "a"
+extension NamesEvents {
+    /// `init` on the wire.
+    ///
+    /// Goes to console.
+    public struct Init: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .a: 0
-            }
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 49 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
         }
     }
+}
 
-    /// The values that the plan allows for `any`.
-    public enum Any_: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case a = "a"
+extension NamesEvents {
+    /// `true` on the wire.
+    ///
+    /// Goes to console.
+    public struct True: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var x: Swift.String
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .a: 0
-            }
+        /// Takes the properties, in the order of the plan.
+        public init(x: Swift.String) {
+            self.x = x
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 50 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(x)
         }
     }
+}
 
-    /// The values that the plan allows for `number`.
-    public enum Number: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case _1_5 = "1.5"
-        case minus1_5 = "-1.5"
-        case _15 = "15"
+extension NamesEvents {
+    /// `String` on the wire.
+    ///
+    /// Goes to console.
+    public struct String: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case ._1_5: 0
-            case .minus1_5: 1
-            case ._15: 2
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 51 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
+
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `class` on the wire.
-///
-/// Goes to console.
-public struct Class: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
+extension NamesEvents {
+    /// `Int` on the wire.
+    ///
+    /// Goes to console.
+    public struct Int: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 44 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 52 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-/// `Type` on the wire.
-///
-/// Goes to console.
-public struct `Type`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 45 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
-
-/// `self` on the wire.
-///
-/// Goes to console.
-public struct `Self`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 46 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
-
-/// `Any` on the wire.
-///
-/// Goes to console.
-public struct `Any`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 47 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
-
-/// `Protocol` on the wire.
-///
-/// Goes to console.
-public struct `Protocol`: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 48 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
-
-/// `init` on the wire.
-///
-/// Goes to console.
-public struct Init: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 49 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
-
-/// `true` on the wire.
-///
-/// Goes to console.
-public struct True: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var x: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(x: Swift.String) {
-        self.x = x
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 50 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(x)
-    }
-}
-
-/// `String` on the wire.
-///
-/// Goes to console.
-public struct String: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
-
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 51 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
-
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Int` on the wire.
-///
-/// Goes to console.
-public struct Int: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Double` on the wire.
+    ///
+    /// Goes to console.
+    public struct Double: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 52 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 53 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Double` on the wire.
-///
-/// Goes to console.
-public struct Double: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Bool` on the wire.
+    ///
+    /// Goes to console.
+    public struct Bool: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 53 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 54 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Bool` on the wire.
-///
-/// Goes to console.
-public struct Bool: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Timestamp` on the wire.
+    ///
+    /// Goes to console.
+    public struct Timestamp: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 54 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 55 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Timestamp` on the wire.
-///
-/// Goes to console.
-public struct Timestamp: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Calendar Date` on the wire.
+    ///
+    /// Goes to console.
+    public struct CalendarDate: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 55 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 56 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Calendar Date` on the wire.
-///
-/// Goes to console.
-public struct CalendarDate: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Event ID` on the wire.
+    ///
+    /// Goes to console.
+    public struct EventID: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 56 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 57 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Event ID` on the wire.
-///
-/// Goes to console.
-public struct EventID: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Exact Decimal` on the wire.
+    ///
+    /// Goes to console.
+    public struct ExactDecimal: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 57 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 58 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Exact Decimal` on the wire.
-///
-/// Goes to console.
-public struct ExactDecimal: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `JSON Value` on the wire.
+    ///
+    /// Goes to console.
+    public struct JSONValue: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 58 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 59 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `JSON Value` on the wire.
-///
-/// Goes to console.
-public struct JSONValue: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Hashable` on the wire.
+    ///
+    /// Goes to console.
+    public struct Hashable: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 59 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 60 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Hashable` on the wire.
-///
-/// Goes to console.
-public struct Hashable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Sendable` on the wire.
+    ///
+    /// Goes to console.
+    public struct Sendable: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 60 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 61 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Sendable` on the wire.
-///
-/// Goes to console.
-public struct Sendable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Analytics Event` on the wire.
+    ///
+    /// Goes to console.
+    public struct AnalyticsEvent: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 61 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 62 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Analytics Event` on the wire.
-///
-/// Goes to console.
-public struct AnalyticsEvent: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Payload Encoder` on the wire.
+    ///
+    /// Goes to console.
+    public struct PayloadEncoder: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 62 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 63 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Payload Encoder` on the wire.
-///
-/// Goes to console.
-public struct PayloadEncoder: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Event Catalog` on the wire.
+    ///
+    /// Goes to console.
+    public struct EventCatalog: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 63 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 64 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Event Catalog` on the wire.
-///
-/// Goes to console.
-public struct EventCatalog: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Case Iterable` on the wire.
+    ///
+    /// Goes to console.
+    public struct CaseIterable: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 64 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 65 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Case Iterable` on the wire.
-///
-/// Goes to console.
-public struct CaseIterable: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Optional` on the wire.
+    ///
+    /// Goes to console.
+    public struct Optional: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 65 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 66 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Optional` on the wire.
-///
-/// Goes to console.
-public struct Optional: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `Array` on the wire.
+    ///
+    /// Goes to console.
+    public struct Array: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var stringProperty: Swift.String
+        public var integerProperty: Swift.Int
+        public var numberProperty: Swift.Double
+        public var decimalProperty: Sluice.ExactDecimal
+        public var booleanProperty: Swift.Bool
+        public var timestampProperty: Sluice.Timestamp
+        public var dateProperty: Sluice.CalendarDate
+        public var uuidProperty: Sluice.EventID
+        public var anyProperty: Sluice.JSONValue
+        public var objectProperty: [Swift.String: Sluice.JSONValue]
+        public var arrayProperty: [Sluice.JSONValue]
+        public var string: String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringProperty: Swift.String,
+            integerProperty: Swift.Int,
+            numberProperty: Swift.Double,
+            decimalProperty: Sluice.ExactDecimal,
+            booleanProperty: Swift.Bool,
+            timestampProperty: Sluice.Timestamp,
+            dateProperty: Sluice.CalendarDate,
+            uuidProperty: Sluice.EventID,
+            anyProperty: Sluice.JSONValue,
+            objectProperty: [Swift.String: Sluice.JSONValue],
+            arrayProperty: [Sluice.JSONValue],
+            string: String
+        ) {
+            self.stringProperty = stringProperty
+            self.integerProperty = integerProperty
+            self.numberProperty = numberProperty
+            self.decimalProperty = decimalProperty
+            self.booleanProperty = booleanProperty
+            self.timestampProperty = timestampProperty
+            self.dateProperty = dateProperty
+            self.uuidProperty = uuidProperty
+            self.anyProperty = anyProperty
+            self.objectProperty = objectProperty
+            self.arrayProperty = arrayProperty
+            self.string = string
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 66 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 67 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
-    }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringProperty)
+            payload.integer(integerProperty)
+            payload.number(numberProperty)
+            payload.decimal(decimalProperty)
+            payload.boolean(booleanProperty)
+            payload.timestamp(timestampProperty)
+            payload.date(dateProperty)
+            payload.uuid(uuidProperty)
+            payload.any(anyProperty)
+            payload.object(objectProperty)
+            payload.array(arrayProperty)
+            payload.enumeration(string.ordinal)
+        }
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+        /// The values that the plan allows for `string`.
+        public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case string = "string"
+            case int = "int"
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .string: 0
+                case .int: 1
+                }
             }
         }
     }
 }
 
-/// `Array` on the wire.
-///
-/// Goes to console.
-public struct Array: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var stringProperty: Swift.String
-    public var integerProperty: Swift.Int
-    public var numberProperty: Swift.Double
-    public var decimalProperty: EventModel.ExactDecimal
-    public var booleanProperty: Swift.Bool
-    public var timestampProperty: EventModel.Timestamp
-    public var dateProperty: EventModel.CalendarDate
-    public var uuidProperty: EventModel.EventID
-    public var anyProperty: EventModel.JSONValue
-    public var objectProperty: [Swift.String: EventModel.JSONValue]
-    public var arrayProperty: [EventModel.JSONValue]
-    public var string: String
+extension NamesEvents {
+    /// `🎉` on the wire.
+    ///
+    /// Goes to console.
+    public struct U1f389: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
 
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringProperty: Swift.String,
-        integerProperty: Swift.Int,
-        numberProperty: Swift.Double,
-        decimalProperty: EventModel.ExactDecimal,
-        booleanProperty: Swift.Bool,
-        timestampProperty: EventModel.Timestamp,
-        dateProperty: EventModel.CalendarDate,
-        uuidProperty: EventModel.EventID,
-        anyProperty: EventModel.JSONValue,
-        objectProperty: [Swift.String: EventModel.JSONValue],
-        arrayProperty: [EventModel.JSONValue],
-        string: String
-    ) {
-        self.stringProperty = stringProperty
-        self.integerProperty = integerProperty
-        self.numberProperty = numberProperty
-        self.decimalProperty = decimalProperty
-        self.booleanProperty = booleanProperty
-        self.timestampProperty = timestampProperty
-        self.dateProperty = dateProperty
-        self.uuidProperty = uuidProperty
-        self.anyProperty = anyProperty
-        self.objectProperty = objectProperty
-        self.arrayProperty = arrayProperty
-        self.string = string
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 68 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
     }
+}
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 67 }
+extension NamesEvents {
+    /// `2nd try` on the wire.
+    ///
+    /// Goes to console.
+    public struct _2ndTry: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringProperty)
-        payload.integer(integerProperty)
-        payload.number(numberProperty)
-        payload.decimal(decimalProperty)
-        payload.boolean(booleanProperty)
-        payload.timestamp(timestampProperty)
-        payload.date(dateProperty)
-        payload.uuid(uuidProperty)
-        payload.any(anyProperty)
-        payload.object(objectProperty)
-        payload.array(arrayProperty)
-        payload.enumeration(string.ordinal)
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 69 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
     }
+}
 
-    /// The values that the plan allows for `string`.
-    public enum String: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case string = "string"
-        case int = "int"
+extension NamesEvents {
+    /// `a/b` on the wire.
+    ///
+    /// Goes to console.
+    public struct AB: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
 
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .string: 0
-            case .int: 1
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 70 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `item-returned` on the wire.
+    ///
+    /// Goes to console.
+    public struct ItemReturned: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 71 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `HTTPServer` on the wire.
+    ///
+    /// Goes to console.
+    public struct HTTPServer: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 72 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `userIDs` on the wire.
+    ///
+    /// Goes to console.
+    public struct UserIDs: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 73 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `level 1.2` on the wire.
+    ///
+    /// Goes to console.
+    public struct Level1_2: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 74 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `Größe!` on the wire.
+    ///
+    /// Goes to console.
+    public struct Größe: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `🎁` on the wire.
+        public var u1f381: Swift.String
+        /// `3d` on the wire.
+        public var _3d: Swift.Int
+        /// `x.y` on the wire.
+        public var xY: Swift.String
+
+        /// Takes the properties, in the order of the plan.
+        public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
+            self.u1f381 = u1f381
+            self._3d = _3d
+            self.xY = xY
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 75 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(u1f381)
+            payload.integer(_3d)
+            payload.string(xY)
+        }
+    }
+}
+
+extension NamesEvents {
+    /// `Overridden` on the wire.
+    ///
+    /// Goes to console.
+    public struct Renamed: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        /// `URL path` on the wire.
+        public var path: Swift.String
+        public var sign: Sign
+
+        /// Takes the properties, in the order of the plan.
+        public init(path: Swift.String, sign: Sign) {
+            self.path = path
+            self.sign = sign
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 76 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(path)
+            payload.enumeration(sign.ordinal)
+        }
+
+        /// The values that the plan allows for `sign`.
+        public enum Sign: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case greatBritain = "GB"
+            case gigabyte = "gb"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .greatBritain: 0
+                case .gigabyte: 1
+                }
             }
         }
     }
 }
 
-/// `🎉` on the wire.
-///
-/// Goes to console.
-public struct U1f389: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 68 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `2nd try` on the wire.
-///
-/// Goes to console.
-public struct _2ndTry: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 69 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `a/b` on the wire.
-///
-/// Goes to console.
-public struct AB: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 70 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `item-returned` on the wire.
-///
-/// Goes to console.
-public struct ItemReturned: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 71 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `HTTPServer` on the wire.
-///
-/// Goes to console.
-public struct HTTPServer: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 72 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `userIDs` on the wire.
-///
-/// Goes to console.
-public struct UserIDs: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 73 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `level 1.2` on the wire.
-///
-/// Goes to console.
-public struct Level1_2: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 74 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `Größe!` on the wire.
-///
-/// Goes to console.
-public struct Größe: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `🎁` on the wire.
-    public var u1f381: Swift.String
-    /// `3d` on the wire.
-    public var _3d: Swift.Int
-    /// `x.y` on the wire.
-    public var xY: Swift.String
-
-    /// Takes the properties, in the order of the plan.
-    public init(u1f381: Swift.String, _3d: Swift.Int, xY: Swift.String) {
-        self.u1f381 = u1f381
-        self._3d = _3d
-        self.xY = xY
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 75 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(u1f381)
-        payload.integer(_3d)
-        payload.string(xY)
-    }
-}
-
-/// `Overridden` on the wire.
-///
-/// Goes to console.
-public struct Renamed: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    /// `URL path` on the wire.
-    public var path: Swift.String
-    public var sign: Sign
-
-    /// Takes the properties, in the order of the plan.
-    public init(path: Swift.String, sign: Sign) {
-        self.path = path
-        self.sign = sign
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 76 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(path)
-        payload.enumeration(sign.ordinal)
-    }
-
-    /// The values that the plan allows for `sign`.
-    public enum Sign: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case greatBritain = "GB"
-        case gigabyte = "gb"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .greatBritain: 0
-            case .gigabyte: 1
-            }
+extension NamesEvents {
+    /// `Words Kept` on the wire.
+    ///
+    /// Goes to console.
+    public struct WordsKept: Sluice.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
+        public var plan: Plan?
+        @available(*, deprecated, message: "use plan")
+        public var `class`: Swift.String? {
+            get { _class }
+            set { _class = newValue }
         }
-    }
-}
+        private var _class: Swift.String?
+        /// `self` on the wire.
+        @available(*, deprecated, message: "use plan")
+        public var self_: Swift.String? {
+            get { _self_ }
+            set { _self_ = newValue }
+        }
+        private var _self_: Swift.String?
+        @available(*, deprecated, message: "use plan")
+        public var `init`: Swift.String? {
+            get { _init }
+            set { _init = newValue }
+        }
+        private var _init: Swift.String?
+        /// `1st` on the wire.
+        @available(*, deprecated, message: "use plan")
+        public var _1st: Swift.String? {
+            get { __1st }
+            set { __1st = newValue }
+        }
+        private var __1st: Swift.String?
+        @available(*, deprecated, message: "use plan")
+        public var payload: Swift.String? {
+            get { _payload }
+            set { _payload = newValue }
+        }
+        private var _payload: Swift.String?
 
-/// `Words Kept` on the wire.
-///
-/// Goes to console.
-public struct WordsKept: EventPipeline.AnalyticsEvent, Swift.Hashable, Swift.Sendable {
-    public var plan: Plan?
-    @available(*, deprecated, message: "use plan")
-    public var `class`: Swift.String? {
-        get { _class }
-        set { _class = newValue }
-    }
-    private var _class: Swift.String?
-    /// `self` on the wire.
-    @available(*, deprecated, message: "use plan")
-    public var self_: Swift.String? {
-        get { _self_ }
-        set { _self_ = newValue }
-    }
-    private var _self_: Swift.String?
-    @available(*, deprecated, message: "use plan")
-    public var `init`: Swift.String? {
-        get { _init }
-        set { _init = newValue }
-    }
-    private var _init: Swift.String?
-    /// `1st` on the wire.
-    @available(*, deprecated, message: "use plan")
-    public var _1st: Swift.String? {
-        get { __1st }
-        set { __1st = newValue }
-    }
-    private var __1st: Swift.String?
-    @available(*, deprecated, message: "use plan")
-    public var payload: Swift.String? {
-        get { _payload }
-        set { _payload = newValue }
-    }
-    private var _payload: Swift.String?
+        /// Takes the properties, in the order of the plan.
+        public init(plan: Plan? = nil) {
+            self.plan = plan
+            self._class = nil
+            self._self_ = nil
+            self._init = nil
+            self.__1st = nil
+            self._payload = nil
+        }
 
-    /// Takes the properties, in the order of the plan.
-    public init(plan: Plan? = nil) {
-        self.plan = plan
-        self._class = nil
-        self._self_ = nil
-        self._init = nil
-        self.__1st = nil
-        self._payload = nil
-    }
+        /// Takes the properties, deprecated ones as well, in the order of the plan.
+        @available(*, deprecated, message: "class: use plan; self_: use plan; init: use plan; _1st: use plan; payload: use plan")
+        public init(
+            plan: Plan? = nil,
+            `class`: Swift.String? = nil,
+            self_: Swift.String? = nil,
+            `init`: Swift.String? = nil,
+            _1st: Swift.String? = nil,
+            payload: Swift.String? = nil
+        ) {
+            self.plan = plan
+            self._class = `class`
+            self._self_ = self_
+            self._init = `init`
+            self.__1st = _1st
+            self._payload = payload
+        }
 
-    /// Takes the properties, deprecated ones as well, in the order of the plan.
-    @available(*, deprecated, message: "class: use plan; self_: use plan; init: use plan; _1st: use plan; payload: use plan")
-    public init(
-        plan: Plan? = nil,
-        `class`: Swift.String? = nil,
-        self_: Swift.String? = nil,
-        `init`: Swift.String? = nil,
-        _1st: Swift.String? = nil,
-        payload: Swift.String? = nil
-    ) {
-        self.plan = plan
-        self._class = `class`
-        self._self_ = self_
-        self._init = `init`
-        self.__1st = _1st
-        self._payload = payload
-    }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { NamesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Swift.Int { 77 }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Swift.Int { 77 }
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.enumeration(plan?.ordinal)
+            payload.string(_class)
+            payload.string(_self_)
+            payload.string(_init)
+            payload.string(__1st)
+            payload.string(_payload)
+        }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.enumeration(plan?.ordinal)
-        payload.string(_class)
-        payload.string(_self_)
-        payload.string(_init)
-        payload.string(__1st)
-        payload.string(_payload)
-    }
+        /// The values that the plan allows for `plan`.
+        public enum Plan: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
+            case none_ = "none"
+            case some_ = "some"
+            case basic = "basic"
 
-    /// The values that the plan allows for `plan`.
-    public enum Plan: Swift.String, Swift.CaseIterable, Swift.Hashable, Swift.Sendable {
-        case none_ = "none"
-        case some_ = "some"
-        case basic = "basic"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Swift.Int {
-            switch self {
-            case .none_: 0
-            case .some_: 1
-            case .basic: 2
+            /// The value's place in the plan.
+            fileprivate var ordinal: Swift.Int {
+                switch self {
+                case .none_: 0
+                case .some_: 1
+                case .basic: 2
+                }
             }
         }
     }

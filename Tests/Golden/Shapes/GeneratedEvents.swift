@@ -2,693 +2,713 @@
 // swift-format-ignore-file
 // swiftlint:disable all
 
-public import EventModel
-public import EventPipeline
+public import Sluice
 
-extension EventPipeline.EventCatalog {
+/// The events of the tracking plan, and its catalog.
+public enum ShapesEvents {
     /// The plan's 10 events, so that no plan is read at run time.
-    public static let events = EventPipeline.EventCatalog(
+    public static let catalog = Sluice.EventCatalog(
         generated: #"""
             {"version":"7","events":[
-            {"description":"One property of each type.\n\nIts paragraphs \"stay\" apart \\ here.","key":"Everything","location":"shapes.plist:10:3","owner":"platform","payload":[{"location":"shapes.plist:25:5","name":"stringValue","type":"string"},{"location":"shapes.plist:27:5","name":"integerValue","type":"integer"},{"location":"shapes.plist:29:5","name":"numberValue","type":"number"},{"location":"shapes.plist:31:5","name":"decimalValue","type":"decimal"},{"location":"shapes.plist:33:5","name":"booleanValue","type":"boolean"},{"location":"shapes.plist:35:5","name":"timestampValue","type":"timestamp"},{"location":"shapes.plist:37:5","name":"dateValue","type":"date"},{"location":"shapes.plist:39:5","name":"uuidValue","type":"uuid"},{"location":"shapes.plist:41:5","name":"anyValue","type":"any"},{"location":"shapes.plist:43:5","name":"objectValue","type":"object"},{"location":"shapes.plist:45:5","name":"arrayValue","type":"array"}],"registeredTrackers":["console","postgres"]},
-            {"key":"Everything Optional","location":"shapes.plist:49:3","payload":[{"location":"shapes.plist:57:5","name":"stringValue","required":false,"type":"string"},{"location":"shapes.plist:64:5","name":"integerValue","required":false,"type":"integer"},{"location":"shapes.plist:71:5","name":"numberValue","required":false,"type":"number"},{"location":"shapes.plist:78:5","name":"decimalValue","required":false,"type":"decimal"},{"location":"shapes.plist:85:5","name":"booleanValue","required":false,"type":"boolean"},{"location":"shapes.plist:92:5","name":"timestampValue","required":false,"type":"timestamp"},{"location":"shapes.plist:99:5","name":"dateValue","required":false,"type":"date"},{"location":"shapes.plist:106:5","name":"uuidValue","required":false,"type":"uuid"},{"location":"shapes.plist:113:5","name":"anyValue","required":false,"type":"any"},{"location":"shapes.plist:120:5","name":"objectValue","required":false,"type":"object"},{"location":"shapes.plist:127:5","name":"arrayValue","required":false,"type":"array"}],"registeredTrackers":["console"]},
-            {"key":"Everything Nullable","location":"shapes.plist:136:3","payload":[{"location":"shapes.plist:144:5","name":"stringValue","nullable":true,"type":"string"},{"location":"shapes.plist:151:5","name":"integerValue","nullable":true,"type":"integer"},{"location":"shapes.plist:158:5","name":"numberValue","nullable":true,"type":"number"},{"location":"shapes.plist:165:5","name":"decimalValue","nullable":true,"type":"decimal"},{"location":"shapes.plist:172:5","name":"booleanValue","nullable":true,"type":"boolean"},{"location":"shapes.plist:179:5","name":"timestampValue","nullable":true,"type":"timestamp"},{"location":"shapes.plist:186:5","name":"dateValue","nullable":true,"type":"date"},{"location":"shapes.plist:193:5","name":"uuidValue","nullable":true,"type":"uuid"},{"location":"shapes.plist:200:5","name":"anyValue","nullable":true,"type":"any"},{"location":"shapes.plist:207:5","name":"objectValue","nullable":true,"type":"object"},{"location":"shapes.plist:214:5","name":"arrayValue","nullable":true,"type":"array"}],"registeredTrackers":["console"]},
-            {"key":"Limits Kept","location":"shapes.plist:223:3","payload":[{"description":"The code.","examples":[{"string":"AB"}],"location":"shapes.plist:231:5","maxLength":4,"minLength":2,"name":"code","pattern":"^[A-Z]+$","type":"string"},{"location":"shapes.plist:248:5","name":"word","pattern":"(?i)^h(e|a)llo","required":false,"type":"string"},{"location":"shapes.plist:257:5","maximum":{"integer":10},"minimum":{"integer":1},"name":"count","type":"integer"},{"location":"shapes.plist:266:5","maximum":{"number":1},"minimum":{"number":0},"name":"share","type":"number"},{"location":"shapes.plist:275:5","maximum":{"string":"999.99"},"minimum":{"string":"0"},"name":"price","type":"decimal"},{"items":{"location":"shapes.plist:290:6","minLength":1,"type":"string"},"location":"shapes.plist:284:5","name":"tags","required":false,"type":"array"}],"registeredTrackers":["console"]},
-            {"key":"Choice Made","location":"shapes.plist:300:3","payload":[{"enum":[{"string":"United Kingdom"},{"string":"France"},{"string":"EIRE"},{"string":"Côte d’Ivoire"},{"string":"\"quoted\" \\ back"}],"location":"shapes.plist:308:5","name":"country","type":"string"},{"enum":[{"integer":-1},{"integer":0},{"integer":42}],"location":"shapes.plist:321:5","name":"size","type":"integer"},{"enum":[{"number":0.5},{"number":2},{"number":-1.25}],"location":"shapes.plist:332:5","name":"rate","type":"number"},{"enum":[{"string":"1.50"},{"string":"1e3"}],"location":"shapes.plist:343:5","name":"amount","type":"decimal"},{"enum":[{"boolean":true}],"location":"shapes.plist:353:5","name":"agreed","type":"boolean"},{"enum":[{"string":"2024-02-29T12:00:00Z"},{"string":"2024-02-29T12:00:00.250+01:00"}],"location":"shapes.plist:362:5","name":"moment","type":"timestamp"},{"enum":[{"string":"2024-02-29"}],"location":"shapes.plist:372:5","name":"day","type":"date"},{"enum":[{"string":"0190f3a4-0000-7000-8000-00000000abcd"}],"location":"shapes.plist:381:5","name":"key","type":"uuid"},{"enum":[{"string":"yes"},{"string":"no"}],"location":"shapes.plist:390:5","name":"maybe","required":false,"type":"string"},{"items":{"enum":[{"string":"a"},{"string":"b"}],"location":"shapes.plist:406:6","type":"string"},"location":"shapes.plist:402:5","name":"several","type":"array"}],"registeredTrackers":["console"]},
-            {"key":"Order Shipped","location":"shapes.plist:419:3","payload":[{"description":"Where it goes.","location":"shapes.plist:427:5","name":"address","properties":[{"location":"shapes.plist:435:7","maxLength":80,"name":"street","type":"string"},{"location":"shapes.plist:442:7","name":"zip","pattern":"^[0-9]{5}$","type":"string"},{"location":"shapes.plist:449:7","name":"floor","required":false,"type":"integer"},{"location":"shapes.plist:456:7","name":"geo","properties":[{"location":"shapes.plist:464:9","maximum":{"number":90},"minimum":{"number":-90},"name":"lat","type":"number"},{"location":"shapes.plist:473:9","maximum":{"number":180},"minimum":{"number":-180},"name":"lon","type":"number"}],"required":false,"type":"object"}],"type":"object"},{"items":{"location":"shapes.plist:490:6","properties":[{"location":"shapes.plist:498:8","name":"sku","type":"string"},{"location":"shapes.plist:503:8","minimum":{"integer":1},"name":"quantity","type":"integer"},{"location":"shapes.plist:510:8","name":"note","nullable":true,"required":false,"type":"string"}],"swiftName":"Item","type":"object"},"location":"shapes.plist:486:5","name":"items","type":"array"},{"items":{"items":{"location":"shapes.plist:532:7","nullable":true,"type":"integer"},"location":"shapes.plist:528:6","type":"array"},"location":"shapes.plist:522:5","name":"grid","required":false,"type":"array"},{"location":"shapes.plist:541:5","name":"payload","required":false,"type":"string"}],"registeredTrackers":["kafka"]},
-            {"additionalProperties":true,"key":"Anything Goes","location":"shapes.plist:550:3","payload":[{"location":"shapes.plist:560:5","name":"known","required":false,"type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Nothing Said","location":"shapes.plist:569:3","registeredTrackers":["console"]},
-            {"deprecated":"Use \"Order Shipped\" instead.","key":"Old Event","location":"shapes.plist:578:3","payload":[{"location":"shapes.plist:588:5","name":"reference","type":"string"}],"registeredTrackers":["console"]},
-            {"key":"Property Replaced","location":"shapes.plist:595:3","payload":[{"deprecated":"use new","location":"shapes.plist:603:5","name":"old","required":false,"type":"string"},{"location":"shapes.plist:612:5","name":"new","required":false,"type":"string"},{"deprecated":"use nothing","location":"shapes.plist:619:5","name":"older","required":false,"type":"integer"},{"location":"shapes.plist:628:5","name":"kept","type":"boolean"}],"registeredTrackers":["console"]}
+            {"description":"One property of each type.\n\nIts paragraphs \"stay\" apart \\ here.","file":"shapes.plist","key":"Everything","owner":"platform","payload":[{"name":"stringValue","type":"string"},{"name":"integerValue","type":"integer"},{"name":"numberValue","type":"number"},{"name":"decimalValue","type":"decimal"},{"name":"booleanValue","type":"boolean"},{"name":"timestampValue","type":"timestamp"},{"name":"dateValue","type":"date"},{"name":"uuidValue","type":"uuid"},{"name":"anyValue","type":"any"},{"name":"objectValue","type":"object"},{"name":"arrayValue","type":"array"}],"registeredTrackers":["console","postgres"]},
+            {"file":"shapes.plist","key":"Everything Optional","payload":[{"name":"stringValue","required":false,"type":"string"},{"name":"integerValue","required":false,"type":"integer"},{"name":"numberValue","required":false,"type":"number"},{"name":"decimalValue","required":false,"type":"decimal"},{"name":"booleanValue","required":false,"type":"boolean"},{"name":"timestampValue","required":false,"type":"timestamp"},{"name":"dateValue","required":false,"type":"date"},{"name":"uuidValue","required":false,"type":"uuid"},{"name":"anyValue","required":false,"type":"any"},{"name":"objectValue","required":false,"type":"object"},{"name":"arrayValue","required":false,"type":"array"}],"registeredTrackers":["console"]},
+            {"file":"shapes.plist","key":"Everything Nullable","payload":[{"name":"stringValue","nullable":true,"type":"string"},{"name":"integerValue","nullable":true,"type":"integer"},{"name":"numberValue","nullable":true,"type":"number"},{"name":"decimalValue","nullable":true,"type":"decimal"},{"name":"booleanValue","nullable":true,"type":"boolean"},{"name":"timestampValue","nullable":true,"type":"timestamp"},{"name":"dateValue","nullable":true,"type":"date"},{"name":"uuidValue","nullable":true,"type":"uuid"},{"name":"anyValue","nullable":true,"type":"any"},{"name":"objectValue","nullable":true,"type":"object"},{"name":"arrayValue","nullable":true,"type":"array"}],"registeredTrackers":["console"]},
+            {"file":"shapes.plist","key":"Limits Kept","payload":[{"description":"The code.","examples":[{"string":"AB"}],"maxLength":4,"minLength":2,"name":"code","pattern":"^[A-Z]+$","type":"string"},{"name":"word","pattern":"(?i)^h(e|a)llo","required":false,"type":"string"},{"maximum":{"integer":10},"minimum":{"integer":1},"name":"count","type":"integer"},{"maximum":{"number":1},"minimum":{"number":0},"name":"share","type":"number"},{"maximum":{"string":"999.99"},"minimum":{"string":"0"},"name":"price","type":"decimal"},{"items":{"minLength":1,"type":"string"},"name":"tags","required":false,"type":"array"}],"registeredTrackers":["console"]},
+            {"file":"shapes.plist","key":"Choice Made","payload":[{"enum":[{"string":"United Kingdom"},{"string":"France"},{"string":"EIRE"},{"string":"Côte d’Ivoire"},{"string":"\"quoted\" \\ back"}],"name":"country","type":"string"},{"enum":[{"integer":-1},{"integer":0},{"integer":42}],"name":"size","type":"integer"},{"enum":[{"number":0.5},{"number":2},{"number":-1.25}],"name":"rate","type":"number"},{"enum":[{"string":"1.50"},{"string":"1e3"}],"name":"amount","type":"decimal"},{"enum":[{"boolean":true}],"name":"agreed","type":"boolean"},{"enum":[{"string":"2024-02-29T12:00:00Z"},{"string":"2024-02-29T12:00:00.250+01:00"}],"name":"moment","type":"timestamp"},{"enum":[{"string":"2024-02-29"}],"name":"day","type":"date"},{"enum":[{"string":"0190f3a4-0000-7000-8000-00000000abcd"}],"name":"key","type":"uuid"},{"enum":[{"string":"yes"},{"string":"no"}],"name":"maybe","required":false,"type":"string"},{"items":{"enum":[{"string":"a"},{"string":"b"}],"type":"string"},"name":"several","type":"array"}],"registeredTrackers":["console"]},
+            {"file":"shapes.plist","key":"Order Shipped","payload":[{"description":"Where it goes.","name":"address","properties":[{"maxLength":80,"name":"street","type":"string"},{"name":"zip","pattern":"^[0-9]{5}$","type":"string"},{"name":"floor","required":false,"type":"integer"},{"name":"geo","properties":[{"maximum":{"number":90},"minimum":{"number":-90},"name":"lat","type":"number"},{"maximum":{"number":180},"minimum":{"number":-180},"name":"lon","type":"number"}],"required":false,"type":"object"}],"type":"object"},{"items":{"properties":[{"name":"sku","type":"string"},{"minimum":{"integer":1},"name":"quantity","type":"integer"},{"name":"note","nullable":true,"required":false,"type":"string"}],"swiftName":"Item","type":"object"},"name":"items","type":"array"},{"items":{"items":{"nullable":true,"type":"integer"},"type":"array"},"name":"grid","required":false,"type":"array"},{"name":"payload","required":false,"type":"string"}],"registeredTrackers":["kafka"]},
+            {"additionalProperties":true,"file":"shapes.plist","key":"Anything Goes","payload":[{"name":"known","required":false,"type":"string"}],"registeredTrackers":["console"]},
+            {"file":"shapes.plist","key":"Nothing Said","registeredTrackers":["console"]},
+            {"deprecated":"Use \"Order Shipped\" instead.","file":"shapes.plist","key":"Old Event","payload":[{"name":"reference","type":"string"}],"registeredTrackers":["console"]},
+            {"file":"shapes.plist","key":"Property Replaced","payload":[{"deprecated":"use new","name":"old","required":false,"type":"string"},{"name":"new","required":false,"type":"string"},{"deprecated":"use nothing","name":"older","required":false,"type":"integer"},{"name":"kept","type":"boolean"}],"registeredTrackers":["console"]}
             ]}
             """#
     )
 }
 
-/// One property of each type.
-///
-/// Its paragraphs "stay" apart \ here.
-///
-/// `Everything` on the wire.
-///
-/// Owned by platform. Goes to console, postgres.
-public struct Everything: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    public var stringValue: String
-    public var integerValue: Int
-    public var numberValue: Double
-    public var decimalValue: EventModel.ExactDecimal
-    public var booleanValue: Bool
-    public var timestampValue: EventModel.Timestamp
-    public var dateValue: EventModel.CalendarDate
-    public var uuidValue: EventModel.EventID
-    public var anyValue: EventModel.JSONValue
-    public var objectValue: [String: EventModel.JSONValue]
-    public var arrayValue: [EventModel.JSONValue]
-
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringValue: String,
-        integerValue: Int,
-        numberValue: Double,
-        decimalValue: EventModel.ExactDecimal,
-        booleanValue: Bool,
-        timestampValue: EventModel.Timestamp,
-        dateValue: EventModel.CalendarDate,
-        uuidValue: EventModel.EventID,
-        anyValue: EventModel.JSONValue,
-        objectValue: [String: EventModel.JSONValue],
-        arrayValue: [EventModel.JSONValue]
-    ) {
-        self.stringValue = stringValue
-        self.integerValue = integerValue
-        self.numberValue = numberValue
-        self.decimalValue = decimalValue
-        self.booleanValue = booleanValue
-        self.timestampValue = timestampValue
-        self.dateValue = dateValue
-        self.uuidValue = uuidValue
-        self.anyValue = anyValue
-        self.objectValue = objectValue
-        self.arrayValue = arrayValue
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 0 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringValue)
-        payload.integer(integerValue)
-        payload.number(numberValue)
-        payload.decimal(decimalValue)
-        payload.boolean(booleanValue)
-        payload.timestamp(timestampValue)
-        payload.date(dateValue)
-        payload.uuid(uuidValue)
-        payload.any(anyValue)
-        payload.object(objectValue)
-        payload.array(arrayValue)
-    }
-}
-
-/// `Everything Optional` on the wire.
-///
-/// Goes to console.
-public struct EverythingOptional: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    public var stringValue: String?
-    public var integerValue: Int?
-    public var numberValue: Double?
-    public var decimalValue: EventModel.ExactDecimal?
-    public var booleanValue: Bool?
-    public var timestampValue: EventModel.Timestamp?
-    public var dateValue: EventModel.CalendarDate?
-    public var uuidValue: EventModel.EventID?
-    public var anyValue: EventModel.JSONValue?
-    public var objectValue: [String: EventModel.JSONValue]?
-    public var arrayValue: [EventModel.JSONValue]?
-
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringValue: String? = nil,
-        integerValue: Int? = nil,
-        numberValue: Double? = nil,
-        decimalValue: EventModel.ExactDecimal? = nil,
-        booleanValue: Bool? = nil,
-        timestampValue: EventModel.Timestamp? = nil,
-        dateValue: EventModel.CalendarDate? = nil,
-        uuidValue: EventModel.EventID? = nil,
-        anyValue: EventModel.JSONValue? = nil,
-        objectValue: [String: EventModel.JSONValue]? = nil,
-        arrayValue: [EventModel.JSONValue]? = nil
-    ) {
-        self.stringValue = stringValue
-        self.integerValue = integerValue
-        self.numberValue = numberValue
-        self.decimalValue = decimalValue
-        self.booleanValue = booleanValue
-        self.timestampValue = timestampValue
-        self.dateValue = dateValue
-        self.uuidValue = uuidValue
-        self.anyValue = anyValue
-        self.objectValue = objectValue
-        self.arrayValue = arrayValue
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 1 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringValue)
-        payload.integer(integerValue)
-        payload.number(numberValue)
-        payload.decimal(decimalValue)
-        payload.boolean(booleanValue)
-        payload.timestamp(timestampValue)
-        payload.date(dateValue)
-        payload.uuid(uuidValue)
-        payload.any(anyValue)
-        payload.object(objectValue)
-        payload.array(arrayValue)
-    }
-}
-
-/// `Everything Nullable` on the wire.
-///
-/// Goes to console.
-public struct EverythingNullable: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    public var stringValue: String?
-    public var integerValue: Int?
-    public var numberValue: Double?
-    public var decimalValue: EventModel.ExactDecimal?
-    public var booleanValue: Bool?
-    public var timestampValue: EventModel.Timestamp?
-    public var dateValue: EventModel.CalendarDate?
-    public var uuidValue: EventModel.EventID?
-    public var anyValue: EventModel.JSONValue?
-    public var objectValue: [String: EventModel.JSONValue]?
-    public var arrayValue: [EventModel.JSONValue]?
-
-    /// Takes the properties, in the order of the plan.
-    public init(
-        stringValue: String? = nil,
-        integerValue: Int? = nil,
-        numberValue: Double? = nil,
-        decimalValue: EventModel.ExactDecimal? = nil,
-        booleanValue: Bool? = nil,
-        timestampValue: EventModel.Timestamp? = nil,
-        dateValue: EventModel.CalendarDate? = nil,
-        uuidValue: EventModel.EventID? = nil,
-        anyValue: EventModel.JSONValue? = nil,
-        objectValue: [String: EventModel.JSONValue]? = nil,
-        arrayValue: [EventModel.JSONValue]? = nil
-    ) {
-        self.stringValue = stringValue
-        self.integerValue = integerValue
-        self.numberValue = numberValue
-        self.decimalValue = decimalValue
-        self.booleanValue = booleanValue
-        self.timestampValue = timestampValue
-        self.dateValue = dateValue
-        self.uuidValue = uuidValue
-        self.anyValue = anyValue
-        self.objectValue = objectValue
-        self.arrayValue = arrayValue
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 2 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(stringValue)
-        payload.integer(integerValue)
-        payload.number(numberValue)
-        payload.decimal(decimalValue)
-        payload.boolean(booleanValue)
-        payload.timestamp(timestampValue)
-        payload.date(dateValue)
-        payload.uuid(uuidValue)
-        payload.any(anyValue)
-        payload.object(objectValue)
-        payload.array(arrayValue)
-    }
-}
-
-/// `Limits Kept` on the wire.
-///
-/// Goes to console.
-public struct LimitsKept: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// The code.
+extension ShapesEvents {
+    /// One property of each type.
     ///
-    /// At least 2 characters, at most 4 characters, matches `^[A-Z]+$`.
+    /// Its paragraphs "stay" apart \ here.
     ///
-    /// For example `AB`.
-    public var code: String
-    /// Matches `(?i)^h(e|a)llo`.
-    public var word: String?
-    /// At least 1, at most 10.
-    public var count: Int
-    /// At least 0, at most 1.
-    public var share: Double
-    /// At least 0, at most 999.99.
-    public var price: EventModel.ExactDecimal
-    public var tags: [String]?
-
-    /// Takes the properties, in the order of the plan.
-    public init(
-        code: String,
-        word: String? = nil,
-        count: Int,
-        share: Double,
-        price: EventModel.ExactDecimal,
-        tags: [String]? = nil
-    ) {
-        self.code = code
-        self.word = word
-        self.count = count
-        self.share = share
-        self.price = price
-        self.tags = tags
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 3 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(code)
-        payload.string(word)
-        payload.integer(count)
-        payload.number(share)
-        payload.decimal(price)
-        payload.array(tags) { $0.string($1) }
-    }
-}
-
-/// `Choice Made` on the wire.
-///
-/// Goes to console.
-public struct ChoiceMade: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    public var country: Country
-    public var size: Size
-    public var rate: Rate
-    public var amount: Amount
-    public var agreed: Agreed
-    public var moment: Moment
-    public var day: Day
-    public var key: Key
-    public var maybe: Maybe?
-    public var several: [Several]
-
-    /// Takes the properties, in the order of the plan.
-    public init(
-        country: Country,
-        size: Size,
-        rate: Rate,
-        amount: Amount,
-        agreed: Agreed,
-        moment: Moment,
-        day: Day,
-        key: Key,
-        maybe: Maybe? = nil,
-        several: [Several]
-    ) {
-        self.country = country
-        self.size = size
-        self.rate = rate
-        self.amount = amount
-        self.agreed = agreed
-        self.moment = moment
-        self.day = day
-        self.key = key
-        self.maybe = maybe
-        self.several = several
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 4 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.enumeration(country.ordinal)
-        payload.enumeration(size.ordinal)
-        payload.enumeration(rate.ordinal)
-        payload.enumeration(amount.ordinal)
-        payload.enumeration(agreed.ordinal)
-        payload.enumeration(moment.ordinal)
-        payload.enumeration(day.ordinal)
-        payload.enumeration(key.ordinal)
-        payload.enumeration(maybe?.ordinal)
-        payload.array(several) { $0.enumeration($1.ordinal) }
-    }
-
-    /// The values that the plan allows for `country`.
-    public enum Country: String, CaseIterable, Hashable, Sendable {
-        case unitedKingdom = "United Kingdom"
-        case france = "France"
-        case eire = "EIRE"
-        case côteDIvoire = "Côte d’Ivoire"
-        case quotedBack = "\"quoted\" \\ back"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case .unitedKingdom: 0
-            case .france: 1
-            case .eire: 2
-            case .côteDIvoire: 3
-            case .quotedBack: 4
-            }
-        }
-    }
-
-    /// The values that the plan allows for `size`.
-    public enum Size: Int, CaseIterable, Hashable, Sendable {
-        case minus1 = -1
-        case _0 = 0
-        case _42 = 42
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case .minus1: 0
-            case ._0: 1
-            case ._42: 2
-            }
-        }
-    }
-
-    /// The values that the plan allows for `rate`.
-    public enum Rate: Double, CaseIterable, Hashable, Sendable {
-        case _0_5 = 0.5
-        case _2 = 2
-        case minus1_25 = -1.25
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case ._0_5: 0
-            case ._2: 1
-            case .minus1_25: 2
-            }
-        }
-    }
-
-    /// The values that the plan allows for `amount`.
-    public enum Amount: String, CaseIterable, Hashable, Sendable {
-        case _1_50 = "1.50"
-        case _1e3 = "1e3"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case ._1_50: 0
-            case ._1e3: 1
-            }
-        }
-    }
-
-    /// The values that the plan allows for `agreed`.
-    public enum Agreed: CaseIterable, Hashable, Sendable {
-        case `true`
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case .true: 0
-            }
-        }
-    }
-
-    /// The values that the plan allows for `moment`.
-    public enum Moment: String, CaseIterable, Hashable, Sendable {
-        case _2024_02_29T12_00_00Z = "2024-02-29T12:00:00Z"
-        case _2024_02_29T12_00_00_250_01_00 = "2024-02-29T12:00:00.250+01:00"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case ._2024_02_29T12_00_00Z: 0
-            case ._2024_02_29T12_00_00_250_01_00: 1
-            }
-        }
-    }
-
-    /// The values that the plan allows for `day`.
-    public enum Day: String, CaseIterable, Hashable, Sendable {
-        case _2024_02_29 = "2024-02-29"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case ._2024_02_29: 0
-            }
-        }
-    }
-
-    /// The values that the plan allows for `key`.
-    public enum Key: String, CaseIterable, Hashable, Sendable {
-        case _0190f3a4_0000_7000_8000_00000000abcd = "0190f3a4-0000-7000-8000-00000000abcd"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case ._0190f3a4_0000_7000_8000_00000000abcd: 0
-            }
-        }
-    }
-
-    /// The values that the plan allows for `maybe`.
-    public enum Maybe: String, CaseIterable, Hashable, Sendable {
-        case yes = "yes"
-        case no = "no"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case .yes: 0
-            case .no: 1
-            }
-        }
-    }
-
-    /// The values that the plan allows for an element.
-    public enum Several: String, CaseIterable, Hashable, Sendable {
-        case a = "a"
-        case b = "b"
-
-        /// The value's place in the plan.
-        fileprivate var ordinal: Int {
-            switch self {
-            case .a: 0
-            case .b: 1
-            }
-        }
-    }
-}
-
-/// `Order Shipped` on the wire.
-///
-/// Goes to kafka.
-public struct OrderShipped: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// Where it goes.
-    public var address: Address
-    public var items: [Item]
-    public var grid: [[Int?]]?
-    public var payload: String?
-
-    /// Takes the properties, in the order of the plan.
-    public init(address: Address, items: [Item], grid: [[Int?]]? = nil, payload: String? = nil) {
-        self.address = address
-        self.items = items
-        self.grid = grid
-        self.payload = payload
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 5 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.object(address)
-        payload.array(items) { $0.object($1) }
-        payload.array(grid) { $0.array($1) { $0.integer($1) } }
-        payload.string(self.payload)
-    }
-
-    /// An object of ``OrderShipped``.
-    public struct Address: EventPipeline.PayloadObject, Hashable, Sendable {
-        /// At most 80 characters.
-        public var street: String
-        /// Matches `^[0-9]{5}$`.
-        public var zip: String
-        public var floor: Int?
-        public var geo: Geo?
+    /// `Everything` on the wire.
+    ///
+    /// Owned by platform. Goes to console, postgres.
+    public struct Everything: Sluice.AnalyticsEvent, Hashable, Sendable {
+        public var stringValue: String
+        public var integerValue: Int
+        public var numberValue: Double
+        public var decimalValue: Sluice.ExactDecimal
+        public var booleanValue: Bool
+        public var timestampValue: Sluice.Timestamp
+        public var dateValue: Sluice.CalendarDate
+        public var uuidValue: Sluice.EventID
+        public var anyValue: Sluice.JSONValue
+        public var objectValue: [String: Sluice.JSONValue]
+        public var arrayValue: [Sluice.JSONValue]
 
         /// Takes the properties, in the order of the plan.
-        public init(street: String, zip: String, floor: Int? = nil, geo: Geo? = nil) {
-            self.street = street
-            self.zip = zip
-            self.floor = floor
-            self.geo = geo
+        public init(
+            stringValue: String,
+            integerValue: Int,
+            numberValue: Double,
+            decimalValue: Sluice.ExactDecimal,
+            booleanValue: Bool,
+            timestampValue: Sluice.Timestamp,
+            dateValue: Sluice.CalendarDate,
+            uuidValue: Sluice.EventID,
+            anyValue: Sluice.JSONValue,
+            objectValue: [String: Sluice.JSONValue],
+            arrayValue: [Sluice.JSONValue]
+        ) {
+            self.stringValue = stringValue
+            self.integerValue = integerValue
+            self.numberValue = numberValue
+            self.decimalValue = decimalValue
+            self.booleanValue = booleanValue
+            self.timestampValue = timestampValue
+            self.dateValue = dateValue
+            self.uuidValue = uuidValue
+            self.anyValue = anyValue
+            self.objectValue = objectValue
+            self.arrayValue = arrayValue
         }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 0 }
 
         /// Encodes the properties, in the order of the plan.
-        public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-            payload.string(street)
-            payload.string(zip)
-            payload.integer(floor)
-            payload.object(geo)
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringValue)
+            payload.integer(integerValue)
+            payload.number(numberValue)
+            payload.decimal(decimalValue)
+            payload.boolean(booleanValue)
+            payload.timestamp(timestampValue)
+            payload.date(dateValue)
+            payload.uuid(uuidValue)
+            payload.any(anyValue)
+            payload.object(objectValue)
+            payload.array(arrayValue)
+        }
+    }
+}
+
+extension ShapesEvents {
+    /// `Everything Optional` on the wire.
+    ///
+    /// Goes to console.
+    public struct EverythingOptional: Sluice.AnalyticsEvent, Hashable, Sendable {
+        public var stringValue: String?
+        public var integerValue: Int?
+        public var numberValue: Double?
+        public var decimalValue: Sluice.ExactDecimal?
+        public var booleanValue: Bool?
+        public var timestampValue: Sluice.Timestamp?
+        public var dateValue: Sluice.CalendarDate?
+        public var uuidValue: Sluice.EventID?
+        public var anyValue: Sluice.JSONValue?
+        public var objectValue: [String: Sluice.JSONValue]?
+        public var arrayValue: [Sluice.JSONValue]?
+
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringValue: String? = nil,
+            integerValue: Int? = nil,
+            numberValue: Double? = nil,
+            decimalValue: Sluice.ExactDecimal? = nil,
+            booleanValue: Bool? = nil,
+            timestampValue: Sluice.Timestamp? = nil,
+            dateValue: Sluice.CalendarDate? = nil,
+            uuidValue: Sluice.EventID? = nil,
+            anyValue: Sluice.JSONValue? = nil,
+            objectValue: [String: Sluice.JSONValue]? = nil,
+            arrayValue: [Sluice.JSONValue]? = nil
+        ) {
+            self.stringValue = stringValue
+            self.integerValue = integerValue
+            self.numberValue = numberValue
+            self.decimalValue = decimalValue
+            self.booleanValue = booleanValue
+            self.timestampValue = timestampValue
+            self.dateValue = dateValue
+            self.uuidValue = uuidValue
+            self.anyValue = anyValue
+            self.objectValue = objectValue
+            self.arrayValue = arrayValue
         }
 
-        /// An object of ``Address``.
-        public struct Geo: EventPipeline.PayloadObject, Hashable, Sendable {
-            /// At least -90, at most 90.
-            public var lat: Double
-            /// At least -180, at most 180.
-            public var lon: Double
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 1 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringValue)
+            payload.integer(integerValue)
+            payload.number(numberValue)
+            payload.decimal(decimalValue)
+            payload.boolean(booleanValue)
+            payload.timestamp(timestampValue)
+            payload.date(dateValue)
+            payload.uuid(uuidValue)
+            payload.any(anyValue)
+            payload.object(objectValue)
+            payload.array(arrayValue)
+        }
+    }
+}
+
+extension ShapesEvents {
+    /// `Everything Nullable` on the wire.
+    ///
+    /// Goes to console.
+    public struct EverythingNullable: Sluice.AnalyticsEvent, Hashable, Sendable {
+        public var stringValue: String?
+        public var integerValue: Int?
+        public var numberValue: Double?
+        public var decimalValue: Sluice.ExactDecimal?
+        public var booleanValue: Bool?
+        public var timestampValue: Sluice.Timestamp?
+        public var dateValue: Sluice.CalendarDate?
+        public var uuidValue: Sluice.EventID?
+        public var anyValue: Sluice.JSONValue?
+        public var objectValue: [String: Sluice.JSONValue]?
+        public var arrayValue: [Sluice.JSONValue]?
+
+        /// Takes the properties, in the order of the plan.
+        public init(
+            stringValue: String? = nil,
+            integerValue: Int? = nil,
+            numberValue: Double? = nil,
+            decimalValue: Sluice.ExactDecimal? = nil,
+            booleanValue: Bool? = nil,
+            timestampValue: Sluice.Timestamp? = nil,
+            dateValue: Sluice.CalendarDate? = nil,
+            uuidValue: Sluice.EventID? = nil,
+            anyValue: Sluice.JSONValue? = nil,
+            objectValue: [String: Sluice.JSONValue]? = nil,
+            arrayValue: [Sluice.JSONValue]? = nil
+        ) {
+            self.stringValue = stringValue
+            self.integerValue = integerValue
+            self.numberValue = numberValue
+            self.decimalValue = decimalValue
+            self.booleanValue = booleanValue
+            self.timestampValue = timestampValue
+            self.dateValue = dateValue
+            self.uuidValue = uuidValue
+            self.anyValue = anyValue
+            self.objectValue = objectValue
+            self.arrayValue = arrayValue
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 2 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(stringValue)
+            payload.integer(integerValue)
+            payload.number(numberValue)
+            payload.decimal(decimalValue)
+            payload.boolean(booleanValue)
+            payload.timestamp(timestampValue)
+            payload.date(dateValue)
+            payload.uuid(uuidValue)
+            payload.any(anyValue)
+            payload.object(objectValue)
+            payload.array(arrayValue)
+        }
+    }
+}
+
+extension ShapesEvents {
+    /// `Limits Kept` on the wire.
+    ///
+    /// Goes to console.
+    public struct LimitsKept: Sluice.AnalyticsEvent, Hashable, Sendable {
+        /// The code.
+        ///
+        /// At least 2 characters, at most 4 characters, matches `^[A-Z]+$`.
+        ///
+        /// For example `AB`.
+        public var code: String
+        /// Matches `(?i)^h(e|a)llo`.
+        public var word: String?
+        /// At least 1, at most 10.
+        public var count: Int
+        /// At least 0, at most 1.
+        public var share: Double
+        /// At least 0, at most 999.99.
+        public var price: Sluice.ExactDecimal
+        public var tags: [String]?
+
+        /// Takes the properties, in the order of the plan.
+        public init(
+            code: String,
+            word: String? = nil,
+            count: Int,
+            share: Double,
+            price: Sluice.ExactDecimal,
+            tags: [String]? = nil
+        ) {
+            self.code = code
+            self.word = word
+            self.count = count
+            self.share = share
+            self.price = price
+            self.tags = tags
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 3 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(code)
+            payload.string(word)
+            payload.integer(count)
+            payload.number(share)
+            payload.decimal(price)
+            payload.array(tags) { $0.string($1) }
+        }
+    }
+}
+
+extension ShapesEvents {
+    /// `Choice Made` on the wire.
+    ///
+    /// Goes to console.
+    public struct ChoiceMade: Sluice.AnalyticsEvent, Hashable, Sendable {
+        public var country: Country
+        public var size: Size
+        public var rate: Rate
+        public var amount: Amount
+        public var agreed: Agreed
+        public var moment: Moment
+        public var day: Day
+        public var key: Key
+        public var maybe: Maybe?
+        public var several: [Several]
+
+        /// Takes the properties, in the order of the plan.
+        public init(
+            country: Country,
+            size: Size,
+            rate: Rate,
+            amount: Amount,
+            agreed: Agreed,
+            moment: Moment,
+            day: Day,
+            key: Key,
+            maybe: Maybe? = nil,
+            several: [Several]
+        ) {
+            self.country = country
+            self.size = size
+            self.rate = rate
+            self.amount = amount
+            self.agreed = agreed
+            self.moment = moment
+            self.day = day
+            self.key = key
+            self.maybe = maybe
+            self.several = several
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 4 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.enumeration(country.ordinal)
+            payload.enumeration(size.ordinal)
+            payload.enumeration(rate.ordinal)
+            payload.enumeration(amount.ordinal)
+            payload.enumeration(agreed.ordinal)
+            payload.enumeration(moment.ordinal)
+            payload.enumeration(day.ordinal)
+            payload.enumeration(key.ordinal)
+            payload.enumeration(maybe?.ordinal)
+            payload.array(several) { $0.enumeration($1.ordinal) }
+        }
+
+        /// The values that the plan allows for `country`.
+        public enum Country: String, CaseIterable, Hashable, Sendable {
+            case unitedKingdom = "United Kingdom"
+            case france = "France"
+            case eire = "EIRE"
+            case côteDIvoire = "Côte d’Ivoire"
+            case quotedBack = "\"quoted\" \\ back"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case .unitedKingdom: 0
+                case .france: 1
+                case .eire: 2
+                case .côteDIvoire: 3
+                case .quotedBack: 4
+                }
+            }
+        }
+
+        /// The values that the plan allows for `size`.
+        public enum Size: Int, CaseIterable, Hashable, Sendable {
+            case minus1 = -1
+            case _0 = 0
+            case _42 = 42
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case .minus1: 0
+                case ._0: 1
+                case ._42: 2
+                }
+            }
+        }
+
+        /// The values that the plan allows for `rate`.
+        public enum Rate: Double, CaseIterable, Hashable, Sendable {
+            case _0_5 = 0.5
+            case _2 = 2
+            case minus1_25 = -1.25
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case ._0_5: 0
+                case ._2: 1
+                case .minus1_25: 2
+                }
+            }
+        }
+
+        /// The values that the plan allows for `amount`.
+        public enum Amount: String, CaseIterable, Hashable, Sendable {
+            case _1_50 = "1.50"
+            case _1e3 = "1e3"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case ._1_50: 0
+                case ._1e3: 1
+                }
+            }
+        }
+
+        /// The values that the plan allows for `agreed`.
+        public enum Agreed: CaseIterable, Hashable, Sendable {
+            case `true`
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case .true: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `moment`.
+        public enum Moment: String, CaseIterable, Hashable, Sendable {
+            case _2024_02_29T12_00_00Z = "2024-02-29T12:00:00Z"
+            case _2024_02_29T12_00_00_250_01_00 = "2024-02-29T12:00:00.250+01:00"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case ._2024_02_29T12_00_00Z: 0
+                case ._2024_02_29T12_00_00_250_01_00: 1
+                }
+            }
+        }
+
+        /// The values that the plan allows for `day`.
+        public enum Day: String, CaseIterable, Hashable, Sendable {
+            case _2024_02_29 = "2024-02-29"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case ._2024_02_29: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `key`.
+        public enum Key: String, CaseIterable, Hashable, Sendable {
+            case _0190f3a4_0000_7000_8000_00000000abcd = "0190f3a4-0000-7000-8000-00000000abcd"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case ._0190f3a4_0000_7000_8000_00000000abcd: 0
+                }
+            }
+        }
+
+        /// The values that the plan allows for `maybe`.
+        public enum Maybe: String, CaseIterable, Hashable, Sendable {
+            case yes = "yes"
+            case no = "no"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case .yes: 0
+                case .no: 1
+                }
+            }
+        }
+
+        /// The values that the plan allows for an element.
+        public enum Several: String, CaseIterable, Hashable, Sendable {
+            case a = "a"
+            case b = "b"
+
+            /// The value's place in the plan.
+            fileprivate var ordinal: Int {
+                switch self {
+                case .a: 0
+                case .b: 1
+                }
+            }
+        }
+    }
+}
+
+extension ShapesEvents {
+    /// `Order Shipped` on the wire.
+    ///
+    /// Goes to kafka.
+    public struct OrderShipped: Sluice.AnalyticsEvent, Hashable, Sendable {
+        /// Where it goes.
+        public var address: Address
+        public var items: [Item]
+        public var grid: [[Int?]]?
+        public var payload: String?
+
+        /// Takes the properties, in the order of the plan.
+        public init(address: Address, items: [Item], grid: [[Int?]]? = nil, payload: String? = nil) {
+            self.address = address
+            self.items = items
+            self.grid = grid
+            self.payload = payload
+        }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 5 }
+
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.object(address)
+            payload.array(items) { $0.object($1) }
+            payload.array(grid) { $0.array($1) { $0.integer($1) } }
+            payload.string(self.payload)
+        }
+
+        /// An object of ``OrderShipped``.
+        public struct Address: Sluice.PayloadObject, Hashable, Sendable {
+            /// At most 80 characters.
+            public var street: String
+            /// Matches `^[0-9]{5}$`.
+            public var zip: String
+            public var floor: Int?
+            public var geo: Geo?
 
             /// Takes the properties, in the order of the plan.
-            public init(lat: Double, lon: Double) {
-                self.lat = lat
-                self.lon = lon
+            public init(street: String, zip: String, floor: Int? = nil, geo: Geo? = nil) {
+                self.street = street
+                self.zip = zip
+                self.floor = floor
+                self.geo = geo
             }
 
             /// Encodes the properties, in the order of the plan.
-            public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-                payload.number(lat)
-                payload.number(lon)
+            public func encode(into payload: inout Sluice.PayloadEncoder) {
+                payload.string(street)
+                payload.string(zip)
+                payload.integer(floor)
+                payload.object(geo)
+            }
+
+            /// An object of ``Address``.
+            public struct Geo: Sluice.PayloadObject, Hashable, Sendable {
+                /// At least -90, at most 90.
+                public var lat: Double
+                /// At least -180, at most 180.
+                public var lon: Double
+
+                /// Takes the properties, in the order of the plan.
+                public init(lat: Double, lon: Double) {
+                    self.lat = lat
+                    self.lon = lon
+                }
+
+                /// Encodes the properties, in the order of the plan.
+                public func encode(into payload: inout Sluice.PayloadEncoder) {
+                    payload.number(lat)
+                    payload.number(lon)
+                }
+            }
+        }
+
+        /// An object of ``OrderShipped``.
+        public struct Item: Sluice.PayloadObject, Hashable, Sendable {
+            public var sku: String
+            /// At least 1.
+            public var quantity: Int
+            public var note: String?
+
+            /// Takes the properties, in the order of the plan.
+            public init(sku: String, quantity: Int, note: String? = nil) {
+                self.sku = sku
+                self.quantity = quantity
+                self.note = note
+            }
+
+            /// Encodes the properties, in the order of the plan.
+            public func encode(into payload: inout Sluice.PayloadEncoder) {
+                payload.string(sku)
+                payload.integer(quantity)
+                payload.string(note)
             }
         }
     }
+}
 
-    /// An object of ``OrderShipped``.
-    public struct Item: EventPipeline.PayloadObject, Hashable, Sendable {
-        public var sku: String
-        /// At least 1.
-        public var quantity: Int
-        public var note: String?
+extension ShapesEvents {
+    /// `Anything Goes` on the wire.
+    ///
+    /// Goes to console.
+    public struct AnythingGoes: Sluice.AnalyticsEvent, Hashable, Sendable {
+        public var known: String?
+        /// The properties that the plan does not name, by their keys.
+        public var additionalProperties: [String: Sluice.JSONValue]
 
         /// Takes the properties, in the order of the plan.
-        public init(sku: String, quantity: Int, note: String? = nil) {
-            self.sku = sku
-            self.quantity = quantity
-            self.note = note
+        public init(known: String? = nil, additionalProperties: [String: Sluice.JSONValue] = [:]) {
+            self.known = known
+            self.additionalProperties = additionalProperties
         }
+
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 6 }
 
         /// Encodes the properties, in the order of the plan.
-        public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-            payload.string(sku)
-            payload.integer(quantity)
-            payload.string(note)
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(known)
+            payload.additionalProperties(additionalProperties)
         }
     }
 }
 
-/// `Anything Goes` on the wire.
-///
-/// Goes to console.
-public struct AnythingGoes: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    public var known: String?
-    /// The properties that the plan does not name, by their keys.
-    public var additionalProperties: [String: EventModel.JSONValue]
+extension ShapesEvents {
+    /// `Nothing Said` on the wire.
+    ///
+    /// Goes to console.
+    public struct NothingSaid: Sluice.AnalyticsEvent, Hashable, Sendable {
+        /// Takes the properties, in the order of the plan.
+        public init() {}
 
-    /// Takes the properties, in the order of the plan.
-    public init(known: String? = nil, additionalProperties: [String: EventModel.JSONValue] = [:]) {
-        self.known = known
-        self.additionalProperties = additionalProperties
-    }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 7 }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 6 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(known)
-        payload.additionalProperties(additionalProperties)
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {}
     }
 }
 
-/// `Nothing Said` on the wire.
-///
-/// Goes to console.
-public struct NothingSaid: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    /// Takes the properties, in the order of the plan.
-    public init() {}
+extension ShapesEvents {
+    /// `Old Event` on the wire.
+    ///
+    /// Goes to console.
+    @available(*, deprecated, message: "Use \"Order Shipped\" instead.")
+    public struct OldEvent: Sluice.AnalyticsEvent, Hashable, Sendable {
+        public var reference: String
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 7 }
+        /// Takes the properties, in the order of the plan.
+        public init(reference: String) {
+            self.reference = reference
+        }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {}
-}
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 8 }
 
-/// `Old Event` on the wire.
-///
-/// Goes to console.
-@available(*, deprecated, message: "Use \"Order Shipped\" instead.")
-public struct OldEvent: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    public var reference: String
-
-    /// Takes the properties, in the order of the plan.
-    public init(reference: String) {
-        self.reference = reference
-    }
-
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 8 }
-
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(reference)
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(reference)
+        }
     }
 }
 
-/// `Property Replaced` on the wire.
-///
-/// Goes to console.
-public struct PropertyReplaced: EventPipeline.AnalyticsEvent, Hashable, Sendable {
-    @available(*, deprecated, message: "use new")
-    public var old: String? {
-        get { _old }
-        set { _old = newValue }
-    }
-    private var _old: String?
-    public var new: String?
-    @available(*, deprecated, message: "use nothing")
-    public var older: Int? {
-        get { _older }
-        set { _older = newValue }
-    }
-    private var _older: Int?
-    public var kept: Bool
+extension ShapesEvents {
+    /// `Property Replaced` on the wire.
+    ///
+    /// Goes to console.
+    public struct PropertyReplaced: Sluice.AnalyticsEvent, Hashable, Sendable {
+        @available(*, deprecated, message: "use new")
+        public var old: String? {
+            get { _old }
+            set { _old = newValue }
+        }
+        private var _old: String?
+        public var new: String?
+        @available(*, deprecated, message: "use nothing")
+        public var older: Int? {
+            get { _older }
+            set { _older = newValue }
+        }
+        private var _older: Int?
+        public var kept: Bool
 
-    /// Takes the properties, in the order of the plan.
-    public init(new: String? = nil, kept: Bool) {
-        self._old = nil
-        self.new = new
-        self._older = nil
-        self.kept = kept
-    }
+        /// Takes the properties, in the order of the plan.
+        public init(new: String? = nil, kept: Bool) {
+            self._old = nil
+            self.new = new
+            self._older = nil
+            self.kept = kept
+        }
 
-    /// Takes the properties, deprecated ones as well, in the order of the plan.
-    @available(*, deprecated, message: "old: use new; older: use nothing")
-    public init(old: String? = nil, new: String? = nil, older: Int? = nil, kept: Bool) {
-        self._old = old
-        self.new = new
-        self._older = older
-        self.kept = kept
-    }
+        /// Takes the properties, deprecated ones as well, in the order of the plan.
+        @available(*, deprecated, message: "old: use new; older: use nothing")
+        public init(old: String? = nil, new: String? = nil, older: Int? = nil, kept: Bool) {
+            self._old = old
+            self.new = new
+            self._older = older
+            self.kept = kept
+        }
 
-    /// The catalog that defines the event.
-    public static var catalog: EventPipeline.EventCatalog { .events }
-    /// The place of its definition in the catalog.
-    public static var definitionIndex: Int { 9 }
+        /// The catalog that defines the event.
+        public static var catalog: Sluice.EventCatalog { ShapesEvents.catalog }
+        /// The place of its definition in the catalog.
+        public static var definitionIndex: Int { 9 }
 
-    /// Encodes the properties, in the order of the plan.
-    public func encode(into payload: inout EventPipeline.PayloadEncoder) {
-        payload.string(_old)
-        payload.string(new)
-        payload.integer(_older)
-        payload.boolean(kept)
+        /// Encodes the properties, in the order of the plan.
+        public func encode(into payload: inout Sluice.PayloadEncoder) {
+            payload.string(_old)
+            payload.string(new)
+            payload.integer(_older)
+            payload.boolean(kept)
+        }
     }
 }

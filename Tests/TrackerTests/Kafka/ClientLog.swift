@@ -1,6 +1,5 @@
-import EventPipeline
 import Logging
-import PipelineTestKit
+import SluiceTesting
 
 /// What librdkafka says of its own work, so that a test can wait for a request that is on its way.
 ///

@@ -1,9 +1,9 @@
 import CLibRDKafka
-import EventPipeline
-import KafkaTracker
-import PipelineTestKit
+import SluiceKafka
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 /// One topic that accepts no messages keeps those of the others out of nothing.
 @Suite(.timeLimit(.minutes(5))) struct KafkaBrokenTopicTests {

@@ -1,6 +1,6 @@
 import EventModel
-import KafkaTracker
-import PipelineTestKit
+import SluiceKafka
+import SluiceTesting
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import CLibRDKafka
-import KafkaTracker
+import SluiceKafka
 import TestSupport
 import Testing
 

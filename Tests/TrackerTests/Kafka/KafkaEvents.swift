@@ -1,10 +1,10 @@
 import EventModel
-import EventPipeline
-import EventSchema
-import KafkaTracker
+import EventValidation
 import Logging
-import PipelineTestKit
+import SluiceKafka
+import SluiceTesting
 import TestSupport
+import TrackerKit
 
 /// A plan and events for the Kafka tracker.
 enum KafkaEvents {

@@ -1,9 +1,10 @@
 import CLibRDKafka
-import EventPipeline
-import KafkaTracker
-import PipelineTestKit
+import EventValidation
+import SluiceKafka
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite(.timeLimit(.minutes(2))) struct KafkaOutageTests {
     @Test("brokers that go down while requests are on their way, and come up again, lose nothing")

@@ -1,9 +1,10 @@
 import CLibRDKafka
-import EventPipeline
-import KafkaTracker
-import PipelineTestKit
+import EventValidation
+import SluiceKafka
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite(.timeLimit(.minutes(2))) struct KafkaRefusalTests {
     @Test("a message too large for the client's limit is refused, and the rest is delivered")

@@ -1,9 +1,10 @@
 import EventModel
-import EventPipeline
-import KafkaTracker
-import PipelineTestKit
+import EventValidation
+import SluiceKafka
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite(.timeLimit(.minutes(2))) struct KafkaRoundTripTests {
     @Test("a message is the canonical line, with the headers of CloudEvents")

@@ -1,9 +1,9 @@
 import CLibRDKafka
-import EventPipeline
-import KafkaTracker
-import PipelineTestKit
+import SluiceKafka
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite(.timeLimit(.minutes(2))) struct KafkaStartTests {
     @Test(

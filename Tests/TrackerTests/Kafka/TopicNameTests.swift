@@ -1,7 +1,7 @@
-import EventPipeline
-import KafkaTracker
+import SluiceKafka
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite struct TopicNameTests {
     @Test(

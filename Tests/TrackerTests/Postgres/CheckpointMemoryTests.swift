@@ -1,7 +1,8 @@
-import EventPipeline
-import Journal
-import PostgresTracker
+import EventJournal
+import EventModel
+import SluicePostgres
 import Testing
+import TrackerKit
 
 @Suite struct CheckpointMemoryTests {
     private let journal = JournalID()

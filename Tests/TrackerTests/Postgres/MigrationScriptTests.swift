@@ -1,8 +1,8 @@
-import EventPipeline
 import EventSchema
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 /// `sluice migrate --plan-only`: the script is what a migration runs, and is not run.
 @Suite("PostgreSQL: the script of a migration")

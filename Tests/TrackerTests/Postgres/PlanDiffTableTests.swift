@@ -1,5 +1,6 @@
 import EventSchema
-import PostgresTracker
+import PlanTools
+import SluicePostgres
 import Testing
 
 /// What the diff says of tables is what the migration does with them.

@@ -1,11 +1,14 @@
+import EventJournal
+import EventModel
 import EventPipeline
 import EventSchema
-import Journal
+import EventValidation
 import Logging
-import PipelineTestKit
-import PostgresTracker
+import SluicePostgres
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 /// One table that accepts no rows keeps those of the others out of nothing.
 @Suite("PostgreSQL: broken tables", .timeLimit(.minutes(5)))

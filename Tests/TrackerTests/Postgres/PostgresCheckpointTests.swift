@@ -1,11 +1,13 @@
-import EventPipeline
+import EventJournal
+import EventModel
 import EventSchema
-import Journal
+import EventValidation
 import Logging
-import PipelineTestKit
-import PostgresTracker
+import SluicePostgres
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: checkpoints")
 struct PostgresCheckpointTests {

@@ -1,8 +1,7 @@
 import EventModel
-import EventPipeline
 import Logging
-import PipelineTestKit
-import PostgresTracker
+import SluicePostgres
+import SluiceTesting
 import Synchronization
 import TestSupport
 import Testing

@@ -1,10 +1,11 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
 import Logging
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 /// A database with the tables of a plan, and a tracker that has started on it.
 struct PostgresFixture {
@@ -78,7 +79,7 @@ func event(
         trackers: ["Postgres"],
         properties: properties,
         allowsAdditionalProperties: extra,
-        location: SourceLocation(file: "test.plist", line: 1, column: 1)
+        location: PlanLocation(file: "test.plist", line: 1, column: 1)
     )
 }
 
@@ -95,7 +96,7 @@ func property(
         isRequired: required,
         isNullable: nullable,
         description: description,
-        location: SourceLocation(file: "test.plist", line: 1, column: 1)
+        location: PlanLocation(file: "test.plist", line: 1, column: 1)
     )
 }
 

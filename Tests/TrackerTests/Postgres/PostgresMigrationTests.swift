@@ -1,8 +1,8 @@
-import EventPipeline
 import EventSchema
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: migration", .timeLimit(.minutes(5)))
 struct PostgresMigrationTests {
@@ -252,7 +252,7 @@ struct PostgresMigrationTests {
     }
 
     @Test("what becomes one column is a conflict in a new table and in one that is there, and the start names it")
-    func meetingColumns() {
+    func collidingColumns() {
         let wanted = [EventTable(event("Bought", [property("userId", .string)]), schema: "s")]
         let columns = EventTable.ownColumns.map { column in
             PresentTable.Column(

@@ -1,11 +1,11 @@
 import EventModel
-import EventPipeline
 import EventSchema
 import Logging
-import PostgresTracker
+import SluicePostgres
 import Synchronization
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: outages and cancellation")
 struct PostgresOutageTests {

@@ -1,10 +1,12 @@
-import EventPipeline
+import EventJournal
+import EventModel
 import EventSchema
-import Journal
+import EventValidation
 import Logging
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: privileges", .timeLimit(.minutes(5)))
 struct PostgresPrivilegeTests {

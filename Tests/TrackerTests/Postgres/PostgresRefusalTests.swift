@@ -1,11 +1,13 @@
 import EventModel
 import EventPipeline
 import EventSchema
+import EventValidation
 import Logging
-import PipelineTestKit
-import PostgresTracker
+import SluicePostgres
+import SluiceTesting
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: refused rows")
 struct PostgresRefusalTests {

@@ -1,9 +1,10 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 import Logging
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: start")
 struct PostgresStartTests {
@@ -163,7 +164,7 @@ struct PostgresStartTests {
         let elsewhere = EventDefinition(
             key: "Elsewhere",
             trackers: ["kafka"],
-            location: SourceLocation(file: "test.plist", line: 1, column: 1)
+            location: PlanLocation(file: "test.plist", line: 1, column: 1)
         )
         try await tracker.start(for: EventCatalog(plan: TrackingPlan(events: [elsewhere])))
         await tracker.stop()

@@ -1,10 +1,12 @@
-import EventPipeline
+import EventJournal
+import EventModel
 import EventSchema
-import Journal
+import EventValidation
 import Logging
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 /// What becomes of the session that an earlier process left behind, and of a process that another one has replaced.
 @Suite("PostgreSQL: taking over", .timeLimit(.minutes(5)))

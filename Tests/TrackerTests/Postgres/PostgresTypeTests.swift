@@ -1,8 +1,8 @@
-import EventPipeline
 import EventSchema
-import PostgresTracker
+import SluicePostgres
 import TestSupport
 import Testing
+import TrackerKit
 
 @Suite("PostgreSQL: types")
 struct PostgresTypeTests {

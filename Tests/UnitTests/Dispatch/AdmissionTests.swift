@@ -1,5 +1,5 @@
 import EventPipeline
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 @Suite("Admission to the queues")

@@ -1,8 +1,10 @@
 import EventPipeline
+import EventValidation
 import Foundation
 import Logging
 import Synchronization
 import Testing
+import TrackerKit
 
 @Suite("Trackers of a pipeline are checked")
 struct CheckedTrackersTests {

@@ -1,7 +1,9 @@
 import EventPipeline
-import PipelineTestKit
+import EventValidation
+import SluiceTesting
 import Synchronization
 import Testing
+import TrackerKit
 
 extension DispatchSimulation {
     /// Lets anything happen that can.

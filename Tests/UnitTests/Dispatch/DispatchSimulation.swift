@@ -1,8 +1,10 @@
 import EventModel
 import EventPipeline
-import PipelineTestKit
+import EventValidation
+import SluiceTesting
 import Synchronization
 import Testing
+import TrackerKit
 
 /// A pipeline without clock, tasks and threads: everything that can happen to a `DispatchState` happens in an order
 /// that a seed decides, and after each happening the promises are looked at.

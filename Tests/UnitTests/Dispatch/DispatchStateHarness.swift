@@ -1,7 +1,9 @@
+import EventJournal
 import EventPipeline
-import Journal
-import PipelineTestKit
+import EventValidation
+import SluiceTesting
 import Synchronization
+import TrackerKit
 
 /// Drives a `DispatchState` by hand, with time as a number, and collects what became of each submission.
 final class DispatchStateHarness {

@@ -1,11 +1,13 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
+import EventValidation
 import Metrics
 import MetricsTestKit
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 import Testing
+import TrackerKit
 
 @Suite("The metrics of a pipeline count", .timeLimit(.minutes(5)))
 struct MetricsTests {

@@ -1,7 +1,8 @@
+import EventJournal
 import EventPipeline
-import Journal
-import PipelineTestKit
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("Parking what cannot be delivered", .timeLimit(.minutes(5)))
 struct ParkingTests {

@@ -1,7 +1,9 @@
 import EventModel
 import EventPipeline
-import PipelineTestKit
+import EventValidation
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("The pipeline delivers", .timeLimit(.minutes(5)))
 struct PipelineDeliveryTests {

@@ -1,10 +1,13 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
+import EventQuarantine
+import EventValidation
 import Logging
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 import Testing
+import TrackerKit
 
 /// A pipeline with a manual clock, full jitter and no quarantine.
 struct PipelineHarness: Sendable {

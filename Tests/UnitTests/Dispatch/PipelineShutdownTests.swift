@@ -1,8 +1,10 @@
 import EventPipeline
+import EventValidation
 import Logging
-import PipelineTestKit
 import ServiceLifecycle
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("The pipeline shuts down", .timeLimit(.minutes(5)))
 struct PipelineShutdownTests {

@@ -1,6 +1,6 @@
 import EventPipeline
 import Logging
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 @Suite("The pipeline under load from many tasks", .timeLimit(.minutes(2)))

@@ -1,5 +1,5 @@
 import EventPipeline
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 import Testing
 

@@ -1,6 +1,8 @@
 import EventPipeline
-import PipelineTestKit
+import EventValidation
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("What an outcome comes to")
 struct SettlementTests {

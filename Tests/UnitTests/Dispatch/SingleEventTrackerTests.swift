@@ -1,7 +1,8 @@
-import EventPipeline
+import EventValidation
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("A tracker of single events")
 struct SingleEventTrackerTests {

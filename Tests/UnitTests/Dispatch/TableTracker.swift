@@ -1,5 +1,5 @@
-import EventPipeline
-import PipelineTestKit
+import SluiceTesting
+import TrackerKit
 
 /// A tracker whose destination has a table for each event's name, any of which may be broken.
 final class TableTracker: Tracker {

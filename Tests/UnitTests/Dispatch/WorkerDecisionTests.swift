@@ -1,6 +1,7 @@
 import EventPipeline
-import PipelineTestKit
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("What a worker does next")
 struct WorkerDecisionTests {

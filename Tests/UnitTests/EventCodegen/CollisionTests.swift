@@ -1,13 +1,14 @@
 import EventCodegen
 import EventSchema
+import PlanReading
 import Testing
 
 @Suite("Names that meet in Swift")
 struct CollisionTests {
-    private func problems(_ fixture: PlanFixture, prefix: String = "") throws -> [String] {
+    private func problems(_ fixture: PlanFixture, namespace: String = "Events") throws -> [String] {
         let reading = PlanReader().read([fixture.source])
         let plan = try #require(reading.plan, "\(reading.diagnostics)")
-        let result = SwiftGenerator(options: CodegenOptions(typePrefix: prefix)).generate(plan)
+        let result = SwiftGenerator(options: CodegenOptions(namespace: namespace)).generate(plan)
         #expect((result.text == nil) == !result.diagnostics.isEmpty)
         return result.diagnostics.map { "\($0.location.line):\($0.location.column) \($0.sentence)" }
     }
@@ -95,22 +96,30 @@ struct CollisionTests {
         #expect(try problems(PlanFixture.event(payload)).isEmpty)
     }
 
-    @Test("an event may not hide a module that generated code needs; a prefix or swiftName mends it")
-    func modules() throws {
-        let fixture = PlanFixture.root(
-            """
-            <key>events</key><dict><key>Swift</key><dict>
-            <key>registeredTrackers</key><array><string>console</string></array>
-            </dict></dict>
-            """
+    @Test(
+        "an event may not have a name that generated code needs; a swiftName mends it",
+        arguments: [("Swift", ""), ("Sluice", ""), ("Shop Events", ""), ("x", "catalog")]
+    )
+    func modules(key: String, name: String) throws {
+        func fixture(_ name: String) -> PlanFixture {
+            let swiftName = name.isEmpty ? "" : "<key>swiftName</key><string>\(name)</string>"
+            return PlanFixture.root(
+                """
+                <key>events</key><dict><key>\(key)</key><dict>\(swiftName)
+                <key>registeredTrackers</key><array><string>console</string></array>
+                </dict></dict>
+                """
+            )
+        }
+        #expect(
+            try problems(fixture(name), namespace: "ShopEvents").first?.contains("needs for something else") == true
         )
-        #expect(try problems(fixture).first?.contains("hides the module") == true)
-        #expect(try problems(fixture, prefix: "Shop").isEmpty)
+        #expect(try problems(fixture("Other"), namespace: "ShopEvents").isEmpty)
     }
 
     @Test(
         "a type inside an event does not hide a module, nor what every type has",
-        arguments: ["swift", "type", "raw value"]
+        arguments: ["swift", "sluice", "type", "raw value"]
     )
     func nestedModules(name: String) throws {
         let fixture = PlanFixture.payload("<key>\(name)</key><dict>\(enumeration(["a"]))</dict>")
@@ -132,7 +141,7 @@ struct CollisionTests {
 
     @Test("a swiftName resolves what lint calls a collision, and has to be one")
     func swiftName() {
-        func plan(_ second: String) -> PlanReading {
+        func plan(_ second: String) -> PlanReport {
             PlanReader().read([
                 PlanFixture.root(
                     """

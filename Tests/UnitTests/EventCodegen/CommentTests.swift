@@ -1,5 +1,5 @@
 import EventCodegen
-import EventSchema
+import PlanReading
 import Testing
 
 @Suite("Comments of generated code")

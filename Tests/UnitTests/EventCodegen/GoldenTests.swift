@@ -1,6 +1,10 @@
 import EventCodegen
 import EventSchema
+import EventValidation
 import Foundation
+import GoldenEarlier
+import GoldenShapes
+import PlanReading
 import Testing
 
 /// What the generator has to write is checked in, and compiled as a module of its own.
@@ -20,7 +24,7 @@ struct GoldenTests {
     func unchanged(name: String) throws {
         let folder = Self.root + name
         let expected = try String(contentsOfFile: folder + "/GeneratedEvents.swift", encoding: .utf8)
-        let options = CodegenOptions(accessLevel: .public)
+        let options = CodegenOptions(accessLevel: .public, namespace: name + "Events")
         for _ in 0..<3 {
             let generated = try #require(try Self.generate(folder, options: options))
             #expect(Array(generated.utf8) == Array(expected.utf8))
@@ -37,17 +41,55 @@ struct GoldenTests {
         #expect(try Self.generate(folder, options: options) == Self.generate(Self.root + "Shapes", options: options))
     }
 
-    @Test("access level and prefix show in every declaration")
+    @Test("the access level shows in every declaration, and the namespace holds them all")
     func options() throws {
         let folder = Self.root + "Shapes"
         let text = try #require(
-            try Self.generate(folder, options: CodegenOptions(accessLevel: .package, typePrefix: "Shop"))
+            try Self.generate(folder, options: CodegenOptions(accessLevel: .package, namespace: "Shop"))
         )
-        #expect(text.contains("package struct ShopEverything: EventPipeline.AnalyticsEvent"))
-        #expect(text.contains("package static let shopEvents = EventPipeline.EventCatalog("))
-        #expect(text.contains("package import EventPipeline"))
+        #expect(text.contains("package enum Shop {"))
+        #expect(text.contains("package struct Everything: Sluice.AnalyticsEvent"))
+        #expect(text.contains("package static let catalog = Sluice.EventCatalog("))
+        #expect(text.contains("package import Sluice"))
         #expect(!text.contains("public "))
         let plain = try #require(try Self.generate(folder, options: CodegenOptions()))
         #expect(!plain.contains("public ") && !plain.contains("package "))
+    }
+
+    @Test("a comment in the plan changes nothing in the generated code")
+    func comments() throws {
+        let plist = try String(contentsOfFile: Self.root + "Shapes/shapes.plist", encoding: .utf8)
+        func generate(_ text: String) throws -> String {
+            let source = PlanSource(file: "shapes.plist", bytes: Array(text.utf8))
+            let plan = try #require(PlanReader().read([source]).plan)
+            return try #require(SwiftGenerator().generate(plan).text)
+        }
+        let commented = plist.replacing("<key>events</key>", with: "<!-- All of them. -->\n\n<key>events</key>")
+        #expect(commented != plist)
+        #expect(try generate(commented) == generate(plist))
+    }
+
+    @Test(
+        "the namespace of a target is its name and Events, and never the module's own name",
+        arguments: [
+            ("Shop", "ShopEvents"), ("shop-app", "ShopAppEvents"), ("ShopEvents", "ShopPlan"), ("Events", "EventPlan"),
+            ("2nd", "_2ndEvents"),
+        ]
+    )
+    func namespaces(target: String, namespace: String) {
+        #expect(CodegenOptions.namespace(ofTarget: target) == namespace)
+    }
+
+    @Test("code that was generated before version 0.1 compiles, and its catalog has the definitions of today's")
+    func earlier() {
+        let earlier = EventCatalog.events.definitions
+        let current = ShapesEvents.catalog.definitions
+        #expect(earlier.map(\.name) == current.map(\.name))
+        #expect(earlier.map(\.location.file) == current.map(\.location.file))
+        #expect(earlier.map { $0.properties.map(\.name) } == current.map { $0.properties.map(\.name) })
+        #expect(
+            earlier.map { $0.properties.map(\.location.file) } == current.map { $0.properties.map(\.location.file) }
+        )
+        #expect(earlier.contains { $0.location.line > 0 } && current.allSatisfy { $0.location.line == 0 })
     }
 }

@@ -1,10 +1,11 @@
 import EventSchema
 import Foundation
+import PlanReading
 import Testing
 
 @Suite("Binary property lists")
 struct BinaryPlistTests {
-    private func read(_ root: [String: Any]) throws -> PlanReading {
+    private func read(_ root: [String: Any]) throws -> PlanReport {
         let data = try PropertyListSerialization.data(fromPropertyList: root, format: .binary, options: 0)
         return PlanReader().read([PlanSource(file: "b.plist", bytes: Array(data))])
     }
@@ -20,7 +21,7 @@ struct BinaryPlistTests {
         let property = try #require(reading.firstProperty)
         #expect(property.type == .integer && !property.isRequired)
         #expect(property.minimum == .integer(1))
-        #expect(property.location == SourceLocation(file: "b.plist", line: 1, column: 1))
+        #expect(property.location == PlanLocation(file: "b.plist", line: 1, column: 1))
     }
 
     @Test("there are no lines, so the sentence names the key path")

@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 import Testing
 
 @Suite("Definitions")
@@ -33,7 +34,7 @@ struct DefinitionTests {
             deprecated: "x",
             trackers: ["Console"],
             allowsAdditionalProperties: true,
-            location: SourceLocation(file: "plan.plist", line: 4, column: 25)
+            location: PlanLocation(file: "plan.plist", line: 4, column: 25)
         )
         #expect(plan == TrackingPlan(version: "1.2", events: [expected]))
     }

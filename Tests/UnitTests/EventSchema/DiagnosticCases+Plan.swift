@@ -1,4 +1,4 @@
-import EventSchema
+import PlanReading
 
 extension DiagnosticCase {
     static let values: [DiagnosticCase] = [
@@ -29,7 +29,7 @@ extension DiagnosticCase {
         ),
         .init(
             .duplicateEnumValue,
-            "the value already stands in this 'enum', in other code points; remove one of them",
+            "the value is already in this 'enum', in other code points; remove one of them",
             .property(
                 """
                 <key>type</key><string>string</string> <key>enum</key>
@@ -139,7 +139,7 @@ extension DiagnosticCase {
         ),
         .init(
             .duplicateEnumValue,
-            "the value already stands in this 'enum'; remove it",
+            "the value is already in this 'enum'; remove it",
             .property(
                 """
                 <key>type</key><string>decimal</string>

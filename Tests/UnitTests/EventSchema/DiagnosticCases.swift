@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 
 /// A plan with one mistake, which stands at its mark, and the sentence that explains it.
 struct DiagnosticCase: CustomStringConvertible, Sendable {
@@ -72,7 +73,7 @@ extension DiagnosticCase {
         ),
         .init(
             .duplicateKey,
-            "the key 'owner' already stands in line 8",
+            "the key 'owner' is already defined on line 8",
             .event("<key>owner</key> <string>a</string>\n👉<key>owner</key> <string>b</string>")
         ),
         .init(
@@ -231,7 +232,7 @@ extension DiagnosticCase {
         ),
         .init(
             .repeatedEntry,
-            "'Console' already stands in this list; remove it",
+            "'Console' is already in this list; remove it",
             .root(
                 """
                 <key>events</key> <dict><key>e</key> <dict>

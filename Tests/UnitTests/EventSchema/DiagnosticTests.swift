@@ -1,4 +1,6 @@
 import EventSchema
+import PatternMatching
+import PlanReading
 import Testing
 
 @Suite("Diagnostics")
@@ -38,7 +40,7 @@ struct DiagnosticTests {
 
     @Test("a diagnostic is a line as compilers write it")
     func line() {
-        let location = SourceLocation(file: "events/a.plist", line: 12, column: 5)
+        let location = PlanLocation(file: "events/a.plist", line: 12, column: 5)
         let diagnostic = Diagnostic(.unusedPropertyGroup, at: location, "nothing includes the property group 'a'")
         let expected =
             "events/a.plist:12:5: warning: nothing includes the property group 'a' [unused-property-group]"

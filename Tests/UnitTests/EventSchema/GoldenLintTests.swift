@@ -1,4 +1,4 @@
-import EventSchema
+import PlanReading
 import Testing
 
 @Suite("What sluice lint prints")
@@ -70,7 +70,7 @@ struct GoldenLintTests {
         [required-and-deprecated]
         shop.plist:37:25: error: the pattern is no regular expression (RE2 syntax): 'missing ]: [a-' [bad-pattern]
         shop.plist:38:49: error: the value is no string, so it can never be sent [enum-outside-type]
-        shop.plist:38:56: error: the value already stands in this 'enum'; remove it [duplicate-enum-value]
+        shop.plist:38:56: error: the value is already in this 'enum'; remove it [duplicate-enum-value]
         shop.plist:39:6: error: unknown key 'minlength' in a property; did you mean 'minLength'? [unknown-key]
         shop.plist:43:3: error: the event goes nowhere; name its trackers in 'registeredTrackers' [no-trackers]
         shop.plist:43:3: error: the event becomes the Swift type 'OrderPlaced', as 'Order Placed' at \

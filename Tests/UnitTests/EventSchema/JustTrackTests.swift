@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 import Testing
 
 @Suite("JustTrack's format")
@@ -104,7 +105,7 @@ struct JustTrackTests {
         arguments: ["userId", "sessionId", "anonymousId", "id", "context", "xmin", "item_name"]
     )
     func columnNames(key: String) {
-        func plan(_ tracker: String) -> PlanReading {
+        func plan(_ tracker: String) -> PlanReport {
             PlanFixture.event(
                 "<key>payloadKeys</key><array><string>itemName</string><string>\(key)</string></array>",
                 tracker: tracker

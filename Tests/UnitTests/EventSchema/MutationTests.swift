@@ -1,5 +1,6 @@
 import EventSchema
 import Foundation
+import PlanReading
 import Testing
 
 /// Files that are nearly plans must get an answer, whatever it is; libFuzzer does the same for longer.

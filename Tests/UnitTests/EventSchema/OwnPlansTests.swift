@@ -1,5 +1,6 @@
 import EventSchema
 import Foundation
+import PlanReading
 import Testing
 
 @Suite("The plans in events/")

@@ -1,4 +1,5 @@
 import EventSchema
+import PatternMatching
 import Testing
 
 @Suite("Patterns")

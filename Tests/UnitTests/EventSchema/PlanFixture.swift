@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 
 /// A plan file written down in a test, in which `👉` stands before each node that is to be reported.
 struct PlanFixture: CustomStringConvertible, Sendable {
@@ -59,10 +60,10 @@ struct PlanFixture: CustomStringConvertible, Sendable {
 
     var source: PlanSource { PlanSource(file: Self.file, bytes: Array(xml.utf8)) }
 
-    func read() -> PlanReading { PlanReader().read([source]) }
+    func read() -> PlanReport { PlanReader().read([source]) }
 }
 
-extension PlanReading {
+extension PlanReport {
     /// `line:column code` of each problem.
     var places: [String] {
         diagnostics.map { "\($0.location.line):\($0.location.column) \($0.code.rawValue)" }

@@ -1,5 +1,6 @@
 import EventSchema
 import Foundation
+import PlanReading
 import Testing
 
 @Suite("Plan files and folders")
@@ -88,7 +89,7 @@ struct PlanReaderTests {
 
     // MARK: Across files
 
-    private func read(_ files: String...) -> PlanReading {
+    private func read(_ files: String...) -> PlanReport {
         let names = ["a.plist", "b.plist", "c.plist"]
         return PlanReader().read(zip(names, files).map { PlanSource(file: $0, bytes: Array($1.utf8)) })
     }

@@ -1,4 +1,4 @@
-import EventSchema
+import PlanReading
 import Testing
 
 @Suite("Limits of plan files")

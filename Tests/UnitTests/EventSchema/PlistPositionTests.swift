@@ -1,4 +1,5 @@
 import EventSchema
+import PlanReading
 import Testing
 
 @Suite("Places of nodes")

@@ -1,4 +1,5 @@
 import EventSchema
+import PatternMatching
 
 /// Patterns of RE2's that other engines write in another way, and texts that some of them match.
 enum GeneratedPattern {

@@ -1,4 +1,5 @@
 import EventSchema
+import PlanTools
 import Testing
 
 @Suite("The exported page")

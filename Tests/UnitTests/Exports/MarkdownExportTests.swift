@@ -1,9 +1,10 @@
 import EventSchema
+import PlanTools
 import Testing
 
 @Suite("The exported Markdown page")
 struct MarkdownExportTests {
-    private static let place = SourceLocation.line(1)
+    private static let place = PlanLocation.line(1)
 
     private static func page(_ events: [EventDefinition]) -> [Substring] {
         MarkdownExport(TrackingPlan(version: "7", events: events)).text.split(

@@ -1,5 +1,7 @@
 import EventSchema
 import Foundation
+import PlanReading
+import PlanTools
 import Testing
 
 /// The project's own plans, and the real events that come with them.

@@ -1,5 +1,5 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 import Testing
 
 /// Events, what the check at the door says of each, and what the schemas say.
@@ -41,7 +41,7 @@ struct SchemaAgreement {
     /// Records an issue for each event on which the two differ without a reason, and counts the others by their
     /// reasons.
     @discardableResult
-    func verify(sourceLocation: Testing.SourceLocation = #_sourceLocation) throws -> [Inexpressible: Int] {
+    func verify(sourceLocation: SourceLocation = #_sourceLocation) throws -> [Inexpressible: Int] {
         let verdicts = try judge.verdicts()
         try #require(verdicts.count == cases.count, sourceLocation: sourceLocation)
         // Good and bad ones must be among them, or the two could agree by always saying the same.

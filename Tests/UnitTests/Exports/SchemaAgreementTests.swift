@@ -1,6 +1,7 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
+import PlanTools
 import Testing
 
 /// The exported schemas and the check at the door are given the same events, and must say the same.

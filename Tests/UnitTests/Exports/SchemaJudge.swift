@@ -1,5 +1,6 @@
 import EventSchema
 import Foundation
+import PlanTools
 
 /// Python's `jsonschema`, which says of events whether the exported schemas take them.
 ///

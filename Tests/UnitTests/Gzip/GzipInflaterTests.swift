@@ -1,5 +1,5 @@
-import EventPipeline
 import Foundation
+import Gzip
 import Testing
 
 /// The inflater against what the real `gzip` writes.

@@ -1,3 +1,4 @@
+import EventModel
 import JSONTape
 
 /// Gives a text to the parser, with the readable bytes behind it that it wants.

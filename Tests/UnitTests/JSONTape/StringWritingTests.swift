@@ -1,3 +1,4 @@
+import EventModel
 import Foundation
 import JSONTape
 import Testing

@@ -1,6 +1,6 @@
+import EventJournal
 import EventPipeline
-import Journal
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 /// Segments that cannot be read while a tracker goes on from the journal.

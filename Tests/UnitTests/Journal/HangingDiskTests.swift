@@ -1,6 +1,6 @@
+import EventJournal
 import EventPipeline
-import Journal
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 import Testing
 

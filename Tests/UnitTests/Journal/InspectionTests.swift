@@ -1,5 +1,5 @@
+import EventJournal
 import Foundation
-import Journal
 import Testing
 
 @Suite("The inspection of a journal")

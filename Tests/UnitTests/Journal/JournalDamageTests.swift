@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 /// A journal of one segment with frames whose places are known, damaged in every way.

@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 /// What the system keeps in memory of a journal that is written.

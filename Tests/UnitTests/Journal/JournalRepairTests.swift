@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 @Suite("The repair of a journal")

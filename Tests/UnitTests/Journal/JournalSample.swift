@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 /// A journal of a few segments in memory, of which the last is open, and whose frames' places are known.

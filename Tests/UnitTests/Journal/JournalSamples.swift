@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 
 /// A few lines to be journalled.
 struct SampleEntry: JournalEntry {

@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 /// Reading a part of a journal by time.

@@ -1,4 +1,5 @@
-import Journal
+import EventJournal
+import EventModel
 import Testing
 
 /// Writes, fails, crashes and opens a journal again, and compares it with a list in memory.

@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 @Suite("A journal in a simulated file system")

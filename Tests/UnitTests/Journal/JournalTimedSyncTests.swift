@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 /// A journal that is synced from time to time, on a disk that fails.

@@ -1,7 +1,7 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 /// Where a tracker begins that is new to a journal.

@@ -1,7 +1,7 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 @Suite("A pipeline with a journal", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import EventModel
 import EventPipeline
 import Logging
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 @Suite("A pipeline with a journal and a quarantine that is full", .timeLimit(.minutes(5)))

@@ -1,9 +1,9 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
 import Metrics
 import MetricsTestKit
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 /// What becomes of segments that are over.

@@ -1,8 +1,9 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
-import PipelineTestKit
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("When a full journal is said to have room", .timeLimit(.minutes(5)))
 struct PipelineRetryAfterTests {

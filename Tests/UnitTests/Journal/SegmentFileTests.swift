@@ -1,5 +1,5 @@
+import EventJournal
 import Foundation
-import Journal
 import Testing
 
 /// What keeps a segment that holds events from being written over.

@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Synchronization
 
 /// A folder in memory that loses, at a crash, what was not synced, in pieces and in any order, and whose calls can fail.

@@ -1,4 +1,4 @@
-import Journal
+import EventJournal
 import Testing
 
 @Suite("The verification of a journal")

@@ -1,6 +1,6 @@
 import Foundation
 import JustTrack
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 @Suite("JustTrack: what it stored itself", .timeLimit(.minutes(5))) struct DefaultsTests {

@@ -1,7 +1,7 @@
 import Foundation
 import JustTrack
 import JustTrackApp
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 /// What JustTrack's own tests ask of it.

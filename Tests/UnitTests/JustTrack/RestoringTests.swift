@@ -1,6 +1,6 @@
 import Foundation
 import JustTrack
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 import Testing
 

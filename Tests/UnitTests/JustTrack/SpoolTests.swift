@@ -1,6 +1,6 @@
 import Foundation
 import JustTrack
-import PipelineTestKit
+import SluiceTesting
 import Testing
 
 @Suite("JustTrack: spools that are left behind", .timeLimit(.minutes(5))) struct SpoolTests {

@@ -1,6 +1,6 @@
 import Foundation
 import JustTrack
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 
 /// An event of a test's own.

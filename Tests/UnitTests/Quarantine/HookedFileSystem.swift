@@ -1,5 +1,5 @@
+import EventJournal
 import Foundation
-import Journal
 import Synchronization
 
 /// A folder that calls a hook, on the thread that asks, in each sync or each write, and whose writes fail where asked.

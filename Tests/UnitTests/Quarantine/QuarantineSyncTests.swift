@@ -1,10 +1,12 @@
+import EventJournal
 import EventModel
-import EventPipeline
+import EventQuarantine
+import EventValidation
 import Foundation
-import Journal
 import Logging
-import PipelineTestKit
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("A quarantine and the syncs of its disk", .timeLimit(.minutes(5)))
 struct QuarantineSyncTests {

@@ -1,11 +1,13 @@
+import EventJournal
 import EventModel
-import EventPipeline
+import EventQuarantine
 import EventSchema
+import EventValidation
 import Foundation
-import Journal
 import Logging
-import PipelineTestKit
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("The quarantine")
 struct QuarantineTests {
@@ -21,7 +23,7 @@ struct QuarantineTests {
             path: "$.payload.price",
             expected: "a number",
             found: "a string",
-            location: SourceLocation(file: "events/retail.plist", line: 12, column: 5)
+            location: PlanLocation(file: "events/retail.plist", line: 12, column: 5)
         )
         return Rejection(index: 0, id: nil, name: nil, violations: [violation], original: original)
     }
@@ -279,7 +281,7 @@ struct ViolationEncodingTests {
     @Test("a verdict has the place in the plan where it has one")
     func members() {
         var bytes: [UInt8] = []
-        let place = SourceLocation(file: "a.plist", line: 1, column: 2)
+        let place = PlanLocation(file: "a.plist", line: 1, column: 2)
         ViolationEncoding.appendJSON(
             of: [
                 Violation(code: .unknownEvent, path: "$.name", expected: "a name of the plan", found: "another"),

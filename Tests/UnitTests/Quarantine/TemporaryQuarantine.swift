@@ -1,8 +1,8 @@
 import EventModel
-import EventPipeline
+import EventQuarantine
 import Foundation
 import Logging
-import PipelineTestKit
+import SluiceTesting
 
 /// Makes a quarantine in a folder of its own, and removes the folder afterwards; `lines` reads it.
 func withQuarantine<Result>(

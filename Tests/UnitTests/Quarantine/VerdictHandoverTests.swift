@@ -1,7 +1,9 @@
+import EventJournal
 import EventModel
 import EventPipeline
-import Journal
-import PipelineTestKit
+import EventQuarantine
+import EventValidation
+import SluiceTesting
 import Testing
 
 @Suite("Verdicts that are handed to the thread that writes them", .timeLimit(.minutes(5)))

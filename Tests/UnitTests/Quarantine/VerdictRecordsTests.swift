@@ -1,7 +1,8 @@
 import EventModel
-import EventPipeline
+import EventQuarantine
+import EventValidation
 import Foundation
-import HTTPIngest
+import SluiceHTTP
 import Testing
 
 @Suite("What a request's rejected events take in the quarantine")

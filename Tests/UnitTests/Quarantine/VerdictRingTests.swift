@@ -1,8 +1,10 @@
+import EventJournal
 import EventModel
-import EventPipeline
-import Journal
-import PipelineTestKit
+import EventQuarantine
+import EventValidation
+import SluiceTesting
 import Testing
+import TrackerKit
 
 @Suite("The quarantine of what senders cause is a ring", .timeLimit(.minutes(5)))
 struct VerdictRingTests {

@@ -1,5 +1,5 @@
 import Foundation
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 
 /// Where threads stop while a test keeps it closed.

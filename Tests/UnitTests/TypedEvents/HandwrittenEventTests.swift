@@ -1,5 +1,5 @@
 import EventModel
-import EventPipeline
+import EventValidation
 import GoldenShapes
 import Testing
 
@@ -8,15 +8,15 @@ import Testing
 struct HandwrittenEventTests {
     /// Claims to be `Limits Kept`, and encodes what a test says.
     private struct Claimant: AnalyticsEvent {
-        static var catalog: EventCatalog { .events }
-        static var definitionIndex: Int { LimitsKept.definitionIndex }
+        static var catalog: EventCatalog { ShapesEvents.catalog }
+        static var definitionIndex: Int { ShapesEvents.LimitsKept.definitionIndex }
         let body: @Sendable (inout PayloadEncoder) -> Void
 
         func encode(into payload: inout PayloadEncoder) { body(&payload) }
     }
 
     private func codes(_ body: @escaping @Sendable (inout PayloadEncoder) -> Void) -> [String] {
-        var builder = EventBatchBuilder(catalog: .events)
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
         do throws(InvalidEvent) {
             try builder.append(Claimant(body: body))
             return []
@@ -47,11 +47,11 @@ struct HandwrittenEventTests {
     @Test("a place that no catalog has is an event that it does not know")
     func place() {
         struct Stray: AnalyticsEvent {
-            static var catalog: EventCatalog { .events }
+            static var catalog: EventCatalog { ShapesEvents.catalog }
             static var definitionIndex: Int { 5000 }
             func encode(into payload: inout PayloadEncoder) {}
         }
-        for catalog in [EventCatalog.events, EventCatalog(plan: EventCatalog.events.plan)] {
+        for catalog in [ShapesEvents.catalog, EventCatalog(plan: ShapesEvents.catalog.plan)] {
             var builder = EventBatchBuilder(catalog: catalog)
             var codes: [VerdictCode] = []
             do throws(InvalidEvent) { try builder.append(Stray()) } catch { codes = error.violations.map(\.code) }
@@ -62,13 +62,13 @@ struct HandwrittenEventTests {
     @Test("additional properties come once, at the end, and not inside an element")
     func additional() {
         struct Open: AnalyticsEvent {
-            static var catalog: EventCatalog { .events }
-            static var definitionIndex: Int { AnythingGoes.definitionIndex }
+            static var catalog: EventCatalog { ShapesEvents.catalog }
+            static var definitionIndex: Int { ShapesEvents.AnythingGoes.definitionIndex }
             let body: @Sendable (inout PayloadEncoder) -> Void
             func encode(into payload: inout PayloadEncoder) { body(&payload) }
         }
         func codes(_ body: @escaping @Sendable (inout PayloadEncoder) -> Void) -> [VerdictCode] {
-            var builder = EventBatchBuilder(catalog: .events)
+            var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
             do throws(InvalidEvent) { try builder.append(Open(body: body)) } catch {
                 return error.violations.map(\.code)
             }

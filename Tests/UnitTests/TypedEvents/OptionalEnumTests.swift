@@ -1,13 +1,16 @@
-import EventPipeline
+import EventValidation
 import GoldenNames
 import Testing
 
 @Suite("Enums that may be absent")
 struct OptionalEnumTests {
-    @Test("each value is sent, though one is called none and another one some", arguments: WordsKept.Plan.allCases)
-    func sent(plan: WordsKept.Plan) throws {
-        var builder = EventBatchBuilder(catalog: .events)
-        try builder.append(WordsKept(plan: plan))
+    @Test(
+        "each value is sent, though one is called none and another one some",
+        arguments: NamesEvents.WordsKept.Plan.allCases
+    )
+    func sent(plan: NamesEvents.WordsKept.Plan) throws {
+        var builder = EventBatchBuilder(catalog: NamesEvents.catalog)
+        try builder.append(NamesEvents.WordsKept(plan: plan))
         let finished = builder.finish()
         let batch = try #require(finished)
         let line = Swift.String(decoding: Swift.Array(batch.line(at: 0)), as: UTF8.self)
@@ -16,8 +19,8 @@ struct OptionalEnumTests {
 
     @Test("none and some are no cases, which would be those of the optional")
     func names() {
-        let absent: WordsKept.Plan? = .none
+        let absent: NamesEvents.WordsKept.Plan? = .none
         #expect(absent == nil)
-        #expect(WordsKept.Plan.allCases.map { "\($0)" } == ["none_", "some_", "basic"])
+        #expect(NamesEvents.WordsKept.Plan.allCases.map { "\($0)" } == ["none_", "some_", "basic"])
     }
 }

@@ -1,12 +1,12 @@
 import EventModel
-import EventPipeline
+import EventValidation
 import GoldenShapes
 import Testing
 
 /// Typed events by chance: encoded, accepted by the validator as they are, and read back as the values they were.
 @Suite("Typed events and back")
 struct RoundTripTests {
-    private static let catalog = EventCatalog.events
+    private static let catalog = ShapesEvents.catalog
 
     /// Encodes the event, and compares what stands in the payload with what it should be.
     private func check(_ event: some AnalyticsEvent, _ expected: ReferenceJSON) throws {
@@ -36,7 +36,7 @@ struct RoundTripTests {
     @Test("every type, with values by chance", arguments: 0..<400)
     func everything(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        let event = Everything(
+        let event = ShapesEvents.Everything(
             stringValue: values.string(),
             integerValue: values.integer(),
             numberValue: values.number(),
@@ -65,7 +65,7 @@ struct RoundTripTests {
     @Test("every type, mostly absent", arguments: 0..<200)
     func optional(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        let event = EverythingOptional(
+        let event = ShapesEvents.EverythingOptional(
             stringValue: values.maybe { $0.string() },
             integerValue: values.maybe { $0.integer() },
             numberValue: values.maybe { $0.number() },
@@ -98,7 +98,7 @@ struct RoundTripTests {
     @Test("what is required but nullable is null where there is no value", arguments: 0..<50)
     func nullable(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        let event = EverythingNullable(
+        let event = ShapesEvents.EverythingNullable(
             stringValue: values.maybe { $0.string() },
             integerValue: nil,
             decimalValue: nil,
@@ -120,17 +120,17 @@ struct RoundTripTests {
     @Test("every value of every enum", arguments: 0..<100)
     func choices(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        let event = ChoiceMade(
-            country: values.pick(ChoiceMade.Country.allCases),
-            size: values.pick(ChoiceMade.Size.allCases),
-            rate: values.pick(ChoiceMade.Rate.allCases),
-            amount: values.pick(ChoiceMade.Amount.allCases),
+        let event = ShapesEvents.ChoiceMade(
+            country: values.pick(ShapesEvents.ChoiceMade.Country.allCases),
+            size: values.pick(ShapesEvents.ChoiceMade.Size.allCases),
+            rate: values.pick(ShapesEvents.ChoiceMade.Rate.allCases),
+            amount: values.pick(ShapesEvents.ChoiceMade.Amount.allCases),
             agreed: .`true`,
-            moment: values.pick(ChoiceMade.Moment.allCases),
-            day: values.pick(ChoiceMade.Day.allCases),
-            key: values.pick(ChoiceMade.Key.allCases),
-            maybe: values.maybe { $0.pick(ChoiceMade.Maybe.allCases) },
-            several: values.list { $0.pick(ChoiceMade.Several.allCases) }
+            moment: values.pick(ShapesEvents.ChoiceMade.Moment.allCases),
+            day: values.pick(ShapesEvents.ChoiceMade.Day.allCases),
+            key: values.pick(ShapesEvents.ChoiceMade.Key.allCases),
+            maybe: values.maybe { $0.pick(ShapesEvents.ChoiceMade.Maybe.allCases) },
+            several: values.list { $0.pick(ShapesEvents.ChoiceMade.Several.allCases) }
         )
         let amount = event.amount == ._1_50 ? "1.50" : "1000"
         let moment = try #require(Timestamp(event.moment.rawValue)).description
@@ -150,7 +150,7 @@ struct RoundTripTests {
     @Test("objects in objects, in arrays, and arrays in arrays", arguments: 0..<200)
     func nested(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        let event = OrderShipped(
+        let event = ShapesEvents.OrderShipped(
             address: .init(
                 street: String(values.string().prefix(40)),
                 zip: "12345",
@@ -187,7 +187,10 @@ struct RoundTripTests {
     @Test("additional properties come after the plan's, by their keys", arguments: 0..<100)
     func additional(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
-        let event = AnythingGoes(known: values.maybe { $0.string() }, additionalProperties: values.members())
+        let event = ShapesEvents.AnythingGoes(
+            known: values.maybe { $0.string() },
+            additionalProperties: values.members()
+        )
         guard case .object(let others) = ReferenceJSON.members(event.additionalProperties) else { return }
         let known = event.known.map { [ReferenceMember.named("known", .text($0))] } ?? []
         try check(event, .object(known + others))
@@ -195,6 +198,6 @@ struct RoundTripTests {
 
     @Test("an event without properties")
     func empty() throws {
-        try check(NothingSaid(), .object([]))
+        try check(ShapesEvents.NothingSaid(), .object([]))
     }
 }

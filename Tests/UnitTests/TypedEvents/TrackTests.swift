@@ -1,12 +1,14 @@
+import EventJournal
 import EventModel
 import EventPipeline
 import EventSchema
+import EventValidation
 import GoldenShapes
-import Journal
 import Logging
-import PipelineTestKit
+import SluiceTesting
 import Synchronization
 import Testing
+import TrackerKit
 
 @Suite("Tracking typed events", .timeLimit(.minutes(5)))
 struct TrackTests {
@@ -17,7 +19,7 @@ struct TrackTests {
     private func pipeline(
         _ trackers: [any Tracker],
         capacityInEvents: Int = 100_000,
-        catalog: EventCatalog = .events
+        catalog: EventCatalog = ShapesEvents.catalog
     ) throws -> Pipeline {
         try Pipeline(
             catalog: catalog,
@@ -45,18 +47,22 @@ struct TrackTests {
         let pipeline = try pipeline([tracker])
         let id = EventID(high: 1, low: 2)
         try await run(pipeline) {
-            try await EventContext.with(EventContext(userId: "outer", sessionId: "s", requestId: "r-1")) {
-                try await EventContext.with(EventContext(anonymousId: "a", attributes: ["ip": "::1"])) {
-                    try await pipeline.track(NothingSaid(), userId: "inner", id: id)
+            try await EventContext.with(EventContext(userID: "outer", sessionID: "s", requestID: "r-1")) {
+                try await EventContext.with(EventContext(anonymousID: "a", attributes: ["ip": "::1"])) {
+                    try await pipeline.track(ShapesEvents.NothingSaid(), userID: "inner", id: id)
                 }
-                try await pipeline.track(NothingSaid(), id: id, time: Timestamp(microseconds: 0, fractionDigits: 0))
+                try await pipeline.track(
+                    ShapesEvents.NothingSaid(),
+                    id: id,
+                    time: Timestamp(microseconds: 0, fractionDigits: 0)
+                )
             }
-            try await pipeline.track(NothingSaid(), id: id)
+            try await pipeline.track(ShapesEvents.NothingSaid(), id: id)
         }
         let head = #"{"id":"00000000-0000-0001-0000-000000000002","name":"Nothing Said","#
         let arrival = #""receivedAt":"2023-11-14T22:13:20.123456Z""#
         #expect(
-            tracker.lines == [
+            tracker.events.map(\.json) == [
                 head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"userId":"inner","anonymousId":"a","#
                     + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{}}"#,
                 head + #""time":"1970-01-01T00:00:00Z",\#(arrival),"userId":"outer","sessionId":"s","#
@@ -70,12 +76,12 @@ struct TrackTests {
     func invalid() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
-        let event = LimitsKept(code: "x", count: 0, share: 0, price: 0)
+        let event = ShapesEvents.LimitsKept(code: "x", count: 0, share: 0, price: 0)
         try await run(pipeline) {
             await #expect(throws: TrackError.self) { try await pipeline.track(event) }
             #expect(throws: InvalidEvent.self) { try pipeline.tryTrack(event) }
         }
-        #expect(tracker.lines.isEmpty)
+        #expect(tracker.events.isEmpty)
         #expect(pipeline.statistics.accepted == 0)
     }
 
@@ -84,16 +90,16 @@ struct TrackTests {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
         try await run(pipeline) {
-            #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
-            #expect(try pipeline.tryTrack(NothingSaid()) == .full)
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .taken)
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .full)
             #expect(pipeline.statistics.waitingBatches == 0)
-            let waiting = Task { try await pipeline.track(NothingSaid()) }
+            let waiting = Task { try await pipeline.track(ShapesEvents.NothingSaid()) }
             while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
             tracker.release()
             try await waiting.value
         }
-        #expect(try pipeline.tryTrack(NothingSaid()) == .closed)
-        await #expect(throws: TrackError.notTaken(.closed)) { try await pipeline.track(NothingSaid()) }
+        #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .closed)
+        await #expect(throws: TrackError.notTaken(.closed)) { try await pipeline.track(ShapesEvents.NothingSaid()) }
         #expect(tracker.delivered.count == 2)
     }
 
@@ -102,9 +108,9 @@ struct TrackTests {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
         try await run(pipeline) {
-            let first = try pipeline.tryTrack(NothingSaid())
+            let first = try pipeline.tryTrack(ShapesEvents.NothingSaid())
             #expect(first == .taken)
-            let waiting = Task { try await pipeline.track(NothingSaid()) }
+            let waiting = Task { try await pipeline.track(ShapesEvents.NothingSaid()) }
             while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
             waiting.cancel()
             await #expect(throws: TrackError.notTaken(.withdrawn)) { try await waiting.value }
@@ -121,7 +127,7 @@ struct TrackTests {
                 for _ in 0..<3 {
                     group.addTask {
                         var taken = 0
-                        while let outcome = try? pipeline.tryTrack(NothingSaid()), outcome != .closed {
+                        while let outcome = try? pipeline.tryTrack(ShapesEvents.NothingSaid()), outcome != .closed {
                             if outcome == .taken { taken += 1 }
                             await Task.yield()
                         }
@@ -142,7 +148,7 @@ struct TrackTests {
     func reentrant() throws {
         let pipeline = try pipeline([RecordingTracker(name: "console")])
         let event = Reentrant {
-            let outcome = try? pipeline.tryTrack(NothingSaid())
+            let outcome = try? pipeline.tryTrack(ShapesEvents.NothingSaid())
             #expect(outcome == .taken)
         }
         #expect(try pipeline.tryTrack(event) == .taken)
@@ -154,15 +160,17 @@ struct TrackTests {
         let tracker = RecordingTracker(name: "kafka")
         let pipeline = try pipeline([tracker])
         let events = (0..<2500).map { number in
-            OrderShipped(address: .init(street: "\(number)", zip: "12345"), items: [])
+            ShapesEvents.OrderShipped(address: .init(street: "\(number)", zip: "12345"), items: [])
         }
         try await run(pipeline) {
             let taken = try await pipeline.track(contentsOf: events)
             #expect(taken == 2500)
             await pipeline.flush()
-            #expect(tracker.lines.count == 2500)
+            #expect(tracker.events.count == 2500)
         }
-        let streets = tracker.lines.compactMap { $0.split(separator: "\"street\":\"").last?.prefix { $0 != "\"" } }
+        let streets = tracker.events.map(\.json).compactMap {
+            $0.split(separator: "\"street\":\"").last?.prefix { $0 != "\"" }
+        }
         #expect(streets.map(String.init) == (0..<2500).map(String.init))
     }
 
@@ -171,12 +179,12 @@ struct TrackTests {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
         try await run(pipeline) {
-            let events: [any AnalyticsEvent] = [NothingSaid(), AnythingGoes(known: "x")]
-            let taken = try await pipeline.track(contentsOf: events, context: EventContext(userId: "u"))
+            let events: [any AnalyticsEvent] = [ShapesEvents.NothingSaid(), ShapesEvents.AnythingGoes(known: "x")]
+            let taken = try await pipeline.track(contentsOf: events, context: EventContext(userID: "u"))
             #expect(taken == 2)
         }
-        #expect(tracker.lines.allSatisfy { $0.contains(#""userId":"u""#) })
-        #expect(tracker.lines.count == 2)
+        #expect(tracker.events.map(\.json).allSatisfy { $0.contains(#""userId":"u""#) })
+        #expect(tracker.events.count == 2)
     }
 
     @Test("an invalid event among many says how many went in before it")
@@ -186,7 +194,9 @@ struct TrackTests {
         let codes = (0..<1500).map { $0 == 1200 ? "wrong" : "AB" }
         try await run(pipeline) {
             do throws(TrackInterruption) {
-                try await pipeline.track(contentsOf: codes.map { LimitsKept(code: $0, count: 1, share: 0, price: 0) })
+                try await pipeline.track(
+                    contentsOf: codes.map { ShapesEvents.LimitsKept(code: $0, count: 1, share: 0, price: 0) }
+                )
                 Issue.record("the invalid event was taken")
             } catch {
                 #expect(error.taken == 1200)
@@ -197,7 +207,7 @@ struct TrackTests {
             }
             await pipeline.flush()
         }
-        #expect(tracker.lines.count == 1200)
+        #expect(tracker.events.count == 1200)
     }
 
     private func pipeline(
@@ -206,7 +216,7 @@ struct TrackTests {
         configuration: JournalConfiguration = .small()
     ) throws -> Pipeline {
         try Pipeline(
-            catalog: .events,
+            catalog: ShapesEvents.catalog,
             trackers: [tracker],
             journal: Journal(files, configuration: configuration, now: 0),
             configuration: .init(queue: .init(fullPolicy: .spill), delivery: .init(linger: .zero)),
@@ -221,11 +231,11 @@ struct TrackTests {
     func beforeRun() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 2))
-        try await pipeline.track(NothingSaid(), userId: "early")
+        try await pipeline.track(ShapesEvents.NothingSaid(), userID: "early")
         #expect(pipeline.statistics.accepted == 1)
-        #expect(tracker.lines.isEmpty)
+        #expect(tracker.events.isEmpty)
         try await run(pipeline) { await pipeline.flush() }
-        #expect(tracker.lines.count == 1)
+        #expect(tracker.events.count == 1)
     }
 
     @Test(
@@ -237,27 +247,29 @@ struct TrackTests {
         do {
             let pipeline = try pipeline(RecordingTracker(name: "console"), journal: files)
             kept = pipeline
-            try await pipeline.track(NothingSaid())
+            try await pipeline.track(ShapesEvents.NothingSaid())
         }
         while kept != nil { await Task.yield() }
         let tracker = RecordingTracker(name: "console")
         let next = try pipeline(tracker, journal: files.crashedCopy())
         try await run(next) { await next.flush() }
-        #expect(tracker.lines.count == 1)
+        #expect(tracker.events.count == 1)
     }
 
     @Test("whoever tracks first does not lend its context to the answers of those who come later")
     func contextOfCommits() async throws {
         let pipeline = try pipeline(RecordingTracker(name: "console"), journal: SimulatedFileSystem(seed: 4))
-        try await EventContext.with(EventContext(userId: "first")) { try await pipeline.track(NothingSaid()) }
-        var builder = EventBatchBuilder(catalog: .events, now: now)
-        try builder.append(NothingSaid())
+        try await EventContext.with(EventContext(userID: "first")) {
+            try await pipeline.track(ShapesEvents.NothingSaid())
+        }
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog, now: now)
+        try builder.append(ShapesEvents.NothingSaid())
         let finished = builder.finish()
         let batch = try #require(finished)
-        let userId = await withCheckedContinuation { continuation in
-            _ = pipeline.submit(batch) { _ in continuation.resume(returning: EventContext.current.userId) }
+        let userID = await withCheckedContinuation { continuation in
+            _ = pipeline.submit(batch) { _ in continuation.resume(returning: EventContext.current.userID) }
         }
-        #expect(userId == nil)
+        #expect(userID == nil)
     }
 
     @Test("flush waits for what tryTrack took, though it was on its way to the journal")
@@ -267,11 +279,11 @@ struct TrackTests {
             let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: UInt64(seed)))
             try await run(pipeline) {
                 for _ in 0..<100 {
-                    let outcome = try pipeline.tryTrack(NothingSaid())
+                    let outcome = try pipeline.tryTrack(ShapesEvents.NothingSaid())
                     #expect(outcome == .taken)
                 }
                 await pipeline.flush()
-                #expect(tracker.lines.count == 100)
+                #expect(tracker.events.count == 100)
             }
         }
     }
@@ -280,14 +292,17 @@ struct TrackTests {
     func impossibleTrackers() throws {
         let duplicate = #expect(throws: PipelineError.self) {
             try Pipeline(
-                catalog: .events,
+                catalog: ShapesEvents.catalog,
                 trackers: [RecordingTracker(name: "console"), RecordingTracker(name: "Console")]
             )
         }
         #expect(duplicate?.code == .duplicateTracker)
         #expect(duplicate?.tracker == "Console")
         let many = #expect(throws: PipelineError.self) {
-            try Pipeline(catalog: .events, trackers: (0...64).map { RecordingTracker(name: "tracker \($0)") })
+            try Pipeline(
+                catalog: ShapesEvents.catalog,
+                trackers: (0...64).map { RecordingTracker(name: "tracker \($0)") }
+            )
         }
         #expect(many?.code == .tooManyTrackers)
     }
@@ -298,16 +313,16 @@ struct TrackTests {
         let files = SimulatedFileSystem(seed: 1)
         let pipeline = try pipeline(tracker, journal: files)
         try await run(pipeline) {
-            try await pipeline.track(NothingSaid(), userId: "kept")
-            #expect(try pipeline.tryTrack(NothingSaid()) == .taken)
+            try await pipeline.track(ShapesEvents.NothingSaid(), userID: "kept")
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .taken)
             await pipeline.flush()
             files.setFailures(1000)
-            let error = await #expect(throws: TrackError.self) { try await pipeline.track(NothingSaid()) }
+            let error = await #expect(throws: TrackError.self) { try await pipeline.track(ShapesEvents.NothingSaid()) }
             #expect(error?.isRetryable == true)
-            #expect(try pipeline.tryTrack(NothingSaid()) == .notStored)
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .notStored)
             files.setFailures(0)
         }
-        #expect(tracker.lines.count == 2)
+        #expect(tracker.events.count == 2)
     }
 
     @Test("tryTrack says that a full journal takes nothing, and goes on when it has room again")
@@ -317,17 +332,17 @@ struct TrackTests {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 5), configuration: configuration)
         try await run(pipeline) {
-            try await pipeline.track(NothingSaid())
+            try await pipeline.track(ShapesEvents.NothingSaid())
             await tracker.waitForDeliveries(1)
-            while (try? await pipeline.track(NothingSaid())) != nil {}
-            #expect(try pipeline.tryTrack(NothingSaid()) == .notStored)
+            while (try? await pipeline.track(ShapesEvents.NothingSaid())) != nil {}
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .notStored)
             tracker.release()
             await pipeline.flush()
             let accepted = pipeline.statistics.accepted
             #expect(accepted > 0)
             for _ in 0..<10_000 where pipeline.statistics.accepted == accepted {
                 clock.advance(by: .seconds(1))
-                _ = try pipeline.tryTrack(NothingSaid())
+                _ = try pipeline.tryTrack(ShapesEvents.NothingSaid())
                 await Task.yield()
             }
             #expect(pipeline.statistics.accepted > accepted)
@@ -337,7 +352,7 @@ struct TrackTests {
     @Test("an event of another catalog is taken where this one defines it in the same way, and else refused")
     func otherCatalog() async throws {
         let tracker = RecordingTracker(name: "console")
-        var plan = EventCatalog.events.plan
+        var plan = ShapesEvents.catalog.plan
         plan.events.reverse()
         plan.events.removeAll { $0.name == "Anything Goes" }
         for index in plan.events.indices where plan.events[index].name == "Limits Kept" {
@@ -351,37 +366,21 @@ struct TrackTests {
         }
         let pipeline = try pipeline([tracker], catalog: EventCatalog(plan: plan))
         try await run(pipeline) {
-            try await pipeline.track(NothingSaid())
-            await #expect(throws: TrackError.self) { try await pipeline.track(AnythingGoes()) }
+            try await pipeline.track(ShapesEvents.NothingSaid())
+            await #expect(throws: TrackError.self) { try await pipeline.track(ShapesEvents.AnythingGoes()) }
             await #expect(throws: TrackError.self) {
-                try await pipeline.track(LimitsKept(code: "AB", count: 1, share: 0, price: 0))
+                try await pipeline.track(ShapesEvents.LimitsKept(code: "AB", count: 1, share: 0, price: 0))
             }
         }
-        #expect(tracker.lines.count == 1)
+        #expect(tracker.events.count == 1)
     }
 }
 
 /// An event that does something while it is encoded.
 private struct Reentrant: AnalyticsEvent {
-    static var catalog: EventCatalog { .events }
-    static var definitionIndex: Int { NothingSaid.definitionIndex }
+    static var catalog: EventCatalog { ShapesEvents.catalog }
+    static var definitionIndex: Int { ShapesEvents.NothingSaid.definitionIndex }
     let act: @Sendable () -> Void
 
     func encode(into payload: inout PayloadEncoder) { act() }
-}
-
-/// Keeps the lines it gets.
-private final class RecordingTracker: Tracker {
-    let name: String
-    private let kept = Mutex<[String]>([])
-    var lines: [String] { kept.withLock { $0 } }
-
-    init(name: String) {
-        self.name = name
-    }
-
-    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
-        kept.withLock { $0 += delivery.map(\.json) }
-        return .delivered
-    }
 }

@@ -1,13 +1,12 @@
 import EventModel
-import EventPipeline
-import EventSchema
+import EventValidation
 import GoldenShapes
 import Testing
 
 @Suite("Limits of typed events")
 struct TypedLimitTests {
     private func problems(_ event: some AnalyticsEvent, context: EventContext = EventContext()) -> [String] {
-        var builder = EventBatchBuilder(catalog: .events)
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
         do throws(InvalidEvent) {
             try builder.append(event, context: context)
             return []
@@ -26,23 +25,17 @@ struct TypedLimitTests {
         share: Double = 0.5,
         price: ExactDecimal = 1,
         tags: [String]? = nil
-    ) -> LimitsKept {
-        LimitsKept(code: code, word: word, count: count, share: share, price: price, tags: tags)
+    ) -> ShapesEvents.LimitsKept {
+        ShapesEvents.LimitsKept(code: code, word: word, count: count, share: share, price: price, tags: tags)
     }
 
-    /// The line of a property in shapes.plist, as the plan's reader found it.
-    private func line(of name: String) throws -> Int {
-        let definition = try #require(EventCatalog.events.definitions.first { $0.name == "Limits Kept" })
-        return try #require(definition.properties.first { $0.name == name }).location.line
-    }
-
-    @Test("each limit is named with its property and the plan's line")
+    @Test("each limit is named with its property and the plan's file")
     func eachLimit() throws {
-        func expect(_ event: LimitsKept, _ code: String, _ property: String, _ path: String? = nil) throws {
+        func expect(_ event: ShapesEvents.LimitsKept, _ code: String, _ property: String, _ path: String? = nil) throws
+        {
             let problems = problems(event)
             #expect(problems.count == 1, "\(problems)")
-            let place = "shapes.plist:\(try line(of: property)):"
-            #expect(problems.first?.hasPrefix("\(code) $.payload.\(path ?? property) \(place)") == true, "\(problems)")
+            #expect(problems.first == "\(code) $.payload.\(path ?? property) shapes.plist", "\(problems)")
         }
         #expect(problems(limits(word: "Hello", tags: ["a"])).isEmpty)
         try expect(limits(code: "A"), "too-short", "code")
@@ -66,7 +59,7 @@ struct TypedLimitTests {
 
     @Test("what is inside an object is named by its path")
     func path() {
-        let event = OrderShipped(
+        let event = ShapesEvents.OrderShipped(
             address: .init(street: "x", zip: "1", geo: .init(lat: 91, lon: 0)),
             items: [.init(sku: "a", quantity: 1), .init(sku: "b", quantity: 0)]
         )
@@ -79,41 +72,51 @@ struct TypedLimitTests {
     @Test("NUL characters, which PostgreSQL cannot hold, are found wherever they stand")
     func nul() {
         #expect(problems(limits(word: "hello\0")).first?.hasPrefix("malformed-json $.payload.word") == true)
-        let additional = AnythingGoes(known: "x", additionalProperties: ["a": 1, "b": "\0"])
+        let additional = ShapesEvents.AnythingGoes(known: "x", additionalProperties: ["a": 1, "b": "\0"])
         #expect(problems(additional) == ["malformed-json $.payload.b -"])
-        let context = EventContext(userId: "\0", attributes: ["\0": 1])
+        let context = EventContext(userID: "\0", attributes: ["\0": 1])
         #expect(
-            problems(NothingSaid(), context: context) == ["malformed-json $.userId -", "malformed-json $.context -"]
+            problems(ShapesEvents.NothingSaid(), context: context) == [
+                "malformed-json $.userId -", "malformed-json $.context -",
+            ]
         )
     }
 
     @Test("values of any kind have to be JSON, and not too deep")
     func free() {
-        let infinite = AnythingGoes(additionalProperties: ["a": [["b": .number(.infinity)]]])
+        let infinite = ShapesEvents.AnythingGoes(additionalProperties: ["a": [["b": .number(.infinity)]]])
         #expect(problems(infinite) == ["out-of-range $.payload.a -"])
         var deep = JSONValue.integer(1)
         for _ in 0..<62 { deep = [deep] }
-        #expect(problems(AnythingGoes(additionalProperties: ["a": deep])).isEmpty)
-        #expect(problems(AnythingGoes(additionalProperties: ["a": [deep]])).first?.hasPrefix("too-deep") == true)
+        #expect(problems(ShapesEvents.AnythingGoes(additionalProperties: ["a": deep])).isEmpty)
+        #expect(
+            problems(ShapesEvents.AnythingGoes(additionalProperties: ["a": [deep]])).first?.hasPrefix("too-deep")
+                == true
+        )
     }
 
     @Test("an additional property may not be one that the plan names")
     func additional() {
-        #expect(problems(AnythingGoes(additionalProperties: ["known": 1])).first?.hasPrefix("malformed-json") == true)
+        #expect(
+            problems(ShapesEvents.AnythingGoes(additionalProperties: ["known": 1])).first?.hasPrefix("malformed-json")
+                == true
+        )
     }
 
     @Test("an event takes at most 1 MiB, as over HTTP")
     func size() throws {
-        var builder = EventBatchBuilder(catalog: .events)
-        try builder.append(AnythingGoes(known: ""))
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
+        try builder.append(ShapesEvents.AnythingGoes(known: ""))
         let rest = (1 << 20) - (builder.byteCount - 1)
-        #expect(problems(AnythingGoes(known: String(repeating: "x", count: rest))).isEmpty)
-        #expect(problems(AnythingGoes(known: String(repeating: "x", count: rest + 1))) == ["too-large $ -"])
+        #expect(problems(ShapesEvents.AnythingGoes(known: String(repeating: "x", count: rest))).isEmpty)
+        #expect(
+            problems(ShapesEvents.AnythingGoes(known: String(repeating: "x", count: rest + 1))) == ["too-large $ -"]
+        )
     }
 
     @Test("at most ten violations are listed, and none shows a value")
     func list() {
-        var builder = EventBatchBuilder(catalog: .events)
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
         var error: InvalidEvent?
         do throws(InvalidEvent) {
             try builder.append(limits(code: "geheim!", tags: Array(repeating: "", count: 50)))
@@ -122,12 +125,12 @@ struct TypedLimitTests {
         }
         #expect(error?.violations.count == 10)
         #expect(error.map { "\($0)".contains("geheim") } == false)
-        #expect(error?.description.contains("shapes.plist:") == true)
+        #expect(error?.description.contains("(shapes.plist)") == true)
     }
 
     @Test("what was appended before an invalid event stays, and what comes after follows it")
     func neighbours() throws {
-        var builder = EventBatchBuilder(catalog: .events)
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
         try builder.append(limits(code: "AA"))
         var isRefused = false
         do { try builder.append(limits(code: "a")) } catch { isRefused = true }

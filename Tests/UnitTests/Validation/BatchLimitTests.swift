@@ -1,5 +1,5 @@
-import EventPipeline
-import Journal
+import EventJournal
+import EventValidation
 import Testing
 
 @Suite("A limit on the bytes of one batch")

@@ -1,6 +1,5 @@
 import EventModel
-import EventPipeline
-import EventSchema
+import EventValidation
 import Testing
 
 @Suite("A batch")

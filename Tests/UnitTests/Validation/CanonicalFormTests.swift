@@ -1,6 +1,6 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
 import Testing
 
 @Suite("The canonical form")

@@ -1,5 +1,5 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 import Testing
 
 @Suite("A decimal")
@@ -110,7 +110,7 @@ struct DecimalTests {
     @Test("keeps its limits exactly")
     func limits() throws {
         let beyond =
-            "out-of-range $.payload.limited: decimal, at least -0.10 and at most 99999999999999999999.99 / one beyond (2)"
+            "out-of-range $.payload.limited: decimal, at least -0.10 and at most 99999999999999999999.99 / a value out of range (2)"
         for sent in ["-0.1", "-0.1000", "-1e-1", "99999999999999999999.99", "99999999999999999999.990", "0"] {
             #expect(try verdict("\"limited\":\"\(sent)\"") == [])
         }

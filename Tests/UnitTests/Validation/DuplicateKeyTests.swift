@@ -1,4 +1,4 @@
-import EventPipeline
+import EventValidation
 import Testing
 
 @Suite("A key that comes twice")

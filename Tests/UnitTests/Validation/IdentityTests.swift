@@ -1,5 +1,5 @@
 import EventModel
-import EventPipeline
+import EventValidation
 import Testing
 
 @Suite("The id of an event")

@@ -1,5 +1,5 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 import Testing
 
 @Suite("A number")
@@ -64,7 +64,9 @@ struct NumberTests {
         arguments: ["9223372036854775808", "18446744073709551615", "9223372036854775808.0", "1e19", "-1e300"]
     )
     func beyondInt64(sent: String) throws {
-        #expect(try verdict("\"i\":\(sent)") == ["out-of-range $.payload.i: integer of 64 bits / one beyond (1)"])
+        #expect(
+            try verdict("\"i\":\(sent)") == ["out-of-range $.payload.i: integer of 64 bits / a value out of range (1)"]
+        )
     }
 
     @Test("keeps the limits of the plan, the limit itself allowed", arguments: ["-1", "0", "1", "1.0", "-1e0"])
@@ -76,7 +78,7 @@ struct NumberTests {
     func beyondLimits(sent: String) throws {
         #expect(
             try verdict("\"small\":\(sent)")
-                == ["out-of-range $.payload.small: integer, at least -1 and at most 1 / one beyond (3)"]
+                == ["out-of-range $.payload.small: integer, at least -1 and at most 1 / a value out of range (3)"]
         )
     }
 

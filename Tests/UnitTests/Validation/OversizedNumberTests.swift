@@ -1,5 +1,6 @@
 import EventModel
-import EventPipeline
+import EventQuarantine
+import EventValidation
 import Testing
 
 @Suite("Numbers that the parser does not take")

@@ -1,4 +1,4 @@
-import EventPipeline
+import EventValidation
 import Testing
 
 @Suite("A limit on the rejections that are explained")

@@ -1,6 +1,6 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
 import Foundation
 import Testing
 
@@ -31,7 +31,7 @@ extension EventValidator {
     }
 
     /// What is said of one event, which must be the same alone, in an array between others, and as a line.
-    func verdict(of event: String, sourceLocation: Testing.SourceLocation = #_sourceLocation) throws -> [String] {
+    func verdict(of event: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [String] {
         let alone = try check(event)
         let amongOthers = try check("[\(Sent.ping()), \(event) ,\(Sent.ping())]")
         let asLine = try check("\(Sent.ping())\n\(event)\n\(Sent.ping())\n", as: .lines)

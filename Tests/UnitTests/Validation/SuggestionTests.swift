@@ -1,5 +1,5 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 import Testing
 
 @Suite("What may have been meant")

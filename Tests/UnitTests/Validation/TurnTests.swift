@@ -1,4 +1,4 @@
-import EventPipeline
+import EventValidation
 import Testing
 
 @Suite("A body that is checked in turns")

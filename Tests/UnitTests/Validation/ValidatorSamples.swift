@@ -1,9 +1,10 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
+import TrackerKit
 
-extension SourceLocation {
-    static func line(_ line: Int) -> SourceLocation { SourceLocation(file: "plan.plist", line: line, column: 3) }
+extension PlanLocation {
+    static func line(_ line: Int) -> PlanLocation { PlanLocation(file: "plan.plist", line: line, column: 3) }
 }
 
 extension EventCatalog {

@@ -1,4 +1,4 @@
-import EventPipeline
+import EventValidation
 import Testing
 
 @Suite("A verdict")
@@ -75,7 +75,10 @@ struct VerdictTests {
             Sent.purchase(#","size":"huge""#),
             #"not-in-enum $.payload.size: one of "small", "large" / another string (5)"#
         ),
-        Case(Sent.purchase(#","total":0"#), "out-of-range $.payload.total: decimal, at least 0.01 / one beyond (6)"),
+        Case(
+            Sent.purchase(#","total":0"#),
+            "out-of-range $.payload.total: decimal, at least 0.01 / a value out of range (6)"
+        ),
         Case(
             Sent.purchase(#","code":"b12""#),
             "pattern-mismatch $.payload.code: a match of ^[a-z][0-9]$ / another string (4)"
@@ -102,8 +105,8 @@ struct VerdictTests {
         ),
         Case(
             #"{"name":"Item Purchased","payload":{"sku":"AB","quantity":0,"price":-0.5}}"#,
-            "out-of-range $.payload.quantity: integer, at least 1 and at most 1000 / one beyond (2)",
-            "out-of-range $.payload.price: number, at least 0 / one beyond (3)"
+            "out-of-range $.payload.quantity: integer, at least 1 and at most 1000 / a value out of range (2)",
+            "out-of-range $.payload.price: number, at least 0 / a value out of range (3)"
         ),
     ]
 

@@ -1,6 +1,5 @@
-public import EventPipeline
-import EventSchema
 public import Foundation
+public import Sluice
 
 /// Keeps each event in a file named after it: the ten-line way to write a tracker.
 ///

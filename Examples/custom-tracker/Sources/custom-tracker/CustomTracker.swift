@@ -1,8 +1,8 @@
-import EventPipeline
-import EventSchema
 import FileTracker
 import Foundation
 import Logging
+import PlanReading
+import Sluice
 
 /// Runs a pipeline inside a program, with a tracker of its own: two events go through it, and one is turned down.
 @main

@@ -1,7 +1,7 @@
-import EventModel
 import FileTracker
 import Foundation
-import PipelineTestKit
+import Sluice
+import SluiceTesting
 import Testing
 
 @Test("the tracker keeps every promise a tracker makes")

@@ -1,8 +1,7 @@
-import ConsoleTracker
-import EventPipeline
 import Foundation
 import Hummingbird
 import Logging
+import Sluice
 
 /// The service as it is run: settings from the environment, one pipeline, one server.
 @main
@@ -22,7 +21,7 @@ struct App {
         let environment = Environment()
         let ledger = RevenueLedger()
         let pipeline = try Pipeline(
-            catalog: .events,
+            catalog: AppEvents.catalog,
             trackers: [.console(.json), RevenueTracker(ledger: ledger)],
             // Events are acknowledged when they are in here, and delivered after a restart where they were not before it.
             journal: .directory(environment.get("JOURNAL") ?? "journal"),

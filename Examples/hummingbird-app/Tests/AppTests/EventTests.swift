@@ -1,9 +1,9 @@
 import App
-import EventPipeline
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
-import PipelineTestKit
+import Sluice
+import SluiceTesting
 import Testing
 
 /// What requests make of events.
@@ -11,7 +11,7 @@ import Testing
     private let recorder = RecordingTracker(name: "console")
 
     private func pipeline() throws -> Pipeline {
-        try Pipeline(catalog: .events, trackers: [recorder], logger: TestApp.logger)
+        try Pipeline(catalog: AppEvents.catalog, trackers: [recorder], logger: TestApp.logger)
     }
 
     @Test("an order, its cancellation and a look at a menu are tracked with who did it and in which request")
@@ -28,18 +28,28 @@ import Testing
             #expect(try await client.get("/restaurants").status == .ok)
             return id
         }
-        let order = #""orderId":"\#(id)","restaurantId":"da-enzo","totalInPence":1900"#
+        let orderID = try #require(EventID(id))
         #expect(recorder.events.map(\.name) == ["Order Placed", "Order Cancelled", "Menu Viewed"])
-        #expect(
-            recorder.events.map(\.payload) == [
-                #"{"items":[{"dish":"Margherita","quantity":2}],"note":"no basil",\#(order)}"#,
-                #"{"reason":"took too long",\#(order)}"#,
-                #"{"restaurantId":"golden-wok","dishes":2}"#,
-            ]
+        let placed = AppEvents.OrderPlaced(
+            items: [.init(dish: "Margherita", quantity: 2)],
+            note: "no basil",
+            orderId: orderID,
+            restaurantId: "da-enzo",
+            totalInPence: 1900
         )
-        #expect(recorder.events.map(\.userId) == ["zoe", "zoe", nil])
-        #expect(recorder.events.map(\.sessionId) == ["s-1", "s-1", nil])
-        #expect(Set(recorder.events.map(\.requestId)).count == 3)
+        #expect(try recorder.events(AppEvents.OrderPlaced.self) == [placed])
+        let cancelled = AppEvents.OrderCancelled(
+            reason: .tookTooLong,
+            orderId: orderID,
+            restaurantId: "da-enzo",
+            totalInPence: 1900
+        )
+        #expect(try recorder.events(AppEvents.OrderCancelled.self) == [cancelled])
+        let viewed = AppEvents.MenuViewed(restaurantId: "golden-wok", dishes: 2)
+        #expect(try recorder.events(AppEvents.MenuViewed.self) == [viewed])
+        #expect(recorder.events.map(\.userID) == ["zoe", "zoe", nil])
+        #expect(recorder.events.map(\.sessionID) == ["s-1", "s-1", nil])
+        #expect(Set(recorder.events.map { $0.context["requestId"] }).count == 3)
     }
 
     @Test(
@@ -47,13 +57,16 @@ import Testing
         arguments: [
             (
                 #"[{"dish":"Margherita","quantity":21}]"#,
-                "$.payload.items[0].quantity: expected integer, at least 1 and at most 20, found one beyond"
+                "$.payload.items[0].quantity: expected integer, at least 1 and at most 20, found a value out of range"
             ),
             (
                 #"[{"dish":"Tiramisù","quantity":1},{"dish":"Margherita","quantity":0}]"#,
                 "$.payload.items[1].quantity: "
             ),
-            ("[]", "$.payload.totalInPence: expected integer, at least 1 and at most 1000000, found one beyond"),
+            (
+                "[]",
+                "$.payload.totalInPence: expected integer, at least 1 and at most 1000000, found a value out of range"
+            ),
         ]
     )
     func invalid(items: String, rule: String) async throws {
@@ -120,7 +133,7 @@ import Testing
         let stalled = ScriptedTracker(name: "console", [.stall])
         let queue = Pipeline.Queue(capacityInEvents: 1, fullPolicy: .wait)
         let pipeline = try Pipeline(
-            catalog: .events,
+            catalog: AppEvents.catalog,
             trackers: [stalled],
             configuration: .init(queue: queue),
             logger: TestApp.logger

@@ -1,7 +1,6 @@
 import App
-import EventModel
-import EventPipeline
-import PipelineTestKit
+import Sluice
+import SluiceTesting
 import Testing
 
 /// The service's own tracker.
@@ -31,7 +30,7 @@ import Testing
     func revenue() async throws {
         let ledger = RevenueLedger()
         let pipeline = try Pipeline(
-            catalog: .events,
+            catalog: AppEvents.catalog,
             trackers: [RevenueTracker(ledger: ledger)],
             logger: TestApp.logger
         )

@@ -1,11 +1,11 @@
 import App
-import EventPipeline
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
-import PipelineTestKit
 import ServiceLifecycle
+import Sluice
+import SluiceTesting
 import Testing
 
 /// What becomes of events when the service ends.
@@ -18,7 +18,7 @@ import Testing
                 // The outage lasts, so there is nothing to wait for.
                 configuration.shutdownTimeout = .zero
                 return try Pipeline(
-                    catalog: .events,
+                    catalog: AppEvents.catalog,
                     trackers: [tracker],
                     journal: .directory(folder + "/journal"),
                     configuration: configuration,
@@ -41,14 +41,14 @@ import Testing
     @Test("the pipeline takes the events of requests that are under way when the service is told to end")
     func order() async throws {
         let recorder = RecordingTracker(name: "console")
-        let pipeline = try Pipeline(catalog: .events, trackers: [recorder], logger: TestApp.logger)
+        let pipeline = try Pipeline(catalog: AppEvents.catalog, trackers: [recorder], logger: TestApp.logger)
         let router = buildRouter(pipeline: pipeline, ledger: RevenueLedger())
         let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
         router.get("last-request") { _, _ in
             arrived.yield()
             // Returns when the server is told to end, which must be before the pipeline is.
             try await gracefulShutdown()
-            try await pipeline.track(MenuViewed(restaurantId: "da-enzo", dishes: 2))
+            try await pipeline.track(AppEvents.MenuViewed(restaurantId: "da-enzo", dishes: 2))
             return "tracked"
         }
         let app = buildApplication(router: router, pipeline: pipeline, logger: TestApp.logger)

@@ -1,10 +1,10 @@
 import App
-import EventPipeline
 import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import Logging
+import Sluice
 
 /// The service around a test's own pipeline.
 enum TestApp {

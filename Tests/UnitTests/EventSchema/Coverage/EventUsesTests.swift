@@ -1,4 +1,5 @@
 import EventSchema
+import PlanTools
 import Testing
 
 @Suite("Looking for code that sends events")
@@ -9,15 +10,16 @@ struct EventUsesTests {
         }
     )
 
-    private static func isMade(_ code: String, prefix: String = "") -> Bool {
-        EventUses(of: plan, typePrefix: prefix).inSwift(Array(code.utf8)) == [0]
+    private static func isMade(_ code: String) -> Bool {
+        EventUses(of: plan).inSwift(Array(code.utf8)) == [0]
     }
 
     @Test(
         "a call of the type is a use, however it is written",
         arguments: [
             "track(OrderPlaced(total: 1))", "let make = OrderPlaced.init", "OrderPlaced.init(total: 1)",
-            "let e: OrderPlaced = .init(total: 1)", "var e: OrderPlaced? = .init(total: 1)", "ShopEvents.OrderPlaced()",
+            "let e: OrderPlaced = .init(total: 1)", "var e: OrderPlaced? = .init(total: 1)",
+            "let e: ShopEvents.OrderPlaced = .init(total: 1)", "ShopEvents.OrderPlaced()",
             "`OrderPlaced` (\n  total: 1)", "OrderPlaced /* what for */ (total: 1)", "[OrderPlaced(total: 1)]",
             #"log("sent \(send(OrderPlaced(total: 1)))")"#, #####"log(##"a \##(OrderPlaced(total: 1))"##)"#####,
             "log(\"\"\"\n  \\(\"in \\(OrderPlaced(total: 1))\")\n  \"\"\")", "let q = \"\\\\\"; OrderPlaced()",
@@ -45,10 +47,8 @@ struct EventUsesTests {
         #expect(!Self.isMade(code))
     }
 
-    @Test("types with a prefix, a keyword or letters of other scripts are found by what they are called")
+    @Test("types named like a keyword or with letters of other scripts are found by what they are called")
     func names() {
-        #expect(Self.isMade("ShopOrderPlaced()", prefix: "Shop"))
-        #expect(!Self.isMade("OrderPlaced()", prefix: "Shop"))
         let uses = EventUses(of: Self.plan)
         #expect(uses.inSwift(Array("`Type`(); Käufe()".utf8)) == [1, 3])
     }
@@ -79,9 +79,9 @@ struct EventUsesTests {
         #expect(found(#"Order Placed "Order Placed " "order placed" "Order Placed"#) == [])
     }
 
-    @Test("a class in JustTrack's style has no prefix, and gives way to an event that is called so")
+    @Test("a class in JustTrack's style is found, and gives way to an event that is called so")
     func classes() {
-        #expect(Self.isMade("EventOrderPlaced()", prefix: "Shop"))
+        #expect(Self.isMade("EventOrderPlaced()"))
         let plan = TrackingPlan(
             events: ["User", "Event User"].map {
                 EventDefinition(key: $0, trackers: ["console"], location: .line(1))

@@ -1,6 +1,7 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
+import PlanTools
 import Testing
 
 /// The diff is held against the validator: what it calls compatible is accepted.

@@ -1,4 +1,5 @@
 import EventSchema
+import PlanTools
 
 extension StabilityCase {
     static let events: [StabilityCase] = [

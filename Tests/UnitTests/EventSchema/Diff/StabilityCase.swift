@@ -1,4 +1,5 @@
 import EventSchema
+import PlanTools
 
 /// A row of API-stability.md: a change of a plan in words, and as two events.
 struct StabilityCase: Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import EventSchema
 import Foundation
+import PlanTools
 import Testing
 
 /// API-stability.md says what `sluice diff` says: its rows are cases that are run.

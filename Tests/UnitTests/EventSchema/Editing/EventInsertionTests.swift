@@ -1,5 +1,7 @@
 import EventSchema
 import Foundation
+import PlanReading
+import PlanTools
 import Testing
 
 @Suite("Adding an event to a plan file")

@@ -1,4 +1,5 @@
-import Journal
+import EventJournal
+import EventModel
 import Testing
 
 @Suite("A journal's identity")

@@ -1,7 +1,8 @@
-import EventPipeline
-import Journal
-import PipelineTestKit
+import EventJournal
+import EventModel
+import SluiceTesting
 import Synchronization
+import TrackerKit
 
 /// A destination that stores events and the checkpoint in one step, knows no ids, and so shows every repetition.
 final class Ledger: Sendable {

@@ -1,6 +1,7 @@
+import EventJournal
 import EventPipeline
-import Journal
-import PipelineTestKit
+import EventValidation
+import SluiceTesting
 import Testing
 
 @Suite("A pipeline whose tracker keeps its own place in the journal", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import EventModel
-import EventPipeline
 import EventSchema
+import EventValidation
 import Testing
 
 /// Both implementations are given the same plans and events, and must say the same.

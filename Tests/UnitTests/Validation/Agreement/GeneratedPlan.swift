@@ -20,7 +20,7 @@ struct GeneratedPlan {
         )
     }
 
-    private mutating func place() -> SourceLocation {
+    private mutating func place() -> PlanLocation {
         line += 1
         return .line(line)
     }

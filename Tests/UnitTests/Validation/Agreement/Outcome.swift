@@ -1,5 +1,5 @@
-import EventPipeline
 import EventSchema
+import EventValidation
 
 extension AgreementTests {
     /// What the validator said of one event, in the reference's words.

@@ -5,13 +5,13 @@ extension ReferenceCheck {
     struct Place {
         var path: String
         var level: Int
-        var location: SourceLocation
+        var location: PlanLocation
 
-        func key(_ key: [UInt32], _ location: SourceLocation) -> Place {
+        func key(_ key: [UInt32], _ location: PlanLocation) -> Place {
             Place(path: path + ReferenceWriter.step(key), level: level + 1, location: location)
         }
 
-        func index(_ index: Int, _ location: SourceLocation) -> Place {
+        func index(_ index: Int, _ location: PlanLocation) -> Place {
             Place(path: path + "[\(index)]", level: level + 1, location: location)
         }
     }

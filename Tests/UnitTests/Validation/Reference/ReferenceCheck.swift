@@ -40,7 +40,7 @@ struct ReferenceCheck {
         }
     }
 
-    mutating func report(_ code: String, _ path: String, _ location: SourceLocation? = nil) {
+    mutating func report(_ code: String, _ path: String, _ location: PlanLocation? = nil) {
         violations.append("\(code) \(path)" + (location.map { " @\($0.line)" } ?? ""))
     }
 

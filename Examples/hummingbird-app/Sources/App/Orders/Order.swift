@@ -1,6 +1,5 @@
-import EventModel
-import EventPipeline
 import Hummingbird
+import Sluice
 
 /// What a customer sends to order.
 struct OrderRequest: Decodable {
@@ -18,10 +17,10 @@ struct OrderRequest: Decodable {
 
 /// What a customer sends to cancel an order; the reasons are those of the plan.
 struct CancellationRequest: Decodable {
-    let reason: OrderCancelled.Reason
+    let reason: AppEvents.OrderCancelled.Reason
 }
 
-extension OrderCancelled.Reason: Decodable {}
+extension AppEvents.OrderCancelled.Reason: Decodable {}
 
 /// An order that was taken.
 struct Order: Sendable {

@@ -1,6 +1,5 @@
-import EventModel
-import EventPipeline
 import Hummingbird
+import Sluice
 
 /// `POST /orders`, `GET /orders/{id}` and `POST /orders/{id}/cancel`.
 ///
@@ -25,7 +24,7 @@ struct OrderController: Sendable {
         let wanted = try await request.decode(as: OrderRequest.self, context: context)
         let order = try Order(wanted)
         try await pipeline.track(
-            OrderPlaced(
+            AppEvents.OrderPlaced(
                 items: wanted.items.map { .init(dish: $0.dish, quantity: Int($0.quantity)) },
                 note: wanted.note,
                 orderId: order.id,
@@ -49,7 +48,7 @@ struct OrderController: Sendable {
         let order = try await orders.cancel(id)
         do throws(TrackError) {
             try await pipeline.track(
-                OrderCancelled(
+                AppEvents.OrderCancelled(
                     reason: reason,
                     orderId: order.id,
                     restaurantId: order.restaurantId,

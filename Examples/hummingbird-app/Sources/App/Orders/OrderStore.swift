@@ -1,5 +1,5 @@
-import EventModel
 import Hummingbird
+import Sluice
 
 /// The orders, in memory; a real service has a database.
 actor OrderStore {

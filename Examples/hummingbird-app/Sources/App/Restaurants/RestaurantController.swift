@@ -1,6 +1,6 @@
-import EventPipeline
 import Hummingbird
 import Logging
+import Sluice
 
 /// `GET /restaurants` and `GET /restaurants/{id}`.
 struct RestaurantController: Sendable {
@@ -23,7 +23,7 @@ struct RestaurantController: Sendable {
     private func countView(of restaurant: Restaurant, logger: Logger) {
         do throws(InvalidEvent) {
             let outcome = try pipeline.tryTrack(
-                MenuViewed(restaurantId: restaurant.id, dishes: restaurant.menu.count)
+                AppEvents.MenuViewed(restaurantId: restaurant.id, dishes: restaurant.menu.count)
             )
             if outcome != .taken { logger.notice("A view was not counted.", metadata: ["outcome": "\(outcome)"]) }
         } catch {

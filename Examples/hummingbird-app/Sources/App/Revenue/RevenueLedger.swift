@@ -1,7 +1,7 @@
 package import EventModel
-import EventPipeline
 import Foundation
 import Hummingbird
+import Sluice
 
 /// What each restaurant's orders come to since the service was started.
 package actor RevenueLedger {

@@ -1,6 +1,6 @@
-import EventPipeline
 import HTTPTypes
 import Hummingbird
+import Sluice
 
 /// States once who asks and in which request; every event that is tracked while it is answered carries it.
 struct EventContextMiddleware<Context: RequestContext>: RouterMiddleware {
@@ -11,9 +11,9 @@ struct EventContextMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         let who = EventContext(
             // The gateway before this service knows who it is; do not take it from just anybody.
-            userId: HTTPField.Name("X-User-Id").flatMap { request.headers[$0] },
-            sessionId: request.cookies["session"]?.value,
-            requestId: context.id
+            userID: HTTPField.Name("X-User-Id").flatMap { request.headers[$0] },
+            sessionID: request.cookies["session"]?.value,
+            requestID: context.id
         )
         return try await EventContext.with(who) { try await next(request, context) }
     }

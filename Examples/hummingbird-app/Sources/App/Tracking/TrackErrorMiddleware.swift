@@ -1,6 +1,6 @@
-import EventPipeline
 import Hummingbird
 import Logging
+import Sluice
 
 /// Answers a request whose event was not taken: what it asked for was not done either.
 struct TrackErrorMiddleware<Context: RequestContext>: RouterMiddleware {

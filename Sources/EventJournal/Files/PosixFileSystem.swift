@@ -1,0 +1,235 @@
+#if canImport(Glibc)
+package import Glibc
+#elseif canImport(Musl)
+package import Musl
+#elseif canImport(Darwin)
+package import Darwin
+#endif
+
+/// A folder of the operating system.
+package struct PosixFileSystem: FileSystem {
+    private let path: String
+    private let isReadOnly: Bool
+
+    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there.
+    ///
+    /// What it makes survives a crash.
+    package init(path: String) throws(FileError) {
+        self.path = path
+        isReadOnly = false
+        for changed in try Self.makeFolders(path) { try Self.syncChanged(changed) }
+        // Who made it before may have been killed between the two.
+        try Self.syncChanged(path + "/..")
+    }
+
+    /// Makes a folder and those above it where they are not there; returns the folders in which one was made, whose
+    /// entries a loss of power could take back.
+    package static func makeFolders(_ path: String) throws(FileError) -> [String] {
+        var above = path.hasPrefix("/") ? "/" : "."
+        var changed: [String] = []
+        for part in path.split(separator: "/") {
+            let folder = above == "/" ? "/\(part)" : above == "." ? String(part) : "\(above)/\(part)"
+            if mkdir(folder, 0o700) == 0 {
+                changed.append(above)
+            } else if errno != EEXIST, errno != EISDIR {
+                throw FileError("make", folder, errno)
+            }
+            above = folder
+        }
+        return changed
+    }
+
+    private static func syncChanged(_ path: String) throws(FileError) {
+        let folder: PosixFile
+        do throws(FileError) {
+            folder = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
+        } catch {
+            // One may make folders where one may not read, and then not sync.
+            if error.errorNumber == EACCES { return }
+            throw error
+        }
+        try folder.syncAll()
+    }
+
+    /// Opens a folder that is there; where `isReadOnly` says so, its files are opened for reading, and none is made.
+    package init(existing path: String, isReadOnly: Bool) throws(FileError) {
+        self.path = path
+        self.isReadOnly = isReadOnly
+        _ = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
+    }
+
+    package func names() throws(FileError) -> [String] {
+        guard let folder = opendir(path) else { throw FileError("list", ".", errno) }
+        defer { closedir(folder) }
+        return try Self.names { readdir(folder) }
+    }
+
+    /// All names that `next` gives, as `readdir` does: `nil` is the end, or with an error number a failure.
+    package static func names(reading next: () -> UnsafeMutablePointer<dirent>?) throws(FileError) -> [String] {
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = next() else { break }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        // A folder that is read only in part must not be taken for one that holds less.
+        let error = errno
+        guard error == 0 else { throw FileError("list", ".", error) }
+        return names
+    }
+
+    package func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
+        let flags = isReadOnly ? O_RDONLY : creates ? O_RDWR | O_CREAT : O_RDWR
+        return try PosixFile(path: path + "/" + name, name: name, flags: flags)
+    }
+
+    package func create(_ name: String) throws(FileError) -> any JournalFile {
+        try PosixFile(path: path + "/" + name, name: name, flags: O_RDWR | O_CREAT | O_EXCL)
+    }
+
+    package func remove(_ name: String) throws(FileError) {
+        guard unlink(path + "/" + name) == 0 else { throw FileError("remove", name, errno) }
+    }
+
+    package func rename(_ name: String, to other: String) throws(FileError) {
+        #if canImport(Darwin)
+        let result = Darwin.rename(path + "/" + name, path + "/" + other)
+        #elseif canImport(Musl)
+        let result = Musl.rename(path + "/" + name, path + "/" + other)
+        #else
+        let result = Glibc.rename(path + "/" + name, path + "/" + other)
+        #endif
+        guard result == 0 else { throw FileError("rename", name, errno) }
+    }
+
+    package func syncFolder() throws(FileError) {
+        let folder = try PosixFile(path: path, name: ".", flags: O_RDONLY | O_DIRECTORY)
+        try folder.syncAll()
+    }
+
+    package func freeBytes() throws(FileError) -> Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw FileError("measure", ".", errno) }
+        let bytes = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return bytes.overflow ? .max : Int(clamping: bytes.partialValue)
+    }
+}
+
+/// A file of the operating system.
+package final class PosixFile: JournalFile {
+    private let descriptor: Int32
+    private let name: String
+
+    init(path: String, name: String, flags: Int32) throws(FileError) {
+        self.name = name
+        descriptor = open(path, flags | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError("open", name, errno) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    package func size() throws(FileError) -> Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError("measure", name, errno) }
+        return Int(status.st_size)
+    }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int {
+        var count = 0
+        while count < buffer.count {
+            let result = pread(
+                descriptor,
+                buffer.baseAddress?.advanced(by: count),
+                buffer.count - count,
+                off_t(offset + count)
+            )
+            if result < 0 {
+                if errno == EINTR { continue }
+                throw FileError("read", name, errno)
+            }
+            if result == 0 { break }
+            count += result
+        }
+        return count
+    }
+
+    package func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError) {
+        var rest = parts.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }[
+            ...
+        ]
+        var offset = offset
+        while let first = rest.first {
+            if first.iov_len == 0 {
+                rest.removeFirst()
+                continue
+            }
+            let result = rest.withUnsafeBufferPointer {
+                pwritev(descriptor, $0.baseAddress, Int32(min($0.count, Self.maximumParts)), off_t(offset))
+            }
+            if result < 0, errno == EINTR { continue }
+            guard result > 0 else { throw FileError("write", name, result == 0 ? ENOSPC : errno) }
+            offset += result
+            Self.drop(result, of: &rest)
+        }
+    }
+
+    /// As many as one call takes (`IOV_MAX`).
+    private static let maximumParts = 1024
+
+    /// Leaves out the bytes that were written.
+    private static func drop(_ count: Int, of parts: inout ArraySlice<iovec>) {
+        var count = count
+        while count > 0, let first = parts.first {
+            let taken = min(count, first.iov_len)
+            count -= taken
+            if taken == first.iov_len {
+                parts.removeFirst()
+            } else {
+                parts[parts.startIndex].iov_base = first.iov_base?.advanced(by: taken)
+                parts[parts.startIndex].iov_len -= taken
+            }
+        }
+    }
+
+    package func sync() throws(FileError) {
+        #if canImport(Darwin)
+        // fsync alone leaves the bytes in the drive's cache.
+        guard fcntl(descriptor, F_FULLFSYNC) == 0 else { throw FileError("sync", name, errno) }
+        #else
+        guard fdatasync(descriptor) == 0 else { throw FileError("sync", name, errno) }
+        #endif
+    }
+
+    func syncAll() throws(FileError) {
+        guard fsync(descriptor) == 0 else { throw FileError("sync", name, errno) }
+    }
+
+    package func releaseMemory(before offset: Int) {
+        #if !canImport(Darwin)
+        // Advice only: where it is not taken, the system decides by itself.
+        posix_fadvise(descriptor, 0, off_t(offset), POSIX_FADV_DONTNEED)
+        #endif
+    }
+
+    package func truncate(to size: Int) throws(FileError) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw FileError("truncate", name, errno) }
+    }
+}
+
+/// The system's error numbers that a journal tells apart, and its words for all of them.
+enum PosixErrors {
+    static let noEntry = ENOENT
+    static let exists = EEXIST
+    static let notFolder = ENOTDIR
+    static let input = EIO
+    static let ofMedium: Set<Int32> = [EIO, EBADMSG, ENXIO]
+
+    static func message(_ number: Int32) -> String {
+        strerror(number).map { String(cString: $0) } ?? "error \(number)"
+    }
+}

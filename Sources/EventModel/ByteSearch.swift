@@ -1,0 +1,15 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension UnsafeRawBufferPointer {
+    /// The position of the first such byte, as fast as the C library finds it.
+    package func firstIndex(ofByte byte: UInt8) -> Int? {
+        guard let start = baseAddress, let found = memchr(start, Int32(byte), count) else { return nil }
+        return start.distance(to: UnsafeRawPointer(found))
+    }
+}

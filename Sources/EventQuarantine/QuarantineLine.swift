@@ -1,0 +1,160 @@
+package import EventModel
+import EventSchema
+import EventValidation
+package import TrackerKit
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// How a rejected event is written down: one JSON object on one line.
+///
+/// ```json
+/// {"quarantine":{"at":…,"source":…,"stage":…,"planVersion":…,"name":…,"errors":[…]},"event":{…}}
+/// ```
+///
+/// `planVersion` stands where the plan has one, and `name` where the plan knows the event. An error has nothing but its
+/// `code` where the verdicts of the request would have taken too much room. `event` is the original, byte for byte. Where
+/// that has line breaks, or may be no JSON, it is a string `eventText`, and where it is not even UTF-8, `eventBase64`.
+package enum QuarantineLine {
+    /// What is the same for all events of a request.
+    struct Head {
+        let time: Timestamp
+        let source: String
+        let stage: String
+        let planVersion: String?
+    }
+
+    /// Writes down an event that did not follow the plan.
+    static func append(_ rejection: Rejection, _ head: Head, to bytes: inout [UInt8]) {
+        append(
+            verdict: verdict(on: rejection, head),
+            rejection.original,
+            holdsJSON: rejection.holdsJSON,
+            to: &bytes
+        )
+    }
+
+    /// Writes down an event that a tracker did not take.
+    package static func append(
+        _ event: TrackedEvent,
+        refusedBy tracker: String,
+        as verdict: DeliveryVerdict,
+        reason: String,
+        at time: Timestamp,
+        to bytes: inout [UInt8]
+    ) {
+        let head = Head(
+            time: time,
+            source: "tracker:\(tracker)",
+            stage: "delivery",
+            planVersion: event.batch.catalog.plan.version
+        )
+        bytes.append(contentsOf: #"{"quarantine":"#.utf8)
+        append(head, name: event.name, to: &bytes)
+        bytes.append(
+            contentsOf: #"[{"code":"\#(verdict.rawValue)","path":"$","expected":"\#(verdict.expected)","found":"#.utf8
+        )
+        ViolationEncoding.appendString(reason, to: &bytes)
+        bytes.append(contentsOf: #"}]},"event":"#.utf8)
+        bytes.append(contentsOf: event.batch.line(at: event.index))
+        bytes.append(contentsOf: "}\n".utf8)
+    }
+
+    /// Writes down an event as it was sent, with its verdict.
+    static func append(
+        verdict: some Collection<UInt8>,
+        _ original: [UInt8],
+        holdsJSON: Bool,
+        to bytes: inout [UInt8]
+    ) {
+        bytes.reserveCapacity(bytes.count + verdict.count + original.count + 64)
+        bytes.append(contentsOf: #"{"quarantine":"#.utf8)
+        bytes.append(contentsOf: verdict)
+        bytes.append(UInt8(ascii: ","))
+        if !holdsJSON || hasNoLineOfItsOwn(original) {
+            appendText(original, to: &bytes)
+        } else {
+            bytes.append(contentsOf: #""event":"#.utf8)
+            bytes.append(contentsOf: original)
+        }
+        bytes.append(contentsOf: "}\n".utf8)
+    }
+
+    // MARK: The verdict
+
+    /// The verdict on an event that did not follow the plan.
+    static func verdict(on rejection: Rejection, _ head: Head) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(head, name: rejection.name, to: &bytes)
+        ViolationEncoding.appendJSON(of: rejection.violations, to: &bytes)
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    /// Fewer bytes than `verdict(on:_:)` takes for these reasons, told without writing it.
+    static func leastBytes(of violations: [Violation]) -> Int {
+        violations.reduce(0) { $0 + $1.path.utf8.count + $1.expected.utf8.count + $1.found.utf8.count }
+    }
+
+    /// A verdict that has nothing but codes.
+    static func verdict(of codes: [VerdictCode], _ head: Head) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(head, name: nil, to: &bytes)
+        let errors = codes.map { #"{"code":"\#($0.rawValue)"}"# }
+        bytes.append(contentsOf: "[\(errors.joined(separator: ","))]}".utf8)
+        return bytes
+    }
+
+    private static func append(_ head: Head, name: String?, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: #"{"at":"#.utf8)
+        ViolationEncoding.appendString(head.time.description, to: &bytes)
+        bytes.append(contentsOf: #","source":"#.utf8)
+        ViolationEncoding.appendString(head.source, to: &bytes)
+        bytes.append(contentsOf: #","stage":"\#(head.stage)""#.utf8)
+        if let version = head.planVersion {
+            bytes.append(contentsOf: #","planVersion":"#.utf8)
+            ViolationEncoding.appendString(version, to: &bytes)
+        }
+        if let name {
+            bytes.append(contentsOf: #","name":"#.utf8)
+            ViolationEncoding.appendString(name, to: &bytes)
+        }
+        bytes.append(contentsOf: #","errors":"#.utf8)
+    }
+
+    // MARK: The event
+
+    /// Whether the original cannot stand as it is on a line of its own.
+    private static func hasNoLineOfItsOwn(_ original: [UInt8]) -> Bool {
+        original.isEmpty || original.contains(UInt8(ascii: "\n")) || original.contains(UInt8(ascii: "\r"))
+    }
+
+    private static func appendText(_ original: [UInt8], to bytes: inout [UInt8]) {
+        if String(validating: original, as: UTF8.self) != nil {
+            bytes.append(contentsOf: #""eventText":"#.utf8)
+            ViolationEncoding.appendString(utf8: original, to: &bytes)
+        } else {
+            bytes.append(contentsOf: #""eventBase64":""#.utf8)
+            bytes.append(contentsOf: Data(original).base64EncodedString().utf8)
+            bytes.append(UInt8(ascii: "\""))
+        }
+    }
+}
+
+extension Rejection {
+    /// Whether the original is JSON that a parser of ours reads back; `false` where nobody knows.
+    var holdsJSON: Bool { !violations.contains(where: Self.mayBeNoJSON) }
+
+    /// Whether an event with this verdict was perhaps not read to its end.
+    private static func mayBeNoJSON(_ violation: Violation) -> Bool {
+        switch violation.code {
+        case .malformedJSON, .tooLarge, .tooDeep: true
+        // JSON it is, but with a number that no parser of ours reads back.
+        case .outOfRange: violation.path == "$"
+        default: false
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import EventModel
+import EventValidation
+import TrackerKit
+
+/// Lines that go to the quarantine together, at one time.
+struct QuarantineLines: Sendable {
+    let time: Timestamp
+    private(set) var count = 0
+    private(set) var bytes: [UInt8] = []
+
+    init(at time: Timestamp) {
+        self.time = time
+    }
+
+    /// Adds an event that did not follow the plan.
+    mutating func add(_ rejection: Rejection, source: String, planVersion: String?) {
+        let head = QuarantineLine.Head(time: time, source: source, stage: "check", planVersion: planVersion)
+        QuarantineLine.append(rejection, head, to: &bytes)
+        count += 1
+    }
+
+    /// Adds an event that a tracker did not take.
+    mutating func add(
+        _ event: TrackedEvent,
+        refusedBy tracker: String,
+        as verdict: DeliveryVerdict,
+        reason: String
+    ) {
+        QuarantineLine.append(event, refusedBy: tracker, as: verdict, reason: reason, at: time, to: &bytes)
+        count += 1
+    }
+}

@@ -1,0 +1,24 @@
+/// A place in a plan file: what every diagnostic and every verdict points at.
+public struct PlanLocation: Sendable, Hashable, CustomStringConvertible {
+    /// The file's path as it was given to the reader.
+    public let file: String
+    /// The line, counted from 1; 0 if only the file is known, as in a plan that is compiled into a program.
+    public let line: Int
+    /// The column in UTF-8 bytes, counted from 1; 0 without a line.
+    public let column: Int
+
+    /// Names a place in a plan file.
+    public init(file: String, line: Int, column: Int) {
+        self.file = file
+        self.line = line
+        self.column = column
+    }
+
+    /// Names a plan file.
+    public init(file: String) {
+        self.init(file: file, line: 0, column: 0)
+    }
+
+    /// `path:line:column`, as compilers write it, or only the path.
+    public var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
+}

@@ -1,0 +1,337 @@
+import EventModel
+import EventSchema
+import JSONTape
+
+/// Takes bodies apart into events, and checks each event.
+///
+/// What belongs to one body is in a `BodyProgress`; the parsers and their memory are used for one body after the other.
+struct BodyCheck: ~Copyable {
+    /// Above this an array is not parsed as one document: the parser's memory grows tenfold with its text.
+    private static let maximumDocumentBytes = 256 << 10
+    /// So many bytes of lines are parsed together.
+    private static let maximumPieceBytes = 64 << 10
+    /// After so many lines that are no documents, those that follow are parsed each alone.
+    private static let maximumFailures = 8
+
+    private let catalog: EventCatalog
+    private let now: () -> Timestamp
+    private let digest: LineDigest?
+    private let maximumRejections: Int
+    private let maximumExplained: Int
+    private let maximumEventBytes: Int
+    private let maximumBatchBytes: Int
+    private var parser = JSONParser()
+    private var lineParser = JSONLineParser()
+    private var input = PaddedInput()
+    private var ids = EventIDGenerator()
+    private var check: EventCheck
+    /// How many lines were read, in all bodies.
+    private var linesRead = 0
+    /// The current turn ends when so many events of its body are rejected.
+    private var lastRejection = Int.max
+
+    init(
+        catalog: EventCatalog,
+        identity: EventIdentity,
+        acceptsReceivedAt: Bool,
+        maximumRejections: Int,
+        maximumExplained: Int,
+        maximumEventBytes: Int,
+        maximumBatchBytes: Int,
+        now: @escaping () -> Timestamp
+    ) {
+        self.catalog = catalog
+        self.maximumRejections = maximumRejections
+        self.maximumExplained = maximumExplained
+        self.maximumEventBytes = maximumEventBytes
+        self.maximumBatchBytes = maximumBatchBytes
+        self.now = now
+        digest =
+            switch identity {
+            case .assigned: nil
+            case .derived(let source): LineDigest(source: source)
+            }
+        check = EventCheck(plan: catalog.compiled, acceptsReceivedAt: acceptsReceivedAt)
+    }
+
+    /// Lets the next line count as this one.
+    mutating func setNextLine(_ line: Int) {
+        linesRead = line - 1
+    }
+
+    /// Begins with a body of so many bytes.
+    func begin(bodyOf byteCount: Int, as format: BodyFormat) -> BodyProgress {
+        BodyProgress(
+            place: format == .lines ? .lines(0) : .document,
+            collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
+            arrival: now()
+        )
+    }
+
+    /// Continues with a body; returns whether it is checked to its end.
+    mutating func check(
+        _ body: UnsafeRawBufferPointer,
+        from progress: inout BodyProgress,
+        within budget: inout CheckBudget
+    ) throws -> Bool {
+        guard !budget.isSpent else { return false }
+        check.arrival = progress.arrival
+        check.maximumViolations = progress.collector.wantedViolations
+        let text = Self.skippingByteOrderMark(body)
+        let rejections = progress.collector.rejectionCount
+        // One more than are allowed is enough to know that they are too many.
+        let allowed = maximumRejections - rejections
+        lastRejection = rejections + min(allowed == .max ? .max : allowed + 1, .max - rejections, budget.rejections)
+        defer { budget.rejections -= progress.collector.rejectionCount - rejections }
+        switch progress.place {
+        case .end: break
+        case .lines(let position): try checkLines(of: text, from: position, &progress, &budget.bytes)
+        case .document: try checkDocument(text, &progress, &budget.bytes)
+        case .elements: break
+        }
+        if case .elements(var scanner, let error) = progress.place {
+            progress.place = try checkElementsAlone(text, &scanner, error, &progress.collector, &budget.bytes)
+        }
+        if progress.collector.output.count > maximumBatchBytes { throw tooManyBytes }
+        if progress.collector.rejectionCount > maximumRejections { throw tooManyRejections }
+        if case .end = progress.place { return true }
+        return false
+    }
+
+    /// The result of a body that is checked to its end.
+    func finish(_ progress: consuming BodyProgress) -> CheckedBody {
+        progress.collector.finish(catalog: catalog)
+    }
+
+    private var tooManyBytes: MalformedBody {
+        let expected = "a body whose events take at most \(maximumBatchBytes) bytes in canonical form"
+        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+    }
+
+    private var tooManyRejections: MalformedBody {
+        let expected = "at most \(maximumRejections) events that do not follow the plan"
+        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+    }
+
+    private static func skippingByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        body.starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: body.dropFirst(3)) : body
+    }
+
+    // MARK: Bodies
+
+    /// Checks lines piece by piece, so that the parser's memory stays small.
+    private mutating func checkLines(
+        of text: UnsafeRawBufferPointer,
+        from start: Int,
+        _ progress: inout BodyProgress,
+        _ bytes: inout Int
+    ) throws {
+        var position = start
+        while position < text.count, bytes > 0, hasRoom(progress.collector) {
+            let rest = UnsafeRawBufferPointer(rebasing: text[position...])
+            let lines = UnsafeRawBufferPointer(rebasing: rest[..<Self.endOfLines(rest)])
+            // The lines that follow are readable, as the parser wants it; only near the end there are too few.
+            let isPadded = rest.count - lines.count >= JSONParser.padding
+            let read = try checkPiece(isPadded ? lines : input.fill(lines), into: &progress.collector)
+            position += read
+            bytes -= read
+        }
+        progress.place = position < text.count ? .lines(position) : .end
+    }
+
+    /// Where the last of the lines ends that make a piece, its newline counted in.
+    private static func endOfLines(_ text: UnsafeRawBufferPointer) -> Int {
+        guard text.count > maximumPieceBytes else { return text.count }
+        let newline = UInt8(ascii: "\n")
+        if let last = text[..<maximumPieceBytes].lastIndex(of: newline) { return last + 1 }
+        let rest = UnsafeRawBufferPointer(rebasing: text[maximumPieceBytes...])
+        return rest.firstIndex(ofByte: newline).map { maximumPieceBytes + $0 + 1 } ?? text.count
+    }
+
+    /// Checks lines that were cut off at the end of one; returns how many bytes of them were read.
+    private mutating func checkPiece(
+        _ text: UnsafeRawBufferPointer,
+        into collector: inout BatchCollector
+    ) throws -> Int {
+        // One line may be longer than a piece, and than an event.
+        var isIndexed = text.count <= Self.maximumPieceBytes && lineParser.index(text)
+        var failures = 0
+        var position = 0
+        while position < text.count, hasRoom(collector) {
+            let rest = UnsafeRawBufferPointer(rebasing: text[position...])
+            let end = position + (rest.firstIndex(ofByte: UInt8(ascii: "\n")) ?? rest.count)
+            let line = UnsafeRawBufferPointer(rebasing: text[position..<end])
+            linesRead += 1
+            if isIndexed, let tape = lineParser.parse(position..<end) {
+                check.begin(tape)
+                checkEvent(at: tape.root, text: line, line: linesRead, into: &collector)
+            } else if line.contains(where: { !JSONElements.isSpace($0) }) {
+                try checkAlone(line, line: linesRead, into: &collector)
+                // The parser may walk through all that follows a bracket that is left open, and again from the next one.
+                failures += 1
+                if failures == Self.maximumFailures { isIndexed = false }
+            }
+            position = end + 1
+        }
+        return min(position, text.count)
+    }
+
+    private mutating func checkDocument(
+        _ text: UnsafeRawBufferPointer,
+        _ progress: inout BodyProgress,
+        _ bytes: inout Int
+    ) throws {
+        let isArray = text.first { !JSONElements.isSpace($0) } == UInt8(ascii: "[")
+        guard !isArray || text.count <= Self.maximumDocumentBytes else {
+            return progress.place = .elements(JSONElementScanner(), .syntax)
+        }
+        bytes -= text.count
+        progress.place = .end
+        guard text.count <= maximumEventBytes else {
+            return reject(EventValidator.tooLarge(text), line: nil, text, into: &progress.collector)
+        }
+        let text = input.fill(text)
+        do throws(JSONError) {
+            let tape = try parser.parse(text)
+            check.begin(tape)
+            if isArray {
+                progress.place = checkElements(of: tape, text: text, into: &progress.collector)
+            } else {
+                checkEvent(at: tape.root, text: text, line: nil, into: &progress.collector)
+            }
+        } catch {
+            if isArray { return progress.place = .elements(JSONElementScanner(), error) }
+            let violation = try EventValidator.violation(of: text, error: error)
+            // What breaks no grammar is one event that does not follow the plan.
+            guard violation.code != .malformedJSON else { throw MalformedBody(violation: violation) }
+            reject(violation, line: nil, text, into: &progress.collector)
+        }
+    }
+
+    /// Checks the elements of an array that was parsed as one document; returns where to continue.
+    private mutating func checkElements(
+        of tape: JSONTape,
+        text: UnsafeRawBufferPointer,
+        into collector: inout BatchCollector
+    ) -> BodyProgress.Place {
+        let contents = tape.contents(of: tape.root)
+        var element = contents.lowerBound
+        var position = 0
+        // Only a rejection asks where its bytes stand, so they are looked for when one comes.
+        var scanner = JSONElementScanner()
+        var scanned = 0
+        while element < contents.upperBound {
+            guard hasRoom(collector) else {
+                while scanned < position, case .element = scanner.next(in: text) { scanned += 1 }
+                return .elements(scanner, .syntax)
+            }
+            checkEvent(at: element, text: nil, line: nil, into: &collector) {
+                var found = text
+                while scanned <= position, case .element(let range) = scanner.next(in: text) {
+                    found = UnsafeRawBufferPointer(rebasing: text[range])
+                    scanned += 1
+                }
+                return found
+            }
+            element = tape.end(of: element)
+            position += 1
+        }
+        return .end
+    }
+
+    /// Checks each element of an array as a document of its own: what is wrong with one leaves the others alone.
+    ///
+    /// - Returns: Where to continue.
+    private mutating func checkElementsAlone(
+        _ text: UnsafeRawBufferPointer,
+        _ scanner: inout JSONElementScanner,
+        _ error: JSONError,
+        _ collector: inout BatchCollector,
+        _ bytes: inout Int
+    ) throws -> BodyProgress.Place {
+        while bytes > 0, hasRoom(collector) {
+            let start = scanner.position
+            let step = scanner.next(in: text, limit: bytes < text.count - start ? start + bytes : text.count)
+            bytes -= scanner.position - start
+            switch step {
+            case .element(let range):
+                let element = UnsafeRawBufferPointer(rebasing: text[range])
+                let isPadded = text.count - range.upperBound >= JSONParser.padding
+                let isTooLarge = element.count > maximumEventBytes
+                try checkAlone(isPadded || isTooLarge ? element : input.fill(element), line: nil, into: &collector)
+            case .unfinished: break
+            case .end: return .end
+            case .broken: throw MalformedBody(violation: try EventValidator.violation(of: text, error: error))
+            }
+        }
+        return .elements(scanner, error)
+    }
+
+    /// Whether the body may have another event, and another rejection in this turn.
+    private func hasRoom(_ collector: borrowing BatchCollector) -> Bool {
+        collector.rejectionCount < lastRejection && collector.output.count <= maximumBatchBytes
+    }
+
+    /// Checks one event that is a document of its own.
+    private mutating func checkAlone(
+        _ text: UnsafeRawBufferPointer,
+        line: Int?,
+        into collector: inout BatchCollector
+    ) throws {
+        guard text.count <= maximumEventBytes else {
+            return reject(EventValidator.tooLarge(text), line: line, text, into: &collector)
+        }
+        do throws(JSONError) {
+            let tape = try parser.parse(text)
+            check.begin(tape)
+            checkEvent(at: tape.root, text: text, line: line, into: &collector)
+        } catch {
+            reject(try EventValidator.violation(of: text, error: error), line: line, text, into: &collector)
+        }
+    }
+
+    // MARK: Events
+
+    private mutating func checkEvent(
+        at index: Int,
+        text: UnsafeRawBufferPointer?,
+        line: Int?,
+        into collector: inout BatchCollector,
+        original: () -> UnsafeRawBufferPointer? = { nil }
+    ) {
+        let arrival = check.arrival
+        let result = check.check(at: index, into: &collector.output) { time in
+            if let digest, let text, let line {
+                digest.id(ofLine: line, bytes: text, at: time)
+            } else {
+                ids.next(at: arrival)
+            }
+        }
+        guard let code = check.firstCode else {
+            // What broke no rule has an id.
+            guard let id = result.id else { return }
+            return collector.accept(id: id, time: result.time ?? arrival, definitionIndex: result.definitionIndex)
+        }
+        let isDescribed = check.maximumViolations > 0
+        collector.reject(
+            for: code,
+            check.violations,
+            line: line,
+            id: isDescribed ? check.statedID : nil,
+            name: !isDescribed || result.definitionIndex < 0 ? nil : catalog.definitions[result.definitionIndex].name,
+            original: (isDescribed ? original() : nil) ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        )
+        check.maximumViolations = collector.wantedViolations
+    }
+
+    /// Rejects a text that never reached the plan.
+    private mutating func reject(
+        _ violation: Violation,
+        line: Int?,
+        _ text: UnsafeRawBufferPointer,
+        into collector: inout BatchCollector
+    ) {
+        collector.reject(violation, line: line, original: text)
+        check.maximumViolations = collector.wantedViolations
+    }
+}

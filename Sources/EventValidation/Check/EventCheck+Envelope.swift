@@ -1,0 +1,207 @@
+import EventModel
+import JSONTape
+
+extension EventCheck {
+    /// What was found out about an event, whether it is taken or not.
+    struct Result {
+        var id: EventID?
+        var time: Timestamp?
+        var definitionIndex = -1
+    }
+
+    /// Checks the event at `index` and appends its canonical line.
+    ///
+    /// An event without an id is given what `makeID` returns. Where `firstCode` is set afterwards, nothing was appended.
+    mutating func check(
+        at index: Int,
+        into output: inout ByteBuilder,
+        makeID: (Timestamp?) -> EventID
+    ) -> Result {
+        path.reset()
+        if !violations.isEmpty { violations = [] }
+        firstCode = nil
+        envelope.reset()
+        depth = 1
+        var result = Result()
+        guard tape.kind(at: index) == .object else {
+            report(.wrongType, expected: "an object with a name", found: kindName(at: index))
+            return result
+        }
+        readEnvelope(at: index)
+        result.definitionIndex = findDefinition(envelope.name)
+        let statedID = envelope.id == 0 ? nil : readID(at: envelope.id)
+        result.time = envelope.time == 0 ? nil : readTime(at: envelope.time, field: "time")
+        let receivedAt = envelope.receivedAt == 0 ? arrival : readTime(at: envelope.receivedAt, field: "receivedAt")
+        result.id = envelope.id == 0 ? makeID(result.time) : statedID
+        result.time = result.time ?? receivedAt
+
+        let start = output.count
+        encode(result, receivedAt: receivedAt ?? arrival, into: &output)
+        if firstCode != nil { output.count = start }
+        return result
+    }
+
+    private mutating func readEnvelope(at index: Int) {
+        let contents = tape.contents(of: index)
+        var member = contents.lowerBound
+        var position = 0
+        while member < contents.upperBound {
+            let key = tape.string(at: member)
+            let value = member + 1
+            member = tape.end(of: value)
+            let guess = envelope.guess(at: position)
+            let field = tables.fields.ordinal(of: key, guess: guess)
+            if field != guess, field >= 0 { envelope.learn(field, at: position) }
+            position += 1
+            guard field >= 0, field != Envelope.receivedAtOrdinal || acceptsReceivedAt else {
+                if isDescribed(.unknownField) {
+                    let expected = "one of \(Self.fieldNames)"
+                    report(.unknownField, at: .key(key), expected: expected, found: kindName(at: value))
+                }
+                continue
+            }
+            if !envelope.set(field, value) {
+                report(.malformedJSON, at: .key(key), expected: "each key once", found: "the key again")
+            }
+        }
+    }
+
+    private static let fieldNames = CompiledPlan.fieldNames.filter { $0 != "receivedAt" }.joined(separator: ", ")
+
+    private mutating func findDefinition(_ index: Int) -> Int {
+        guard index != 0 else {
+            report(.missingRequired, at: .field("name"), expected: "the event's name", found: "nothing")
+            return -1
+        }
+        guard tape.kind(at: index) == .string else {
+            report(.wrongType, at: .field("name"), expected: "string", found: kindName(at: index))
+            return -1
+        }
+        let ordinal = tables.names.ordinal(of: tape.string(at: index), guess: lastDefinition)
+        if ordinal >= 0 {
+            lastDefinition = ordinal
+        } else if isDescribed(.unknownEvent) {
+            let expected = expectedName(near: index)
+            report(.unknownEvent, at: .field("name"), expected: expected, found: "an unknown name")
+        }
+        return ordinal
+    }
+
+    private func expectedName(near index: Int) -> String {
+        guard let near = tables.suggestions.suggestion(for: tape.string(at: index)) else {
+            return "an event of the plan"
+        }
+        return "an event of the plan; did you mean '\(near)'?"
+    }
+
+    private mutating func readID(at index: Int) -> EventID? {
+        guard tape.kind(at: index) == .string else {
+            report(.invalidID, at: .field("id"), expected: "a UUID (RFC 9562)", found: kindName(at: index))
+            return nil
+        }
+        guard let id = EventID(text: tape.string(at: index)) else {
+            report(.invalidID, at: .field("id"), expected: "a UUID (RFC 9562)", found: "another string")
+            return nil
+        }
+        return id
+    }
+
+    private mutating func readTime(at index: Int, field: StaticString) -> Timestamp? {
+        guard tape.kind(at: index) == .string else {
+            report(.invalidTime, at: .field(field), expected: "an RFC 3339 date-time", found: kindName(at: index))
+            return nil
+        }
+        guard let time = timeReader.read(tape.string(at: index)) else {
+            report(.invalidTime, at: .field(field), expected: "an RFC 3339 date-time", found: "another string")
+            return nil
+        }
+        return time
+    }
+
+    private mutating func encode(_ result: Result, receivedAt: Timestamp, into output: inout ByteBuilder) {
+        guard result.definitionIndex >= 0 else {
+            // Without a definition the payload says nothing, but the envelope can still be told all it got wrong.
+            return encodePeopleAndContext(into: &output)
+        }
+        let event = tables.events[result.definitionIndex]
+        output.reserve(event.nameAndTimeKey.count + 192)
+        output.appendPadded(tables.keys.id.bytes)
+        if let id = result.id {
+            id.write(to: output.end)
+            output.count += EventID.textLength
+        }
+        output.appendPadded(event.nameAndTimeKey.bytes)
+        output.count += times.write(result.time ?? receivedAt, to: output.end)
+        output.appendPadded(tables.keys.receivedAt.bytes)
+        output.count += arrivalTimes.write(receivedAt, to: output.end)
+        output.append(UInt8(ascii: "\""))
+        encodePeopleAndContext(into: &output)
+        output.appendPadded(tables.keys.payload.bytes)
+        encodePayload(envelope.payload, of: event, definitionIndex: result.definitionIndex, into: &output)
+        output.append("}\n")
+    }
+
+    private mutating func encodePeopleAndContext(into output: inout ByteBuilder) {
+        encodeText(envelope.userID, field: "userId", key: tables.keys.userID, into: &output)
+        encodeText(envelope.anonymousID, field: "anonymousId", key: tables.keys.anonymousID, into: &output)
+        encodeText(envelope.sessionID, field: "sessionId", key: tables.keys.sessionID, into: &output)
+        encodeContext(envelope.context, into: &output)
+    }
+
+    @inline(__always)
+    private mutating func encodeText(
+        _ index: Int,
+        field: StaticString,
+        key: ByteTable.Name,
+        into output: inout ByteBuilder
+    ) {
+        guard index != 0 else { return }
+        path.push(.field(field))
+        if tape.kind(at: index) == .string {
+            output.appendPadded(key.bytes)
+            encodeString(at: index, into: &output)
+        } else {
+            report(.wrongType, expected: "string", found: kindName(at: index))
+        }
+        path.pop()
+    }
+
+    private mutating func encodeContext(_ index: Int, into output: inout ByteBuilder) {
+        guard index != 0 else { return }
+        path.push(.field("context"))
+        if tape.kind(at: index) == .object {
+            output.appendPadded(tables.keys.context.bytes)
+            encodeFree(at: index, into: &output)
+        } else {
+            report(.wrongType, expected: "object", found: kindName(at: index))
+        }
+        path.pop()
+    }
+
+    private mutating func encodePayload(
+        _ index: Int,
+        of event: CompiledPlan.Event,
+        definitionIndex: Int,
+        into output: inout ByteBuilder
+    ) {
+        path.push(.field("payload"))
+        if index == 0, !event.requiresPayload {
+            output.append("{}")
+        } else if index == 0 {
+            let location = plan.objectLocations[tables.objects[event.payload].index]
+            report(.missingRequired, expected: "object", found: "nothing", location: location)
+        } else if tape.kind(at: index) == .object {
+            encodeObject(at: index, as: event.payload, into: &output)
+        } else {
+            report(.wrongType, expected: "object", found: kindName(at: index))
+        }
+        path.pop()
+    }
+}
+
+extension ViolationPath.Step {
+    /// A field of the envelope.
+    static func field(_ name: StaticString) -> Self {
+        .key(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    }
+}

@@ -1,0 +1,172 @@
+import EventModel
+import EventSchema
+import JSONTape
+
+extension EventCheck {
+    /// Checks the object at `index` against one of the plan's, and appends it with its keys in the plan's order.
+    mutating func encodeObject(at index: Int, as object: Int, into output: inout ByteBuilder) {
+        guard descend() else { return }
+        defer { depth -= 1 }
+        let object = tables.objects[object]
+        let start = output.count
+        if object.isFlat {
+            let (violationsBefore, firstCodeBefore) = (violations.count, firstCode)
+            if encodeInOrder(at: index, as: object, into: &output) { return }
+            output.count = start
+            firstCode = firstCodeBefore
+            if violations.count > violationsBefore { violations.removeLast(violations.count - violationsBefore) }
+        }
+        let frame = slots.push(object.keys.count)
+        let others = fillSlots(ofObjectAt: index, as: object, frame: frame)
+
+        path.push(.index(0))
+        for ordinal in 0..<object.keys.count {
+            encodeMember(slots[frame + ordinal], ordinal: ordinal, of: object, into: &output)
+        }
+        path.pop()
+        slots.pop(object.keys.count)
+        if others { encodeOthers(ofObjectAt: index, as: object, into: &output) }
+        close(objectFrom: start, in: &output)
+    }
+
+    /// Tries what most senders do: the keys stand in the plan's order, so that each value can be appended when it is met.
+    ///
+    /// Says no where they do not, or one is missing, unplanned or there twice; then nothing that was done counts.
+    private mutating func encodeInOrder(
+        at index: Int,
+        as object: CompiledPlan.Object,
+        into output: inout ByteBuilder
+    ) -> Bool {
+        let contents = tape.contents(of: index)
+        let start = output.count
+        var member = contents.lowerBound
+        var next = 0
+        path.push(.index(0))
+        defer { path.pop() }
+        while member < contents.upperBound {
+            let key = tape.string(at: member)
+            if !object.keys.isName(next, key) {
+                next = skip(from: next, to: key, of: object)
+                if next < 0 { return false }
+            }
+            let value = member &+ 1
+            encodeMember(value, ordinal: next, of: object, into: &output)
+            next &+= 1
+            member = tape.end(of: value)
+        }
+        guard isOptional(next..<object.keys.count, of: object) else { return false }
+        close(objectFrom: start, in: &output)
+        return true
+    }
+
+    /// The ordinal of `key`, where it comes after `first` and only optional properties stand between; or -1.
+    @inline(never)
+    private mutating func skip(from first: Int, to key: UnsafeRawBufferPointer, of object: CompiledPlan.Object) -> Int {
+        let ordinal = object.keys.ordinal(of: key)
+        return ordinal >= first && isOptional(first..<ordinal, of: object) ? ordinal : -1
+    }
+
+    @inline(__always)
+    private func isOptional(_ ordinals: Range<Int>, of object: CompiledPlan.Object) -> Bool {
+        for ordinal in ordinals where tables.properties[object.firstProperty + ordinal].isRequired { return false }
+        return true
+    }
+
+    /// Every member was appended with a comma before it; the first one's place is the opening brace's.
+    @inline(__always)
+    private func close(objectFrom start: Int, in output: inout ByteBuilder) {
+        if output.count == start {
+            output.append("{}")
+        } else {
+            output.replaceByte(at: start, with: UInt8(ascii: "{"))
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// Notes where each property's value stands; returns whether there are members beside them that are allowed.
+    @inline(__always)
+    private mutating func fillSlots(ofObjectAt index: Int, as object: CompiledPlan.Object, frame: Int) -> Bool {
+        let contents = tape.contents(of: index)
+        var member = contents.lowerBound
+        var expected = 0
+        var hasOthers = false
+        while member < contents.upperBound {
+            let key = tape.string(at: member)
+            let value = member + 1
+            let ordinal = object.keys.ordinal(of: key, guess: expected)
+            if ordinal >= 0 {
+                expected = ordinal + 1
+                if slots[frame + ordinal] == 0 {
+                    slots[frame + ordinal] = value
+                } else {
+                    report(.malformedJSON, at: .key(key), expected: "each key once", found: "the key again")
+                }
+            } else if object.isOpen {
+                hasOthers = true
+            } else {
+                reportUnplanned(key, value: value, in: object)
+            }
+            member = tape.end(of: value)
+        }
+        return hasOthers
+    }
+
+    @inline(never)
+    private mutating func reportUnplanned(_ key: UnsafeRawBufferPointer, value: Int, in object: CompiledPlan.Object) {
+        guard isDescribed(.unplannedProperty) else { return }
+        let near = object.suggestions.suggestion(for: key)
+        report(
+            .unplannedProperty,
+            at: .key(key),
+            expected: near.map { "no such property; did you mean '\($0)'?" } ?? "no such property",
+            found: kindName(at: value),
+            location: plan.objectLocations[object.index]
+        )
+    }
+
+    /// Checks and appends the value of one property, 0 where it is absent; the path's last step becomes its key.
+    @inline(__always)
+    private mutating func encodeMember(
+        _ value: Int,
+        ordinal: Int,
+        of object: CompiledPlan.Object,
+        into output: inout ByteBuilder
+    ) {
+        let property = tables.properties + (object.firstProperty &+ ordinal)
+        path.replaceLast(.key(object.keys.names[ordinal].bytes))
+        guard value != 0 else {
+            if property.pointee.isRequired { reportMissing(property) }
+            return
+        }
+        output.appendPadded(property.pointee.key.bytes)
+        encodeValue(at: value, as: property, into: &output)
+    }
+
+    @inline(never)
+    private mutating func reportMissing(_ property: PropertyRules) {
+        report(.missingRequired, of: property, expected: property.pointee.type.rawValue, found: "nothing")
+    }
+
+    private mutating func encodeOthers(
+        ofObjectAt index: Int,
+        as object: CompiledPlan.Object,
+        into output: inout ByteBuilder
+    ) {
+        reportDuplicateKeys(ofObjectAt: index) { [tape] in object.keys.ordinal(of: tape.string(at: $0)) < 0 }
+        let contents = tape.contents(of: index)
+        var member = contents.lowerBound
+        while member < contents.upperBound {
+            let key = tape.string(at: member)
+            let value = member + 1
+            if object.keys.ordinal(of: key) < 0 {
+                path.push(.key(key))
+                output.append(UInt8(ascii: ","))
+                encodeString(at: member, into: &output)
+                output.append(UInt8(ascii: ":"))
+                encodeFree(at: value, into: &output)
+                path.pop()
+            }
+            member = tape.end(of: value)
+        }
+    }
+}

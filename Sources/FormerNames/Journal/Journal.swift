@@ -1,0 +1,2 @@
+@_exported public import EventJournal
+@_exported public import EventModel

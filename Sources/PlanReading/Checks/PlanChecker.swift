@@ -1,0 +1,41 @@
+import EventSchema
+
+/// The third stage: all files together become the plan, and everything that is wrong between them is reported.
+enum PlanChecker {
+    /// Joins the files, in their order, and checks the whole.
+    ///
+    /// When a file of the plan could not be read, nothing is said about names that it might have declared.
+    static func check(_ files: [PlanFile], isComplete: Bool) -> (plan: TrackingPlan, diagnostics: [Diagnostic]) {
+        let drafts = files.flatMap(\.events)
+        let (groups, groupDiagnostics) = PropertyGroups.gather(files)
+        let expansions = drafts.map { groups.expand($0) }
+        let postgresTrackers = Set(files.flatMap(\.postgresTrackers).map { $0.text.lowercased() })
+        let events = expansions.map(\.event).map { event in
+            var event = event
+            event.definition.notePostgresTrackers(postgresTrackers)
+            return event
+        }
+        let diagnostics =
+            versions(files.compactMap(\.version))
+            + groupDiagnostics
+            + (isComplete ? groups.checkNames(includedBy: drafts) + TrackerCheck.checkNames(files) : [])
+            + groups.cycles()
+            + expansions.flatMap(\.diagnostics)
+            + TrackerCheck.checkCount(files)
+            + EventNameCheck.check(events)
+            + events.flatMap { PropertyCheck.check($0.definition) }
+        let plan = TrackingPlan(version: files.lazy.compactMap(\.version).first?.text, events: events.map(\.definition))
+        return (plan, diagnostics)
+    }
+
+    private static func versions(_ versions: [PlacedText]) -> [Diagnostic] {
+        guard let first = versions.first else { return [] }
+        return versions.filter { $0.text != first.text }.map { version in
+            let sentence = """
+                the version is \(quoted(version.text)) here and \(quoted(first.text)) at \(first.place.location); \
+                the first one counts
+                """
+            return Diagnostic(.conflictingVersions, at: version.place, sentence)
+        }
+    }
+}

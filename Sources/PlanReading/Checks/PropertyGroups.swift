@@ -1,0 +1,126 @@
+import EventSchema
+
+/// The property groups of all files, and how events get their properties from them.
+struct PropertyGroups {
+    private var groups: [PropertyGroup] = []
+    private var indexes: [String: Int] = [:]
+
+    /// Gathers the groups of all files; the first of two with one name counts, the second is reported.
+    static func gather(_ files: [PlanFile]) -> (groups: PropertyGroups, diagnostics: [Diagnostic]) {
+        var gathered = PropertyGroups()
+        var diagnostics: [Diagnostic] = []
+        for group in files.flatMap(\.groups) {
+            if let first = gathered[group.name.text] {
+                let sentence =
+                    "there is already a property group \(quoted(group.name.text)) at \(first.name.place.location)"
+                diagnostics.append(Diagnostic(.duplicatePropertyGroup, at: group.name.place, sentence))
+            } else {
+                gathered.indexes[group.name.text] = gathered.groups.count
+                gathered.groups.append(group)
+            }
+        }
+        return (gathered, diagnostics)
+    }
+
+    private subscript(name: String) -> PropertyGroup? {
+        indexes[name].map { groups[$0] }
+    }
+
+    // MARK: Pulling groups into an event
+
+    /// The event with the properties of its groups after its own, each group where it is first named.
+    func expand(_ event: EventDraft) -> (event: EventDraft, diagnostics: [Diagnostic]) {
+        var event = event
+        var diagnostics: [Diagnostic] = []
+        var origins = Dictionary(event.definition.properties.map { ($0.name, "in the payload") }) { first, _ in first }
+        for include in event.includes {
+            for group in reachable(from: include.text) {
+                for property in group.properties {
+                    // A group that two others include is there once.
+                    let origin = "in the group \(quoted(group.name.text))"
+                    let first = origins.updateValue(origin, forKey: property.name)
+                    guard let first else {
+                        event.definition.properties.append(property)
+                        continue
+                    }
+                    origins[property.name] = first
+                    guard first != origin else { continue }
+                    let sentence = "the property \(quoted(property.name)) stands \(origin), and \(first) as well"
+                    diagnostics.append(Diagnostic(.duplicateProperty, at: include.place, sentence))
+                }
+            }
+        }
+        return (event, diagnostics)
+    }
+
+    /// A group and those it includes, each once, in the order in which they are named.
+    private func reachable(from name: String) -> [PropertyGroup] {
+        var result: [PropertyGroup] = []
+        var known: Set<String> = []
+        var pending = [name]
+        while let next = pending.popLast() {
+            guard known.insert(next).inserted, let group = self[next] else { continue }
+            result.append(group)
+            pending += group.includes.reversed().map(\.text)
+        }
+        return result
+    }
+
+    // MARK: Checks
+
+    /// Reports names that no group has, and groups that nobody includes.
+    func checkNames(includedBy events: [EventDraft]) -> [Diagnostic] {
+        let includes = events.flatMap(\.includes) + groups.flatMap(\.includes)
+        let unknown = includes.filter { self[$0.text] == nil }.map { include in
+            let names = groups.map(\.name.text)
+            let hint =
+                names.isEmpty
+                ? "the plan has none" : Spelling.hint(for: include.text, among: names, listedAs: "the plan has")
+            return Diagnostic(
+                .unknownPropertyGroup,
+                at: include.place,
+                "unknown property group \(quoted(include.text)); \(hint)"
+            )
+        }
+        let included = Set(includes.map(\.text))
+        let unused = groups.filter { !included.contains($0.name.text) }.map {
+            Diagnostic(
+                .unusedPropertyGroup,
+                at: $0.name.place,
+                "nothing includes the property group \(quoted($0.name.text))"
+            )
+        }
+        return unknown + unused
+    }
+
+    /// Reports each `include` that leads back to a group on the way to it, by a depth-first search without recursion.
+    func cycles() -> [Diagnostic] {
+        var diagnostics: [Diagnostic] = []
+        var finished: Set<String> = []
+        for start in groups where !finished.contains(start.name.text) {
+            var path: [(group: PropertyGroup, next: Int)] = [(start, 0)]
+            var onPath: Set<String> = [start.name.text]
+            while let (group, next) = path.last {
+                guard next < group.includes.count else {
+                    finished.insert(group.name.text)
+                    onPath.remove(group.name.text)
+                    path.removeLast()
+                    continue
+                }
+                path[path.count - 1].next += 1
+                let include = group.includes[next]
+                if onPath.contains(include.text) {
+                    let names = path.map(\.group.name.text).drop { $0 != include.text } + [include.text]
+                    let circle = names.map(quoted).joined(separator: " → ")
+                    diagnostics.append(
+                        Diagnostic(.propertyGroupCycle, at: include.place, "groups include each other: \(circle)")
+                    )
+                } else if !finished.contains(include.text), let included = self[include.text] {
+                    onPath.insert(include.text)
+                    path.append((included, 0))
+                }
+            }
+        }
+        return diagnostics
+    }
+}

@@ -1,0 +1,89 @@
+import EventSchema
+
+/// JustTrack's way to write a payload, from before properties had types: `payloadKeys`.
+extension FileInterpreter {
+    /// The types that the end of a key in `objectPayloadKeys` can name.
+    private static let suffixes: [(text: String, type: PropertyType)] = [
+        ("_int", .integer), ("_double", .number), ("_bool", .boolean),
+    ]
+
+    /// A string is a key whose value is text; a dictionary is a key whose value is an array of objects.
+    ///
+    /// The format has no word for what must be there, so everything may be absent or null.
+    mutating func justTrackPayload(_ entry: PlistEntry) -> [PropertyDefinition] {
+        let nodes = array(entry.value, as: "'payloadKeys'") ?? []
+        return withoutRepetitions(nodes.compactMap { justTrackProperty($0) })
+    }
+
+    private mutating func justTrackProperty(_ node: PlistNode) -> (PlacedText, PropertyDefinition)? {
+        switch node.value {
+        case .string(let text):
+            let name = PlacedText(text: text, place: node.place)
+            return (name, optional(name, .string))
+        case .dictionary:
+            return justTrackObjects(node)
+        default:
+            reportKind(of: node, "a payload key", expected: "a string or a dictionary")
+            return nil
+        }
+    }
+
+    private mutating func justTrackObjects(_ node: PlistNode) -> (PlacedText, PropertyDefinition)? {
+        let keys = ["name", "objectPayloadKeys"]
+        guard let fields = fields(node, of: "a payload object", at: node.place, known: keys) else { return nil }
+        for key in keys where fields[key] == nil {
+            report(.missingKey, at: node.place, "a payload object needs \(quoted(key))")
+        }
+        guard let name = text(fields["name"]), let entry = fields["objectPayloadKeys"] else { return nil }
+        let nodes = array(entry.value, as: "'objectPayloadKeys'") ?? []
+        let members = nodes.compactMap { node -> (PlacedText, PropertyDefinition)? in
+            guard let key = text(node, as: "a key in 'objectPayloadKeys'") else { return nil }
+            let (whole, type) = Self.cuttingSuffix(key.text)
+            // JustTrack's objects had the key so on the wire, however the plan wrote it.
+            let text = whole.prefix(1).lowercased() + whole.dropFirst()
+            let name = PlacedText(text: text, place: key.place)
+            return (name, optional(name, type))
+        }
+        var property = optional(name, .array)
+        property.items = PropertyDefinition(
+            name: "",
+            type: .object,
+            properties: withoutRepetitions(members),
+            location: entry.key.place.location
+        )
+        return (name, property)
+    }
+
+    /// A suffix is cut at the end only, and only once: `user_interest` and `count_int_int` keep what is inside.
+    private static func cuttingSuffix(_ key: String) -> (String, PropertyType) {
+        for suffix in suffixes where key.hasSuffix(suffix.text) {
+            return (String(key.dropLast(suffix.text.count)), suffix.type)
+        }
+        return (key, .string)
+    }
+
+    private func optional(_ name: PlacedText, _ type: PropertyType) -> PropertyDefinition {
+        PropertyDefinition(
+            name: name.text,
+            type: type,
+            isRequired: false,
+            isNullable: true,
+            location: name.place.location
+        )
+    }
+
+    private mutating func withoutRepetitions(
+        _ properties: [(name: PlacedText, definition: PropertyDefinition)]
+    ) -> [PropertyDefinition] {
+        var known: Set<String> = []
+        var result: [PropertyDefinition] = []
+        for (name, definition) in properties where check(name) {
+            if known.insert(name.text).inserted {
+                result.append(definition)
+            } else {
+                report(.duplicateKey, at: name.place, "the payload already has a key \(quoted(name.text)); remove one")
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,44 @@
+import EventSchema
+
+/// The names that the plan itself gives to generated Swift.
+extension FileInterpreter {
+    mutating func swiftName(_ entry: PlistEntry?) -> String? {
+        guard let name = text(entry) else { return nil }
+        guard SwiftName.isIdentifier(name.text) else {
+            report(.badName, at: name.place, "\(quoted(name.text)) is not a valid Swift identifier")
+            return nil
+        }
+        guard !SwiftName.isReserved(name.text) else {
+            report(.badName, at: name.place, "\(quoted(name.text)) means something else in generated Swift")
+            return nil
+        }
+        return name.text
+    }
+
+    /// The names of an enum's cases, by the texts of its values.
+    mutating func swiftCases(_ fields: Fields, of property: PropertyDefinition) -> [String: String] {
+        guard let entry = fields["swiftCases"] else { return [:] }
+        guard fields["enum"] != nil else {
+            report(.misplacedKey, at: entry.key.place, "'swiftCases' needs an 'enum'")
+            return [:]
+        }
+        // What is wrong with the enum itself has been reported.
+        guard let texts = property.enumeration?.map(\.text) else { return [:] }
+        guard let entries = dictionary(entry.value, as: "'swiftCases'") else { return [:] }
+        var cases: [String: String] = [:]
+        for member in entries {
+            guard texts.contains(member.key.text) else {
+                let hint = Spelling.hint(for: member.key.text, among: texts, listedAs: "its values are")
+                report(.unknownKey, at: member.key.place, "'enum' has no value \(quoted(member.key.text)); \(hint)")
+                continue
+            }
+            guard let name = swiftName(member) else { continue }
+            if SwiftName.isTakenCase(name) {
+                report(.badName, at: member.value.place, "\(quoted(name)) means something else in generated Swift")
+            } else {
+                cases[member.key.text] = name
+            }
+        }
+        return cases
+    }
+}

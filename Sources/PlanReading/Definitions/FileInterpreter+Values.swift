@@ -1,0 +1,65 @@
+import EventSchema
+
+extension FileInterpreter {
+    /// Reads `enum` and `examples`, which must stand up to the limits that have been read before.
+    mutating func readValues(_ fields: Fields, _ property: inout PropertyDefinition) {
+        let limits = PropertyLimits(property)
+        property.enumeration = enumeration(fields["enum"], of: property, limits)
+        property.examples = examples(fields["examples"], of: property, limits)
+        property.swiftCases = swiftCases(fields, of: property)
+    }
+
+    private mutating func enumeration(
+        _ entry: PlistEntry?,
+        of property: PropertyDefinition,
+        _ limits: PropertyLimits
+    ) -> [PlanValue]? {
+        guard Self.singleValued.contains(property.type), let entry, let nodes = array(entry.value, as: "'enum'") else {
+            return nil
+        }
+        if nodes.isEmpty {
+            report(.emptyEnum, at: entry.value.place, "'enum' allows nothing; list the values, or remove it")
+            return nil
+        }
+        var values = DistinctValues(type: property.type)
+        // An enum's raw values are compared as Swift compares strings: however their accents are written.
+        var inSwift: Set<PlanValue> = []
+        for node in nodes where node.value != .unreadable {
+            guard let value = PlanValue(node, of: property) else {
+                let sentence = "the value is no \(property.type.rawValue), so it can never be sent"
+                report(.enumOutsideType, at: node.place, sentence)
+                continue
+            }
+            if !limits.allow(value) {
+                report(.enumOutsideLimits, at: node.place, "the property's own limits forbid the value")
+            }
+            let isNewToSwift = inSwift.insert(value).inserted
+            if !values.insert(value) {
+                report(.duplicateEnumValue, at: node.place, "the value is already in this 'enum'; remove it")
+            } else if !isNewToSwift {
+                let sentence = "the value is already in this 'enum', in other code points; remove one of them"
+                report(.duplicateEnumValue, at: node.place, sentence)
+            }
+        }
+        return values.inOrder
+    }
+
+    private mutating func examples(
+        _ entry: PlistEntry?,
+        of property: PropertyDefinition,
+        _ limits: PropertyLimits
+    ) -> [PlanValue] {
+        guard let entry, let nodes = array(entry.value, as: "'examples'") else { return [] }
+        let allowed = property.enumeration.map { DistinctValues($0, type: property.type) }
+        var examples: [PlanValue] = []
+        for node in nodes where node.value != .unreadable {
+            if let value = PlanValue(node, of: property), limits.allow(value), allowed?.contains(value) != false {
+                examples.append(value)
+            } else {
+                let sentence = "the example would be rejected: type, limits or 'enum' of the property forbid it"
+                report(.badExample, at: node.place, sentence)
+            }
+        }
+        return examples
+    }
+}

@@ -1,0 +1,85 @@
+import EventSchema
+internal import Foundation
+
+/// Finds the files of a plan, and reads their bytes.
+enum PlanFileSearch {
+    /// The files that the paths lead to, each once.
+    static func find(_ paths: [String]) -> (files: [String], diagnostics: [Diagnostic]) {
+        var files: [String] = []
+        var emptyFolders: [String] = []
+        var diagnostics: [Diagnostic] = []
+        var known: Set<String> = []
+        for path in paths {
+            let found: [String]
+            switch listing(of: path) {
+            case .success(let names): found = names
+            case .failure(let failure):
+                diagnostics.append(failure.diagnostic)
+                continue
+            }
+            if found.isEmpty { emptyFolders.append(path) }
+            files += found.filter { known.insert(URL(fileURLWithPath: $0).resolvingSymlinksInPath().path).inserted }
+        }
+        if paths.isEmpty { diagnostics.append(Diagnostic(.noPlanFiles, at: start(of: "."), "no path was given")) }
+        diagnostics += emptyFolders.map { folder in
+            // One empty folder beside others may be meant; a plan without a file cannot be.
+            let code: DiagnosticCode = files.isEmpty ? .noPlanFiles : .emptyFolder
+            return Diagnostic(code, at: start(of: folder), "there is no *.plist file in this folder")
+        }
+        return (files, diagnostics)
+    }
+
+    /// The bytes of a file, or as many as it takes to see that there are too many.
+    static func contents(of path: String) -> Result<[UInt8], PlanFileFailure> {
+        guard isReadable(path) else { return .failure(PlanFileFailure(path, "this is not a file", nil)) }
+        do {
+            let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? handle.close() }
+            return .success(Array(try handle.read(upToCount: PlistReader.maximumBytes + 1) ?? Data()))
+        } catch {
+            return .failure(PlanFileFailure(path, "cannot be read", error))
+        }
+    }
+
+    /// Whether it is a file, or what a shell hands over as one: `/dev/stdin`, and for `<(…)` `/dev/fd/63` or
+    /// `/proc/self/fd/63`.
+    ///
+    /// Nobody may ever write to another pipe, and opening it would wait for that. What is not there, and a folder, is told
+    /// by opening it.
+    private static func isReadable(_ path: String) -> Bool {
+        var status = stat()
+        guard !path.hasPrefix("/dev/"), !path.hasPrefix("/proc/"), stat(path, &status) == 0 else { return true }
+        return [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// The plan files of a folder, by name, or the path itself when it is no folder.
+    private static func listing(of path: String) -> Result<[String], PlanFileFailure> {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            return .failure(PlanFileFailure(path, "there is no such file or folder", nil))
+        }
+        guard isFolder.boolValue else { return .success([path]) }
+        do {
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            let prefix = path.hasSuffix("/") ? path : path + "/"
+            let files = names.filter { $0.lowercased().hasSuffix(".plist") && !$0.hasPrefix(".") }.sorted()
+            return .success(files.map { prefix + $0 })
+        } catch {
+            return .failure(PlanFileFailure(path, "the folder cannot be listed", error))
+        }
+    }
+
+    fileprivate static func start(of path: String) -> PlanLocation {
+        PlanLocation(file: path, line: 1, column: 1)
+    }
+}
+
+/// Why a file or folder could not be read.
+struct PlanFileFailure: Error {
+    let diagnostic: Diagnostic
+
+    init(_ path: String, _ sentence: String, _ underlying: (any Error)?) {
+        let reason = underlying.map { ": \(SystemReason.of($0))" } ?? ""
+        diagnostic = Diagnostic(.unreadableFile, at: PlanFileSearch.start(of: path), sentence + reason)
+    }
+}

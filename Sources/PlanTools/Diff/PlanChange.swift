@@ -1,0 +1,118 @@
+package import EventSchema
+
+/// One thing that is different between two plans, and what that means for those who rely on the plan.
+package struct PlanChange: Sendable, Hashable {
+    /// What kind of change it is; stable, so that tools can rely on it.
+    package let kind: Kind
+    /// The event's name on the wire, the new one where that changed; `nil` where the change is about the whole plan.
+    package let event: String?
+    /// The property, as `lines[].price`; `nil` where the change is about the event itself.
+    package let property: String?
+    /// What changed; a sentence without a capital or a full stop.
+    package let sentence: String
+    /// Where it stands in the new plan, or in the old one where it was removed; `nil` where it is about the whole plan.
+    package let location: PlanLocation?
+    /// What it means for everybody.
+    package let impacts: Impacts
+
+    /// What it is about, as `'Item Purchased', lines[].price`, on one line; `nil` where that is the whole plan.
+    package var subject: String? {
+        event.map { quoted($0) + (property.map { ", \($0)" } ?? "") }
+    }
+
+    /// How bad it is for whom it is worst.
+    package var compatibility: Compatibility { impacts.worst }
+
+    /// The kinds of changes; the raw value is what is printed.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        // MARK: The plan
+
+        /// The plan's own version is another.
+        case versionChanged = "version-changed"
+
+        // MARK: Events
+
+        /// The event is new.
+        case eventAdded = "event-added"
+        /// The event is gone.
+        case eventRemoved = "event-removed"
+        /// The event has another key, and with it another Swift type; its name on the wire stayed.
+        case keyChanged = "key-changed"
+        /// The event goes to one more tracker.
+        case trackerAdded = "tracker-added"
+        /// The event no longer goes to a tracker.
+        case trackerRemoved = "tracker-removed"
+        /// Another team answers for the event.
+        case ownerChanged = "owner-changed"
+        /// The event takes properties that the plan does not name.
+        case additionalPropertiesAllowed = "additional-properties-allowed"
+        /// The event no longer takes properties that the plan does not name.
+        case additionalPropertiesForbidden = "additional-properties-forbidden"
+
+        // MARK: Events and properties
+
+        /// The event has another name on the wire, and its key or its table stayed; or the property has another key on
+        /// the wire, and its column stayed.
+        case nameChanged = "name-changed"
+        /// `swiftName` or `swiftCases` gives another name in generated Swift.
+        case swiftNameChanged = "swift-name-changed"
+        /// The description is another.
+        case descriptionChanged = "description-changed"
+        /// It should no longer be sent.
+        case deprecated = "deprecated"
+        /// It may be sent again.
+        case undeprecated = "undeprecated"
+        /// The advice of what to use instead is another.
+        case deprecationReworded = "deprecation-reworded"
+        /// The properties that stayed come in another order.
+        case propertiesReordered = "properties-reordered"
+
+        // MARK: Properties
+
+        /// The property is new, and must be there.
+        case requiredPropertyAdded = "required-property-added"
+        /// The property is new, and may be absent.
+        case optionalPropertyAdded = "optional-property-added"
+        /// The property is gone.
+        case propertyRemoved = "property-removed"
+        /// The property has another type.
+        case typeChanged = "type-changed"
+        /// The property may no longer be absent.
+        case becameRequired = "became-required"
+        /// The property may be absent.
+        case becameOptional = "became-optional"
+        /// The property may be null.
+        case becameNullable = "became-nullable"
+        /// The property may no longer be null.
+        case becameNonNullable = "became-non-nullable"
+        /// An array's items, or an object's properties, are described now.
+        case shapeAdded = "shape-added"
+        /// An array's items, or an object's properties, may be anything now.
+        case shapeRemoved = "shape-removed"
+        /// The examples are others.
+        case examplesChanged = "examples-changed"
+
+        // MARK: Limits of properties
+
+        /// Only some values are allowed now.
+        case enumAdded = "enum-added"
+        /// All values of the type are allowed now.
+        case enumRemoved = "enum-removed"
+        /// One more value is allowed.
+        case enumValueAdded = "enum-value-added"
+        /// A value is no longer allowed.
+        case enumValueRemoved = "enum-value-removed"
+        /// The allowed values come in another order.
+        case enumReordered = "enum-reordered"
+        /// A minimum, maximum or length allows less.
+        case limitTightened = "limit-tightened"
+        /// A minimum, maximum or length allows more.
+        case limitLoosened = "limit-loosened"
+        /// Texts must match a pattern now.
+        case patternAdded = "pattern-added"
+        /// Texts need not match a pattern any more.
+        case patternRemoved = "pattern-removed"
+        /// Texts must match another pattern.
+        case patternChanged = "pattern-changed"
+    }
+}

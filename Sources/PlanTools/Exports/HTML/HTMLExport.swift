@@ -1,0 +1,118 @@
+package import EventSchema
+
+/// The tracking plan as a page for everybody in the business who wants to know what is measured.
+///
+/// One file that needs nothing else: it can be mailed, printed, or opened from a disk. Its script is only for the
+/// search; without it all events are there. A link that ends in `#q=basket&owner=checkout&tracker=kafka` opens it
+/// with that search.
+package struct HTMLExport: Sendable {
+    private let plan: TrackingPlan
+
+    /// Takes a plan as the reader lets it pass.
+    package init(_ plan: TrackingPlan) {
+        self.plan = plan
+    }
+
+    /// The page.
+    package var text: String {
+        let catalogue = Catalogue(plan)
+        let page: HTML = """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(catalogue.title)</title>
+            <style>\(HTML(stringLiteral: CatalogueStyle.text))</style>
+            </head>
+            <body>
+            <a class="skip" href="#all-events">Skip to the events</a>
+            \(Self.header(of: catalogue))
+            <div class="columns">
+            \(Self.contents(of: catalogue))
+            <main id="all-events" tabindex="-1">
+            <p class="nothing" hidden>No event matches. <button type="button" class="reset">Show all events</button></p>
+            \(catalogue.chapters.enumerated().map(Self.chapter))
+            </main>
+            </div>
+            <footer><p>Made by <code>sluice export html</code> from the tracking plan.</p></footer>
+            <script>\(HTML(stringLiteral: CatalogueScript.text))</script>
+            </body>
+            </html>
+
+            """
+        return page.text
+    }
+
+    /// Only what this version of Sluice wrote is obeyed, whatever the plan's texts hold.
+    private static let policy =
+        "default-src 'none'; style-src '\(CatalogueStyle.digest)'; script-src '\(CatalogueScript.digest)'; "
+        + "base-uri 'none'; form-action 'none'"
+
+    private static func header(of catalogue: Catalogue) -> HTML {
+        """
+        <header>
+        <div class="title">
+        <h1>\(catalogue.title)</h1>
+        <p class="status" role="status">\(Catalogue.count(catalogue.eventCount, "event"))</p>
+        </div>
+        <form class="finder" role="search" aria-label="Events">
+        <p class="field words"><label for="find-words">Search</label>
+        <input id="find-words" type="search" placeholder="Event, property, meaning …" autocomplete="off" \
+        spellcheck="false">
+        <kbd aria-hidden="true">/</kbd></p>
+        \(choice("owner", "Owner", catalogue.chapters.compactMap(\.owner)))
+        \(choice("tracker", "Goes to", catalogue.trackers))
+        </form>
+        </header>
+        """
+    }
+
+    private static func choice(_ id: String, _ label: String, _ values: [String]) -> HTML {
+        let options = values.map { value -> HTML in "<option value=\"\(value)\">\(value)</option>" }
+        return """
+            <p class="field"><label for="find-\(id)">\(label)</label>
+            <select id="find-\(id)"><option value="">any</option>
+            \(options)
+            </select></p>
+            """
+    }
+
+    private static func contents(of catalogue: Catalogue) -> HTML {
+        let chapters = catalogue.chapters.enumerated().map { number, chapter -> HTML in
+            let entries = chapter.events.map { event -> HTML in
+                let isDeprecated = event.deprecated == nil ? "" as HTML : " <small>deprecated</small>"
+                return "<li><a href=\"#\(event.anchor)\">\(event.name)</a>\(isDeprecated)</li>"
+            }
+            return """
+                <li><a class="chapter" href="#chapter-\(number + 1)">\(title(of: chapter))</a>
+                <ul>
+                \(entries)
+                </ul></li>
+                """
+        }
+        return """
+            <nav aria-label="Contents">
+            <details open><summary>Contents</summary>
+            <ul>
+            \(chapters)
+            </ul>
+            </details>
+            </nav>
+            """
+    }
+
+    private static func chapter(_ number: Int, _ chapter: Catalogue.Chapter) -> HTML {
+        let id = "chapter-\(number + 1)"
+        return """
+            <section class="chapter" aria-labelledby="\(id)" data-owner="\(chapter.owner ?? "")">
+            <h2 id="\(id)">\(title(of: chapter))</h2>
+            \(chapter.events.map { EventArticle($0).html })
+            </section>
+            """
+    }
+
+    private static func title(of chapter: Catalogue.Chapter) -> String { chapter.owner ?? "No owner" }
+}

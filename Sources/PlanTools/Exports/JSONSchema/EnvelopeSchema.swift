@@ -1,0 +1,48 @@
+import EventSchema
+
+/// The parts that the schemas of all events have in common: what stands around the payload.
+enum EnvelopeSchema {
+    typealias Members = [(key: String, value: OrderedJSON)]
+
+    /// What the check at the door does beyond any schema.
+    static let unsaid = """
+        Sluice also refuses a key that comes twice in an object, nesting beyond 64 levels, an event over 1 MiB, and \
+        whole numbers beyond 64 bits anywhere.
+        """
+
+    static func head(id: String, title: String, comment: String) -> Members {
+        [
+            ("$schema", .string("https://json-schema.org/draft/2020-12/schema")), ("$id", .string(id)),
+            ("$comment", .string(comment)), ("title", .string(title)),
+        ]
+    }
+
+    /// The fields as HTTP takes them.
+    static func body(name: OrderedJSON, payload: OrderedJSON, requiresPayload: Bool) -> Members {
+        let fields: Members = [
+            ("name", name),
+            ("id", field("What makes a repetition recognisable; Sluice assigns a UUIDv7 where it is absent.", "uuid")),
+            ("time", field("When it happened; the time of arrival counts where it is absent.", "timestamp")),
+            ("userId", field("The user, where known.", "text")),
+            ("anonymousId", field("The device or browser, where known.", "text")),
+            ("sessionId", field("The session, where known.", "text")),
+            ("context", context), ("payload", payload),
+        ]
+        return [
+            ("type", .string("object")), ("properties", .object(fields)),
+            ("required", .strings(requiresPayload ? ["name", "payload"] : ["name"])),
+            ("additionalProperties", .boolean(false)),
+        ]
+    }
+
+    private static func field(_ description: String, _ shared: String) -> OrderedJSON {
+        .object([
+            ("description", .string(description)), ("type", .string("string")), SharedSchemas.reference(to: shared),
+        ])
+    }
+
+    private static let context: OrderedJSON = .object([
+        ("description", .string("Where and how it happened.")), ("type", .string("object")),
+        SharedSchemas.reference(to: "value"),
+    ])
+}

@@ -1,0 +1,58 @@
+import EventValidation
+import TrackerKit
+
+/// Asks every destination what is wrong with it, all at the same time, each within a limit.
+struct DestinationCheck {
+    let catalog: EventCatalog
+    let usesJournal: Bool
+    let limit: Duration
+    var clock: any Clock<Duration> = ContinuousClock()
+
+    /// A part for each tracker, in their order.
+    func parts(of trackers: [any Tracker]) async -> [CheckReport.Part] {
+        await withTaskGroup { group in
+            for (place, tracker) in trackers.enumerated() {
+                group.addTask { (place, await part(of: tracker)) }
+            }
+            var parts: [(Int, CheckReport.Part)] = []
+            for await part in group { parts.append(part) }
+            return parts.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    private func part(of tracker: any Tracker) async -> CheckReport.Part {
+        let problems = await problems(of: tracker)
+        await tracker.stop()
+        return CheckReport.Part(
+            name: tracker.name,
+            summary: tracker is any CheckableTracker ? "it can take the plan's events" : "its settings can work",
+            problems: problems.map { CheckReport.Problem(code: $0.code.description, sentence: $0.message) }
+        )
+    }
+
+    private func problems(of tracker: any Tracker) async -> [TrackerError] {
+        do throws(TrackerError) {
+            try tracker.checkSettings(for: catalog)
+        } catch {
+            return [error]
+        }
+        guard let tracker = tracker as? any CheckableTracker else { return [] }
+        return await withTaskGroup { group in
+            group.addTask { await tracker.problems(for: catalog, usesJournal: usesJournal) as [TrackerError]? }
+            group.addTask {
+                try? await clock.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next().flatMap { $0 } ?? [timeout]
+        }
+    }
+
+    private var timeout: TrackerError {
+        TrackerError(
+            code: .timeout,
+            message: "It did not answer within \(limit); check the address and the network, or raise --timeout.",
+            isRetryable: true
+        )
+    }
+}

@@ -1,0 +1,76 @@
+import EventValidation
+import Gzip
+import NIOCore
+
+/// From a body to what the check gives, in one turn of the event loop or in many.
+extension ConnectionHandler {
+    /// Begins with a body that has come to its end.
+    func finishBody() {
+        let work = BodyWork(
+            exchange.body ?? ByteBuffer(),
+            format: exchange.format,
+            isGzip: exchange.isGzip,
+            maximumBytes: shared.maximumBodyBytes
+        )
+        exchange.body = nil
+        let beginsAtOnce = loop.mayBegin(work)
+        let isSmall = work.looksSmall
+        phase = .checking
+        self.work = consume work
+        if beginsAtOnce {
+            loop.measure(exchange.bodyBytes) { turn(fromAllowance: true) }
+        } else {
+            loop.wait(self, isSmall: isSmall, hadTurn: false)
+        }
+    }
+
+    /// Gives the body of a request its turn; says no if nobody waits for one any more.
+    @discardableResult
+    func takeTurn(of request: UInt64, fromAllowance: Bool) -> Bool {
+        guard context != nil, phase == .checking, request == requestNumber else { return false }
+        turn(fromAllowance: fromAllowance)
+        // Whoever had a turn may wait for the next as long as for the first.
+        clock.restart()
+        continueAfterAnswer()
+        return true
+    }
+
+    /// Gives up a body that has waited too long for a turn.
+    func abandonCheck() {
+        guard phase == .checking else { return }
+        work = nil
+        refuse(.overloaded)
+        continueAfterAnswer()
+    }
+
+    private func turn(fromAllowance: Bool) {
+        guard var work = work.take() else { return }
+        do {
+            if let checked = try loop.advance(&work, fromAllowance: fromAllowance) { return submit(checked) }
+        } catch {
+            return refuse(error)
+        }
+        guard reserve(exactly: work.byteCount) else { return refuse(.overloaded) }
+        let isSmall = work.isSmall
+        self.work = consume work
+        loop.wait(self, isSmall: isSmall, hadTurn: true)
+    }
+
+    /// Refuses a body that could not be inflated or checked.
+    private func refuse(_ error: any Error) {
+        switch error {
+        case let gzip as GzipError where gzip.code == .outputTooLarge:
+            refuse(.tooLarge(limit: shared.maximumBodyBytes))
+        case let gzip as GzipError where !gzip.isRetryable:
+            refuse(.invalidGzip)
+        case let malformed as MalformedBody:
+            let isTooLarge = malformed.violation.code == .tooLarge
+            answer(
+                isTooLarge ? "413 Content Too Large" : "400 Bad Request",
+                body: AnswerEncoder.body(of: malformed)
+            )
+        default:
+            refuse(.noMemory)
+        }
+    }
+}

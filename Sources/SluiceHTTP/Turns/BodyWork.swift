@@ -1,0 +1,91 @@
+import EventValidation
+import Gzip
+import NIOCore
+
+/// A body on its way to its verdicts, and all that is kept of it between two turns.
+struct BodyWork: ~Copyable {
+    /// A body that may need more than this counts as large.
+    private static let smallBytes = 64 << 10
+
+    private let format: BodyFormat
+    private let maximumBytes: Int
+    /// The body as it was received, or what is still to be inflated of it.
+    private var received: ByteBuffer
+    private let receivedBytes: Int
+    private let isGzip: Bool
+    private var isInflated: Bool
+    /// What was inflated; `nil` before the first turn, and where the body is not compressed.
+    private var gzip: GzipBody?
+    /// How far the check has come; `nil` before it begins.
+    private var progress: BodyProgress?
+    private var progressBytes = 0
+
+    init(_ body: ByteBuffer, format: BodyFormat, isGzip: Bool, maximumBytes: Int) {
+        received = body
+        receivedBytes = body.readableBytes
+        self.format = format
+        self.isGzip = isGzip
+        self.maximumBytes = maximumBytes
+        isInflated = !isGzip
+    }
+
+    /// Whether it looks as if one turn were enough.
+    var looksSmall: Bool {
+        guard isGzip else { return receivedBytes <= Self.smallBytes }
+        guard receivedBytes * GzipBody.inputWeight <= Self.smallBytes * 4 else { return false }
+        // gzip ends with the length of its last member, which only a sender that means harm misstates.
+        guard let length: UInt32 = received.getInteger(at: received.writerIndex - 4, endianness: .little) else {
+            return true
+        }
+        return length <= Self.smallBytes
+    }
+
+    /// Whether it is small as far as is known.
+    var isSmall: Bool { byteCount <= 4 * Self.smallBytes }
+
+    /// About how many bytes of memory it holds.
+    var byteCount: Int { receivedBytes + (gzip?.byteCount ?? 0) + progressBytes }
+
+    /// Inflates and checks as much as the budget allows.
+    ///
+    /// - Returns: What the check gave; `nil` where another turn is needed.
+    /// - Throws: `GzipError`; `MalformedBody` for the sender's fault, `UncheckedBody` for ours.
+    mutating func advance(with validator: EventValidator, within budget: inout CheckBudget) throws -> CheckedBody? {
+        if !isInflated {
+            guard try inflate(within: &budget) else { return nil }
+            isInflated = true
+            received = ByteBuffer()
+        }
+        var progress = takeProgress(validator)
+        if try check(&progress, with: validator, within: &budget) { return validator.finish(progress) }
+        progressBytes = progress.byteCount
+        self.progress = consume progress
+        return nil
+    }
+
+    private func check(
+        _ progress: inout BodyProgress,
+        with validator: EventValidator,
+        within budget: inout CheckBudget
+    ) throws -> Bool {
+        if let gzip { return try validator.check(gzip.text, from: &progress, within: &budget) }
+        return try received.withUnsafeReadableBytes { bytes in
+            try validator.check(bytes, from: &progress, within: &budget)
+        }
+    }
+
+    private mutating func inflate(within budget: inout CheckBudget) throws -> Bool {
+        let gzip = try gzip ?? GzipBody(maximumBytes: maximumBytes)
+        self.gzip = gzip
+        return try received.readWithUnsafeReadableBytes { bytes in
+            var rest = bytes
+            let isAtEnd = try gzip.inflate(&rest, within: &budget.bytes)
+            return (bytes.count - rest.count, isAtEnd)
+        }
+    }
+
+    private mutating func takeProgress(_ validator: EventValidator) -> BodyProgress {
+        if let progress = progress.take() { return progress }
+        return validator.begin(bodyOf: gzip?.text.count ?? received.readableBytes, as: format)
+    }
+}

@@ -1,0 +1,64 @@
+import EventSchema
+import EventValidation
+package import TrackerKit
+
+/// The setting that says which topic an event goes to.
+package struct TopicName {
+    static let placeholder = "{event}"
+    static let maximumBytes = 249
+
+    let pattern: String
+
+    /// Takes the setting; whether it makes valid names is checked with the events.
+    package init(pattern: String) {
+        self.pattern = pattern
+    }
+
+    /// The topic of an event.
+    ///
+    /// - Throws: `invalidSettings` where Kafka cannot have a topic of that name.
+    package func topic(forEvent name: String) throws(TrackerError) -> String {
+        let parts = pattern.split(separator: Self.placeholder, omittingEmptySubsequences: false)
+        let topic = parts.joined(separator: Self.spelling(of: name))
+        guard !topic.isEmpty, topic != ".", topic != "..", topic.utf8.count <= Self.maximumBytes else {
+            throw .invalidSettings(
+                "'\(topic)' is not a valid topic name: it must have 1 to \(Self.maximumBytes) characters."
+            )
+        }
+        guard topic.utf8.allSatisfy(Self.isAllowed) else {
+            throw .invalidSettings(
+                "'\(topic)' is not a valid topic name: use letters, digits, '.', '_' and '-' of ASCII, and \(Self.placeholder)."
+            )
+        }
+        return topic
+    }
+
+    /// The names of the topics that the events of a tracker go to, each once, in order.
+    ///
+    /// - Throws: `invalidSettings` where one is not a valid topic name.
+    func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
+        let tracker = tracker.lowercased()
+        var found: Set<String> = []
+        for event in catalog.definitions where event.trackers.contains(where: { $0.lowercased() == tracker }) {
+            found.insert(try topic(forEvent: event.name))
+        }
+        return found.sorted()
+    }
+
+    /// The event's name in snake case, other letters than those of ASCII by their code points.
+    private static func spelling(of name: String) -> String {
+        var result = ""
+        for scalar in SQLName.snakeCase(name).unicodeScalars {
+            result += scalar.isASCII ? String(scalar) : "-u" + String(scalar.value, radix: 16)
+        }
+        return result
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}

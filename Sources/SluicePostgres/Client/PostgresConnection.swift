@@ -1,0 +1,142 @@
+import CLibPQ
+import TrackerKit
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A connection to the server that never blocks longer than it is told to.
+///
+/// libpq runs in its non-blocking mode and every wait is a `poll`, cut into short slices so that an interrupt or a
+/// deadline is noticed. A connection belongs to one thread. After a failure whose source is not the server it is
+/// of no more use, and is to be let go.
+final class PostgresConnection {
+    /// How soon an interrupt is noticed.
+    private static let pollSlice = Duration.milliseconds(100)
+
+    let handle: OpaquePointer
+    /// The staging tables this connection has: they go when it goes.
+    var stagingTables: Set<String> = []
+    /// Whether a pooler is between us and the server; set by `findPooler`.
+    var isPooled = false
+
+    /// Connects.
+    convenience init(_ settings: ConnectionSettings, interrupt: Interrupt) throws(PostgresFailure) {
+        try self.init(settings, limit: WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout))
+    }
+
+    /// Connects within a limit.
+    init(_ settings: ConnectionSettings, limit: WaitLimit) throws(PostgresFailure) {
+        guard let handle = Self.begin(settings) else {
+            throw PostgresFailure(source: .connection, message: "There is no memory for a connection.")
+        }
+        self.handle = handle
+        // With it the code of a refusal can be read from its text: see `ConnectionMessage`.
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        // libpq would print notices to standard error.
+        PQsetNoticeReceiver(handle, { _, _ in }, nil)
+        try finishConnecting(limit)
+        PQsetnonblocking(handle, 1)
+        PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
+    }
+
+    deinit {
+        PQfinish(handle)
+    }
+
+    /// The role that was let in.
+    var role: String { PQuser(handle).map { String(cString: $0) } ?? "" }
+
+    /// Whether the connection stands and no transaction is open.
+    var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
+
+    /// Whether a transaction is open and has not failed.
+    var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
+
+    /// Asks the server to give up what this connection is waiting for, without waiting for the answer.
+    ///
+    /// The request takes a connection of its own, which can block; so it runs on a thread that ends with it.
+    func requestCancel() {
+        guard let cancel = PQgetCancel(handle) else { return }
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        let status = pthread_create(&thread, nil, { sendCancel($0) }, UnsafeMutableRawPointer(cancel))
+        #else
+        var thread = pthread_t()
+        let status = pthread_create(&thread, nil, { sendCancel($0) }, UnsafeMutableRawPointer(cancel))
+        #endif
+        if status != 0 { PQfreeCancel(cancel) }
+    }
+
+    /// The failure that libpq's last message tells of.
+    var lastFailure: PostgresFailure {
+        let message = ConnectionMessage(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
+        return PostgresFailure(source: .connection, sqlState: message.sqlState, message: message.text)
+    }
+
+    /// Waits until the socket can be read, or written where that is asked.
+    func waitForSocket(reading: Bool, writing: Bool, _ limit: WaitLimit) throws(PostgresFailure) {
+        let events = (reading ? Int16(POLLIN) : 0) | (writing ? Int16(POLLOUT) : 0)
+        while true {
+            try limit.check()
+            var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+            guard descriptor.fd >= 0 else { throw lastFailure }
+            let rest = min(Self.pollSlice, limit.deadline - .now)
+            let ready = poll(&descriptor, 1, Int32(max(1, rest / .milliseconds(1))))
+            if ready > 0 { return }
+            if ready < 0, errno != EINTR {
+                throw PostgresFailure(source: .connection, message: "Waiting for the server failed (error \(errno)).")
+            }
+        }
+    }
+
+    private static func begin(_ settings: ConnectionSettings) -> OpaquePointer? {
+        // The strings are copied for the call and freed after it: libpq keeps copies of its own.
+        let keywords = settings.parameters.map { strdup($0.keyword) }
+        let values = settings.parameters.map { strdup($0.value) }
+        defer { (keywords + values).forEach { free($0) } }
+        let keywordList = keywords.map { UnsafePointer($0) } + [nil]
+        let valueList = values.map { UnsafePointer($0) } + [nil]
+        return PQconnectStartParams(keywordList, valueList, 1)
+    }
+
+    private func finishConnecting(_ limit: WaitLimit) throws(PostgresFailure) {
+        guard PQstatus(handle) != CONNECTION_BAD else { throw connectingFailed }
+        var wantsToWrite = true
+        while true {
+            do {
+                try waitForSocket(reading: !wantsToWrite, writing: wantsToWrite, limit)
+            } catch  where error.source == .waiting {
+                throw PostgresFailure(source: .waiting, message: "The connection could not be made in time.")
+            }
+            switch PQconnectPoll(handle) {
+            case PGRES_POLLING_OK: return
+            case PGRES_POLLING_READING: wantsToWrite = false
+            case PGRES_POLLING_WRITING: wantsToWrite = true
+            default: throw connectingFailed
+            }
+        }
+    }
+
+    private var connectingFailed: PostgresFailure {
+        // A missing password is noticed by libpq, not by the server; it counts as one that was refused.
+        guard PQconnectionNeedsPassword(handle) == 0 else {
+            let message = ConnectionMessage(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
+            return PostgresFailure(source: .connection, sqlState: "28P01", message: message.text)
+        }
+        return lastFailure
+    }
+}
+
+/// Sends a cancel request and frees it.
+private func sendCancel(_ cancel: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // Nobody waits for this thread.
+    pthread_detach(pthread_self())
+    guard let cancel = OpaquePointer(cancel as UnsafeMutableRawPointer?) else { return nil }
+    var message = [CChar](repeating: 0, count: 256)
+    _ = PQcancel(cancel, &message, Int32(message.count))
+    PQfreeCancel(cancel)
+    return nil
+}

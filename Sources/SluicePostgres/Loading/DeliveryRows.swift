@@ -1,0 +1,69 @@
+import EventModel
+import EventValidation
+import TrackerKit
+
+/// The events of a delivery, put together by table.
+struct DeliveryRows {
+    /// The rows for one table.
+    struct Group {
+        let target: LoadTarget
+        /// Positions in the delivery, ascending.
+        fileprivate(set) var positions: [Int]
+    }
+
+    /// Where the event at each position stands.
+    private struct Place {
+        let slice: Int32
+        let index: Int32
+    }
+
+    /// In the order of the tables' names, so that two loaders wait for each other's keys in the same order.
+    private(set) var groups: [Group] = []
+    /// What is to be stored with the rows; `nil` for nothing.
+    let checkpoint: Checkpoint?
+    /// The journal that holds the events; `nil` without one.
+    let journal: JournalID?
+    private let slices: [EventSlice]
+    private var places: [Place] = []
+
+    init(_ delivery: Delivery, _ targets: inout LoadTargets) {
+        slices = delivery.slices
+        checkpoint = delivery.checkpoint
+        journal = delivery.journal
+        places.reserveCapacity(delivery.count)
+        var catalog: EventCatalog?
+        var definitions: [LoadTarget] = []
+        var groupOfDefinition: [Int] = []
+        for (sliceIndex, slice) in delivery.slices.enumerated() {
+            let batch = slice.batch
+            if catalog !== batch.catalog {
+                catalog = batch.catalog
+                definitions = targets.targets(of: batch.catalog)
+                groupOfDefinition = Array(repeating: -1, count: definitions.count)
+            }
+            let entries = batch.entries
+            for position in 0..<slice.count {
+                let index = slice.batchIndex(at: position)
+                let definition = Int(entries[index].definitionIndex)
+                var group = groupOfDefinition[definition]
+                if group < 0 {
+                    group = groups.count
+                    groupOfDefinition[definition] = group
+                    groups.append(Group(target: definitions[definition], positions: []))
+                }
+                groups[group].positions.append(places.count)
+                places.append(
+                    Place(slice: Int32(truncatingIfNeeded: sliceIndex), index: Int32(truncatingIfNeeded: index))
+                )
+            }
+        }
+        groups.sort { $0.target.table.name < $1.target.table.name }
+    }
+
+    /// The batch that holds the event at a position, and its place there.
+    @inline(__always)
+    func event(at position: Int) -> (batch: EventBatch, index: Int) {
+        let place = places[position]
+        return (slices[Int(place.slice)].batch, Int(place.index))
+    }
+}

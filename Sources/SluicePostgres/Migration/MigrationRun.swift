@@ -1,0 +1,170 @@
+import TrackerKit
+
+/// One run of the migrator over one connection.
+struct MigrationRun {
+    let connection: PostgresConnection
+    let schema: String
+    let limit: WaitLimit
+
+    /// Does it all, under the lock.
+    ///
+    /// What is wrong with the connection is thrown, everything else is in the result.
+    func bringUp(
+        to tables: [EventTable],
+        applying migrations: [Migration]
+    ) throws(PostgresFailure) -> Result<MigrationReport, TrackerError> {
+        try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
+        return try Self.settle { () throws in
+            var report = MigrationReport()
+            try lock()
+            try apply(migrations, &report)
+            try change(to: tables, &report)
+            return report
+        }
+    }
+
+    /// Says what `bringUp` would run, in a transaction in which the server lets nothing be written.
+    ///
+    /// What is wrong with the connection is thrown, everything else is in the result.
+    func foresee(
+        _ tables: [EventTable],
+        applying migrations: [Migration]
+    ) throws(PostgresFailure) -> Result<MigrationScript, TrackerError> {
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", limit)
+        let script = try Self.settle { () throws in
+            let pending = try pending(migrations)
+            return MigrationScript(schema: schema, migrations: pending, tables: try changes(to: tables).tables)
+        }
+        try connection.execute("ROLLBACK", limit)
+        return script
+    }
+
+    private static func settle<Value>(
+        _ work: () throws -> Value
+    ) throws(PostgresFailure) -> Result<Value, TrackerError> {
+        do {
+            return .success(try work())
+        } catch let error as TrackerError {
+            return .failure(error)
+        } catch let error as PostgresFailure {
+            throw error
+        } catch {
+            return .failure(
+                TrackerError(code: .failed, message: "The migration failed.", isRetryable: false, underlying: error)
+            )
+        }
+    }
+
+    /// Waits for its turn; the lock goes with the connection.
+    private func lock() throws {
+        try connection.execute("SET lock_timeout = '60s'", limit)
+        do throws(PostgresFailure) {
+            try connection.execute(MigrationSteps.lock(schema), limit)
+        } catch {
+            guard error.sqlState == "55P03" else { throw error }
+            throw TrackerError(
+                code: .timeout,
+                message: "Another migration of this schema is running.",
+                isRetryable: true,
+                underlying: error
+            )
+        }
+        try connection.execute(MigrationSteps.patience, limit)
+    }
+
+    // MARK: Migrations
+
+    private func apply(_ migrations: [Migration], _ report: inout MigrationReport) throws {
+        for migration in try pending(migrations) {
+            try step("\(migration.name) failed") { () throws(PostgresFailure) in
+                try apply(migration)
+            }
+            report.migrations.append(migration.name)
+        }
+    }
+
+    private func pending(_ migrations: [Migration]) throws -> [Migration] {
+        do {
+            return try MigrationHistory.pending(migrations, after: try appliedMigrations())
+        } catch let mismatch as MigrationHistory.Mismatch {
+            throw TrackerError(code: .failed, message: mismatch.message, isRetryable: false)
+        }
+    }
+
+    private func appliedMigrations() throws(PostgresFailure) -> [AppliedMigration] {
+        let table = MigrationSteps.record(of: schema)
+        let found = try connection.rows(
+            of: "SELECT to_regclass($1) IS NOT NULL",
+            parameters: [table],
+            limit
+        )
+        guard found.first?.first == "t" else { return [] }
+        let rows = try connection.rows(
+            of: "SELECT number, name, sha256 FROM \(table) ORDER BY number",
+            parameters: [],
+            limit
+        )
+        return rows.compactMap { row in
+            guard let number = row[0].flatMap({ Int($0) }), let name = row[1], let digest = row[2] else { return nil }
+            return AppliedMigration(number: number, name: name, sha256: digest)
+        }
+    }
+
+    private func apply(_ migration: Migration) throws(PostgresFailure) {
+        try connection.execute(MigrationSteps.opening(schema), limit)
+        try connection.execute(migration.sql, limit)
+        guard connection.isInTransaction else {
+            throw PostgresFailure(
+                source: .server,
+                sqlState: "25P01",
+                message: "a migration must not end the transaction that it runs in"
+            )
+        }
+        try connection.execute(MigrationSteps.closing(migration, schema), limit)
+    }
+
+    // MARK: Tables
+
+    private func change(to tables: [EventTable], _ report: inout MigrationReport) throws {
+        let changes = try changes(to: tables)
+        for change in changes.tables {
+            try step("The table \(SQLText.identifier(change.table)) was not changed") { () throws(PostgresFailure) in
+                try connection.execute(MigrationSteps.transaction(change), limit)
+            }
+            if change.isNew {
+                report.createdTables.append(change.table)
+            } else {
+                report.extendedTables.append(change.table)
+            }
+        }
+    }
+
+    private func changes(to tables: [EventTable]) throws -> SchemaChanges {
+        let changes = SchemaChanges(from: try connection.presentSchema(named: schema, limit), to: tables)
+        guard changes.conflicts.isEmpty else {
+            throw TrackerError(
+                code: .failed,
+                message: changes.conflicts.joined(separator: " ") + " Nothing was changed: rename the property, "
+                    + "or change the table by hand.",
+                isRetryable: false
+            )
+        }
+        return changes
+    }
+
+    /// Adds to a failure of the server's what was being done.
+    private func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
+        do throws(PostgresFailure) {
+            try body()
+        } catch {
+            guard error.source == .server else { throw error }
+            let state = error.sqlState.map { " (SQLSTATE \($0))" } ?? ""
+            throw TrackerError(
+                code: .failed,
+                message: "\(failed): \(error.message)\(state).",
+                isRetryable: PostgresErrorClass(error) == .unavailable,
+                underlying: error
+            )
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import EventJournal
+import EventModel
+import EventValidation
+import SluiceTesting
+import Synchronization
+import Testing
+import TrackerKit
+
+@Suite("The tracker contract", .timeLimit(.minutes(2)))
+struct TrackerContractTests {
+    @Test("a tracker that keeps its promises passes")
+    func passes() async throws {
+        try await contract { MemoryTracker($0) }.verify()
+    }
+
+    @Test(
+        "a tracker that breaks a promise fails, and the error names the promise",
+        arguments: [
+            (MemoryTracker.Flaw.losesTheLast, "one event is delivered once; instead: 1 of 1 events are not there"),
+            (.doubles, "many events are delivered once each; instead: 1000 events are there 2000 times"),
+            (
+                .reverses,
+                "deliveries one after the other arrive in that order; instead: the events are there in another"
+            ),
+            (.ignoresSlices, "a delivery of many slices is delivered whole, and nothing beside it"),
+            (
+                .refuses,
+                "one event is delivered once; instead: 1 of 1 good events were refused, the first because: mood"
+            ),
+            (.namesWrongPositions, "an empty delivery is delivered; instead: 1 positions are outside the delivery"),
+            (.ignoresCancellation, "cancelled, returns in time with a retry and without refusals; instead: it had not"),
+            (
+                .losesOnCancellation,
+                "cancelled, returns in time with a retry and without refusals; instead: the outcome"
+            ),
+            (.cannotStart, "a tracker that has started can stop without a delivery; instead: it threw Scripted wrong"),
+        ]
+    )
+    func fails(flaw: MemoryTracker.Flaw, text: String) async throws {
+        let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
+            try await contract(cancellationLimit: .milliseconds(300)) { MemoryTracker($0, flaw) }.verify()
+        }
+        #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
+    }
+
+    @Test("a tracker whose destination knows ids passes the stricter contract, another does not")
+    func deduplication() async throws {
+        try await contract(deduplicates: true) { MemoryTracker($0, .deduplicates) }.verify()
+        let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
+            try await contract(deduplicates: true) { MemoryTracker($0) }.verify()
+        }
+        #expect(error?.promises.map(\.promise) == ["a delivery that comes again is delivered again, ids unchanged"])
+    }
+
+    @Test(
+        "a tracker that keeps checkpoints is held to that, too",
+        arguments: [
+            (CheckpointingMemoryTracker.Flaw.none, nil),
+            (
+                .forgets,
+                "a checkpoint is stored with what is delivered, and told by a new tracker; instead: it tells none"
+            ),
+            (
+                .keepsTheGreatest,
+                "a checkpoint is replaced as it comes, and left alone by a delivery without one; instead"
+            ),
+            (.clears, "left alone by a delivery without one; instead: it tells none and not 6"),
+            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells 22 and not 11"),
+            (
+                .overwrites,
+                "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
+                    + "answers delivered"
+            ),
+            (
+                .deliversUnstored,
+                "a checkpoint replaces only the one that the tracker knows of; instead: 5 events of a tracker that does not"
+            ),
+            (
+                .deliversParts,
+                "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
+                    + "answers delivered"
+            ),
+            (.storesFirst, "after an outage a checkpoint is there only if all its events are; instead: 100 of 100"),
+        ]
+    )
+    func checkpoints(flaw: CheckpointingMemoryTracker.Flaw, text: String?) async throws {
+        let contract = contract { CheckpointingMemoryTracker($0, flaw) }
+        guard let text else { return try await contract.verify() }
+        let error = await #expect(throws: TrackerContract.BrokenPromises.self) { try await contract.verify() }
+        #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
+    }
+
+    private func contract(
+        deduplicates: Bool = false,
+        cancellationLimit: Duration = .seconds(10),
+        _ makeTracker: @escaping @Sendable (MemoryDestination) -> any Tracker
+    ) -> TrackerContract {
+        let destination = MemoryDestination()
+        return TrackerContract(
+            traits: .init(
+                deduplicates: deduplicates,
+                largestDeliveryInEvents: 2000,
+                largestEventInBytes: 4096,
+                cancellationLimit: cancellationLimit
+            ),
+            outage: .init(
+                begin: { destination.isUp.update { $0 = false } },
+                end: { destination.isUp.update { $0 = true } }
+            ),
+            makeTracker: { makeTracker(destination) },
+            delivered: { destination.ids.withLock { $0 } }
+        )
+    }
+}
+
+/// Where the trackers of these tests deliver to.
+final class MemoryDestination: Sendable {
+    let ids = Mutex<[EventID]>([])
+    let checkpoints = Mutex<[JournalID: UInt64]>([:])
+    let isUp = Watched(true)
+}
+
+/// A tracker that keeps its promises, but for one.
+final class MemoryTracker: Tracker {
+    enum Flaw: Sendable {
+        case none, losesTheLast, doubles, reverses, ignoresSlices, refuses, namesWrongPositions
+        case ignoresCancellation, losesOnCancellation, cannotStart, deduplicates
+    }
+
+    let name = "memory"
+    private let destination: MemoryDestination
+    private let flaw: Flaw
+
+    init(_ destination: MemoryDestination, _ flaw: Flaw = .none) {
+        self.destination = destination
+        self.flaw = flaw
+    }
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        if flaw == .cannotStart { throw ScriptedTracker.misconfiguration }
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let isUp = destination.isUp
+        if flaw == .ignoresCancellation {
+            await Task { await isUp.wait { $0 } }.value
+        } else {
+            await isUp.wait { $0 }
+        }
+        if Task.isCancelled, !isUp.value {
+            return flaw == .losesOnCancellation ? .delivered : .retry(ScriptedTracker.outage)
+        }
+        let ids = kept(of: delivery)
+        destination.ids.withLock { known in
+            let old = flaw == .deduplicates ? Set(known) : []
+            known += ids.filter { !old.contains($0) }
+        }
+        switch flaw {
+        case .refuses where delivery.count > 0: return .refused([.init(position: 0, reason: "mood")])
+        case .namesWrongPositions: return .refused([.init(position: delivery.count, reason: "off by one")])
+        default: return .delivered
+        }
+    }
+
+    private func kept(of delivery: Delivery) -> [EventID] {
+        let ids = delivery.map(\.id)
+        switch flaw {
+        case .losesTheLast: return ids.dropLast()
+        case .doubles: return ids + ids
+        case .reverses: return ids.reversed()
+        case .ignoresSlices: return delivery.slices.flatMap { $0.batch.entries.map(\.id) }
+        case .refuses: return Array(ids.dropFirst())
+        default: return ids
+        }
+    }
+}
+
+/// A tracker that keeps checkpoints beside its events, and its promises, but for one.
+final class CheckpointingMemoryTracker: CheckpointingTracker {
+    enum Flaw: Sendable {
+        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites, deliversUnstored,
+            deliversParts
+    }
+
+    private static let superseded = TrackerError(
+        code: .superseded,
+        message: "Somebody else has stored a checkpoint.",
+        isRetryable: false
+    )
+
+    let name = "memory"
+    private let destination: MemoryDestination
+    private let events: MemoryTracker
+    private let flaw: Flaw
+    /// What it knows to be stored for the journals it was asked about.
+    private let known = Mutex<[JournalID: UInt64?]>([:])
+
+    init(_ destination: MemoryDestination, _ flaw: Flaw) {
+        self.destination = destination
+        self.flaw = flaw
+        events = MemoryTracker(destination)
+    }
+
+    func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
+        let stored = destination.checkpoints.withLock { $0[journal] }
+        known.withLock { $0[journal] = .some(stored) }
+        return stored
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let isOurs = isOurs(delivery)
+        if !isOurs, flaw != .deliversUnstored { return .retry(Self.superseded) }
+        if flaw == .storesFirst { store(delivery.checkpoint) }
+        let outcome = await events.deliver(delivery)
+        if !isOurs { return .retry(Self.superseded) }
+        if outcome.retry == nil, outcome.refusals.isEmpty { store(delivery.checkpoint) }
+        return outcome
+    }
+
+    /// Whether what is stored is what it knows of.
+    private func isOurs(_ delivery: Delivery) -> Bool {
+        guard let journal = delivery.journal, [.none, .deliversUnstored, .deliversParts].contains(flaw) else {
+            return true
+        }
+        if flaw == .deliversParts, delivery.checkpoint == nil { return true }
+        let stored = destination.checkpoints.withLock { $0[journal] }
+        return known.withLock { known in
+            guard let expected = known[journal], expected == stored else {
+                known[journal] = nil
+                return false
+            }
+            return true
+        }
+    }
+
+    private func store(_ checkpoint: Checkpoint?) {
+        if let checkpoint { known.withLock { $0[checkpoint.journal] = .some(checkpoint.nextSequence) } }
+        let journals = known.withLock { Array($0.keys) }
+        destination.checkpoints.withLock { stored in
+            guard let checkpoint else {
+                if flaw == .clears { stored = [:] }
+                return
+            }
+            switch flaw {
+            case .forgets: break
+            case .keepsTheGreatest:
+                stored[checkpoint.journal] = max(stored[checkpoint.journal] ?? 0, checkpoint.nextSequence)
+            case .mixesJournals: for journal in journals { stored[journal] = checkpoint.nextSequence }
+            default: stored[checkpoint.journal] = checkpoint.nextSequence
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import EventPipeline
+import EventValidation
+import GoldenShapes
+import SluiceTesting
+import Testing
+import TrackerKit
+
+@Suite("Pipeline.run with a closure", .timeLimit(.minutes(1)))
+struct ScopedRunTests {
+    private struct Failure: Error {}
+
+    @Test("what the closure tracked is delivered before it returns, and its value is returned")
+    func value() async throws {
+        let recorder = RecordingTracker(name: "console")
+        let value = try await Pipeline.run(catalog: ShapesEvents.catalog, trackers: [recorder]) { pipeline in
+            try await pipeline.track(ShapesEvents.NothingSaid())
+            _ = try pipeline.tryTrack(ShapesEvents.NothingSaid())
+            return 7
+        }
+        #expect(value == 7)
+        #expect(recorder.events.count == 2)
+    }
+
+    @Test("an error of the closure is thrown after what it tracked was delivered")
+    func failure() async throws {
+        let recorder = RecordingTracker(name: "console")
+        await #expect(throws: Failure.self) {
+            try await Pipeline.run(catalog: ShapesEvents.catalog, trackers: [recorder]) { pipeline in
+                try await pipeline.track(ShapesEvents.NothingSaid())
+                throw Failure()
+            }
+        }
+        #expect(recorder.events.count == 1)
+    }
+
+    @Test("an error of the pipeline comes before one of the closure that follows from it")
+    func pipelineFailure() async throws {
+        let tracker = ScriptedTracker(name: "console", startErrors: [ScriptedTracker.misconfiguration])
+        var configuration = Pipeline.Configuration()
+        configuration.maximumStartAttempts = 1
+        let error = await #expect(throws: PipelineError.self) {
+            try await Pipeline.run(
+                catalog: ShapesEvents.catalog,
+                trackers: [tracker],
+                configuration: configuration
+            ) { pipeline in
+                while true {
+                    try await pipeline.track(ShapesEvents.NothingSaid())
+                    await Task.yield()
+                }
+            }
+        }
+        #expect(error?.code == .trackerNotStarted)
+    }
+
+    @Test("cancelling the task cancels the closure and ends the pipeline")
+    func cancellation() async throws {
+        let tracker = ScriptedTracker(name: "console", [.stall])
+        let task = Task {
+            try await Pipeline.run(catalog: ShapesEvents.catalog, trackers: [tracker]) { pipeline in
+                try await pipeline.track(ShapesEvents.NothingSaid())
+                await pipeline.flush()
+                try Task.checkCancellation()
+            }
+        }
+        await tracker.waitForDeliveries(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await tracker.waitForStop()
+    }
+}
