@@ -7,21 +7,32 @@ cd "$(dirname "$0")/.."
 
 readonly sluice=${1:-.build/debug/sluice}
 
-# subcommands COMMAND…: the names under the help's SUBCOMMANDS, but for `help`.
+if [[ ! -x $sluice ]]; then
+    echo "command-reference: there is no $sluice; run: swift build --product sluice" >&2
+    exit 1
+fi
+
+# subcommands COMMAND…: the names under the help's SUBCOMMANDS.
 subcommands() {
     "$sluice" "$@" --help | sed -n '/^SUBCOMMANDS:/,/^$/p' | sed -nE 's/^  ([a-z][a-z-]*)( .*)?$/\1/p'
 }
 
 # section COMMAND…: a command's help, and that of the commands that it has itself.
 section() {
-    local name
+    local name names
     printf '\n## sluice %s\n\n```\n' "$*"
     COLUMNS=120 "$sluice" "$@" --help | sed -E 's/[[:space:]]+$//'
     printf '```\n'
-    for name in $(subcommands "$@"); do section "$@" "$name"; done
+    names=$(subcommands "$@")
+    for name in $names; do section "$@" "$name"; done
 }
 
+# Moved at the end, so that a failure leaves the page as it was.
+page=$(mktemp)
+trap 'rm -f "$page"' EXIT
 {
     printf '# Commands\n\nThe help of every command. `scripts/command-reference.sh` writes this page.\n'
-    for name in $(subcommands); do section "$name"; done
-} >Documentation/Commands.md
+    commands=$(subcommands)
+    for name in $commands; do section "$name"; done
+} >"$page"
+cp "$page" Documentation/Commands.md

@@ -21,11 +21,16 @@ dump_symbols() {
 # The module Sluice declares little itself; its page is about what it re-exports, which the package manager leaves out.
 dump_reexported_symbols() {
     local modules maps=() map target
-    modules=$(sed -n 's/^@_exported public import //p' Sources/Sluice/Sluice.swift | paste -sd ,)
+    modules=$(sed -n 's/^@_exported public import //p' Sources/Sluice/Sluice.swift | paste -sd , -)
     for map in Sources/CLibraries/*/module.modulemap .build/debug/{CRE2,CSimdJSON}.build/module.modulemap; do
         maps+=(-Xcc "-fmodule-map-file=$map")
     done
-    target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p' | head -n 1)
+    target=$(swift -print-target-info | sed -n 's/.*"triple": "\(.*\)".*/\1/p' | head -n 1)
+    if command -v xcrun >/dev/null; then
+        maps+=(-sdk "$(xcrun --show-sdk-path)" -I "$(brew --prefix)/include")
+        # The oldest macOS that Package.swift names.
+        target=$(uname -m)-apple-macosx15.0
+    fi
     swift symbolgraph-extract -module-name Sluice -target "$target" -I .build/debug/Modules "${maps[@]}" \
         -minimum-access-level public -skip-synthesized-members -emit-extension-block-symbols \
         -experimental-allowed-reexported-modules="$modules" -output-dir "$symbols"
@@ -48,7 +53,7 @@ convert() {
         -exec cp {} "$out/symbols/$module" \;
     docc convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$out/symbols/$module" \
         --fallback-display-name "$module" --fallback-bundle-identifier "sluice.$module" \
-        --warnings-as-errors --output-path "$out/$module.doccarchive" >"$log" 2>&1 || {
+        --warnings-as-errors --output-path "$out/modules/$module.doccarchive" >"$log" 2>&1 || {
         cat "$log" >&2
         return 1
     }
@@ -61,7 +66,7 @@ convert() {
 # require_order MODULE: its page puts every public declaration into a group; what it forgets, docc groups by kind.
 require_order() {
     local page
-    page=$out/$1.doccarchive/data/documentation/$(tr '[:upper:]' '[:lower:]' <<<"$1").json
+    page=$out/modules/$1.doccarchive/data/documentation/$(tr '[:upper:]' '[:lower:]' <<<"$1").json
     if grep -q '"generated":true' "$page"; then
         echo "Sources/$1/$1.docc/$1.md: the groups under Topics leave out a public declaration." >&2
         return 1
@@ -69,7 +74,7 @@ require_order() {
 }
 
 rm -rf "$out"
-mkdir -p "$out"
+mkdir -p "$out/modules"
 dump_symbols
 dump_reexported_symbols
 failed=0
@@ -78,5 +83,5 @@ for catalog in Sources/*/*.docc; do
     { convert "$module" && require_order "$module"; } || failed=1
 done
 ((failed == 0)) || exit 1
-docc merge "$out"/*.doccarchive --output-path "$out/Sluice.doccarchive" --synthesized-landing-page-name Sluice
+docc merge "$out"/modules/*.doccarchive --output-path "$out/Sluice.doccarchive" --synthesized-landing-page-name Sluice
 echo "The documentation stands in $out/Sluice.doccarchive."

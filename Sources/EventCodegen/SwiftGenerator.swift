@@ -25,9 +25,9 @@ package struct SwiftGenerator: Sendable {
         }
     }
 
-    /// What has no Swift form in a plan, without its text.
+    /// What has no Swift form in a plan, whatever its namespace is called.
     package static func collisions(in plan: TrackingPlan) -> [Diagnostic] {
-        var translator = Translator(options: CodegenOptions())
+        var translator = Translator(options: CodegenOptions(namespace: ""))
         _ = translator.translate(plan)
         return translator.diagnostics
     }
@@ -46,7 +46,7 @@ package struct SwiftGenerator: Sendable {
         var translator = Translator(options: options)
         let events = translator.translate(plan)
         guard translator.diagnostics.isEmpty else { return (nil, translator.diagnostics) }
-        let names = TypeNames(events: events)
+        let names = TypeNames(events: events, namespace: options.namespace)
         let types = events.enumerated().map { index, event in
             let event = EventRenderer(
                 event: event,

@@ -17,7 +17,7 @@ public import EventValidation
 ///   not known to be delivered. It does not return before its work on the batch's memory has ended.
 /// - **Blocking.** A call that blocks has a thread of its own, never one of the cooperative pool.
 ///
-/// `TrackerContract` in PipelineTestKit holds a tracker to these promises.
+/// `TrackerContract` in SluiceTesting holds a tracker to these promises.
 public protocol Tracker: Sendable {
     /// The name by which the plan's events name this tracker; compared without regard to case.
     var name: String { get }

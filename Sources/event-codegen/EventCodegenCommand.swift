@@ -82,8 +82,11 @@ struct EventCodegenCommand: ParsableCommand {
         guard style != .justtrack else {
             throw Self.failure("\(place)error: the style 'justtrack' has no namespace; remove '\(name)'")
         }
-        guard SwiftName.isIdentifier(name), SwiftName.escaped(name) == name, !["Swift", "Sluice"].contains(name) else {
-            throw Self.failure("\(place)error: the namespace '\(name)' is not a name that an enum can have here")
+        guard SwiftName.isIdentifier(name), SwiftName.escaped(name) == name else {
+            throw Self.failure("\(place)error: the namespace '\(name)' is not a valid Swift identifier")
+        }
+        guard !["Swift", "Sluice", target].contains(name) else {
+            throw Self.failure("\(place)error: the namespace '\(name)' would hide the module of that name")
         }
         return name
     }

@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-import ConsoleTracker
+import SluiceConsole
 import EventPipeline
 import EventSchema
 import Glibc
-import KafkaTracker
+import SluiceKafka
 import Logging
-import PostgresTracker
+import SluicePostgres
 import Testing
 
 /// Each runs in a process of its own, for what is refused there is refused to all of it.

@@ -1,3 +1,3 @@
-// The client library of PostgreSQL. Only Sources/PostgresTracker/Client calls it, so that its pointers stay there.
+// The client library of PostgreSQL. Only Sources/SluicePostgres/Client calls it, so that its pointers stay there.
 #pragma once
 #include <libpq-fe.h>

@@ -5,8 +5,8 @@ struct TypeNames {
     /// The names of the generated types that are visible.
     private var visible: Set<String>
 
-    init(events: [SwiftEvent]) {
-        visible = Set(events.map { SwiftName.unescaped($0.object.typeName) })
+    init(events: [SwiftEvent], namespace: String) {
+        visible = Set(events.map { SwiftName.unescaped($0.object.typeName) }).union([namespace])
     }
 
     /// The names inside a struct.

@@ -2,7 +2,7 @@ import EventSchema
 
 /// A struct to be generated: an event's payload, or an object within one.
 struct SwiftObject {
-    /// The type's name, with a type prefix and backticks where it needs them.
+    /// The type's name, in backticks if it needs them.
     let typeName: String
     /// Its properties, in the plan's order.
     let members: [SwiftMember]

@@ -32,15 +32,32 @@ struct Translator {
                     )
                 }
         )
+        reportHiddenNames(events)
+        return events
+    }
+
+    /// Reports events whose types, or the types in them, would hide what generated code names.
+    private mutating func reportHiddenNames(_ events: [SwiftEvent]) {
+        for event in events {
+            for member in event.object.members {
+                guard let name = member.type.nestedName, SwiftName.unescaped(name) == options.namespace else {
+                    continue
+                }
+                let sentence = """
+                    the type of \(quoted(member.property.name)) becomes '\(name)' in Swift, which is the name of the \
+                    namespace; give the property a 'swiftName'
+                    """
+                diagnostics.append(Diagnostic(.swiftNameCollision, at: member.property.location, sentence))
+            }
+        }
         let hidden = Self.moduleNames.union([options.namespace, "catalog"])
         for event in events where hidden.contains(SwiftName.unescaped(event.object.typeName)) {
             let sentence = """
-                the event becomes the Swift type '\(event.object.typeName)', a name that generated code needs for \
-                something else; give the event a 'swiftName'
+                the event becomes the Swift type '\(event.object.typeName)', which generated code \
+                needs as the name of a module, of the namespace or of the catalog; give the event a 'swiftName'
                 """
             diagnostics.append(Diagnostic(.swiftNameCollision, at: event.definition.location, sentence))
         }
-        return events
     }
 
     /// The modules that generated code names; types within events get an underscore instead.

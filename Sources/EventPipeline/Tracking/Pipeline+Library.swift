@@ -47,7 +47,7 @@ extension Pipeline {
     /// there are worth a warning in the log.
     ///
     /// - Parameters:
-    ///   - catalog: The plan, which the build plugin compiles in as `.events`.
+    ///   - catalog: The plan, which the build plugin compiles in.
     ///   - trackers: At most 64, with names that differ in more than case.
     ///   - journal: Where events are kept until every tracker has them; without it they are in memory only.
     ///   - quarantine: The folder for events that a tracker refused. Default: `quarantine` in the journal's folder.

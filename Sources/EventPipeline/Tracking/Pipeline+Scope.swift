@@ -13,7 +13,9 @@ extension Pipeline {
     /// `Configuration.shutdownTimeout`. With a journal, whatever a tracker has not received by then is delivered after the
     /// next start. Cancelling the task cancels `body`, and skips that last delivery.
     ///
-    /// A program that runs several services makes a `Pipeline` and adds it to its service group instead.
+    /// If the pipeline ends while `body` still runs, `track` throws that it is closed, and `flush` returns. That happens when the
+    /// configuration limits the attempts to start or to deliver, and on a graceful shutdown of the service that calls this. A
+    /// program that runs several services makes a `Pipeline` and adds it to its service group instead.
     ///
     /// - Parameters:
     ///   - catalog: The plan, which the build plugin compiles in.

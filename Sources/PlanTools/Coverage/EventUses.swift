@@ -45,8 +45,8 @@ package struct EventUses: Sendable {
         let following = tokens[(index + 1)...]
         if following.first == .mark("(") || following.starts(with: [.mark("."), .word("init")]) { return true }
         var start = index
-        // The namespace is a part of the type's name.
-        if index > 1, tokens[index - 1] == .mark("."), case .word = tokens[index - 2] { start = index - 2 }
+        // The module and the namespace are parts of the type's name.
+        while start > 1, tokens[start - 1] == .mark("."), case .word = tokens[start - 2] { start -= 2 }
         let isAnnotation = start > 0 && tokens[start - 1] == .mark(":")
         let assignment = following.drop { $0 == .mark("?") || $0 == .mark("!") }
         return isAnnotation && assignment.starts(with: [.mark("="), .mark("."), .word("init")])

@@ -63,8 +63,8 @@ struct GeneratorTests {
             ("7", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
             ("{", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
             (#"{"prefix": "Shop"}"#, "unknown option 'prefix'; there are accessLevel, namespace, style"),
-            (#"{"namespace": "9"}"#, "the namespace '9' is not a name that an enum can have here"),
-            (#"{"namespace": "Sluice"}"#, "the namespace 'Sluice' is not a name that an enum can have here"),
+            (#"{"namespace": "9"}"#, "the namespace '9' is not a valid Swift identifier"),
+            (#"{"namespace": "Sluice"}"#, "the namespace 'Sluice' would hide the module of that name"),
             (
                 #"{"namespace": "Shop", "style": "justtrack"}"#,
                 "the style 'justtrack' has no namespace; remove 'Shop'"

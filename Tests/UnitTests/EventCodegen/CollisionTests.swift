@@ -112,9 +112,31 @@ struct CollisionTests {
             )
         }
         #expect(
-            try problems(fixture(name), namespace: "ShopEvents").first?.contains("needs for something else") == true
+            try problems(fixture(name), namespace: "ShopEvents").first?.contains(
+                "which generated code needs as the name"
+            ) == true
         )
         #expect(try problems(fixture("Other"), namespace: "ShopEvents").isEmpty)
+    }
+
+    @Test("a type inside an event may not have the namespace's name; a swiftName mends it, and lint knows no namespace")
+    func nestedNamespace() throws {
+        let fixture = PlanFixture.payload("👉<key>shop events</key><dict>\(enumeration(["a"]))</dict>")
+        #expect(try problems(fixture, namespace: "Events").isEmpty)
+        let found = try problems(fixture, namespace: "ShopEvents")
+        let start = "\(fixture.marks[0]) the type of 'shop events' becomes 'ShopEvents'"
+        #expect(found.map { $0.hasPrefix(start) } == [true])
+        let named = enumeration(["a"], "<key>swiftName</key><string>Other</string>")
+        let mended = PlanFixture.payload("<key>shop events</key><dict>\(named)</dict>")
+        #expect(try problems(mended, namespace: "ShopEvents").isEmpty)
+    }
+
+    @Test("a namespace that is named like a type of Swift hides it from nobody")
+    func namespaceOfSwift() throws {
+        let fixture = PlanFixture.payload("<key>text</key><string>string</string>")
+        let plan = try #require(PlanReader().read([fixture.source]).plan)
+        let text = try #require(SwiftGenerator(options: CodegenOptions(namespace: "String")).generate(plan).text)
+        #expect(text.contains("var text: Swift.String"))
     }
 
     @Test(

@@ -19,7 +19,8 @@ struct EventUsesTests {
         arguments: [
             "track(OrderPlaced(total: 1))", "let make = OrderPlaced.init", "OrderPlaced.init(total: 1)",
             "let e: OrderPlaced = .init(total: 1)", "var e: OrderPlaced? = .init(total: 1)",
-            "let e: ShopEvents.OrderPlaced = .init(total: 1)", "ShopEvents.OrderPlaced()",
+            "let e: ShopEvents.OrderPlaced = .init(total: 1)", "let e: Shop.ShopEvents.OrderPlaced = .init(total: 1)",
+            "ShopEvents.OrderPlaced()",
             "`OrderPlaced` (\n  total: 1)", "OrderPlaced /* what for */ (total: 1)", "[OrderPlaced(total: 1)]",
             #"log("sent \(send(OrderPlaced(total: 1)))")"#, #####"log(##"a \##(OrderPlaced(total: 1))"##)"#####,
             "log(\"\"\"\n  \\(\"in \\(OrderPlaced(total: 1))\")\n  \"\"\")", "let q = \"\\\\\"; OrderPlaced()",
