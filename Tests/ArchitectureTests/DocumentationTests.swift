@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// What the documents tell their reader to type exists.
@@ -59,6 +60,19 @@ import Testing
         for name in libraries {
             let page = try Repository.text(of: "Sources/\(name)/\(name).docc/\(name).md")
             #expect(page.hasPrefix("# ``\(name)``\n") && page.contains("\n## Topics\n"), "\(name)")
+        }
+    }
+
+    @Test("every link of the documents to a file leads to one")
+    func links() {
+        let documents = Repository.files.filter { $0.path.hasSuffix(".md") && !$0.path.contains(".docc/") }
+        #expect(documents.count >= 10)
+        for document in documents {
+            let folder = Repository.root.appendingPathComponent(document.path).deletingLastPathComponent()
+            for match in document.text.matches(of: /\]\(([^)#\s]+)(?:#[^)]*)?\)/) where !match.1.contains("://") {
+                let exists = FileManager.default.fileExists(atPath: folder.appendingPathComponent(String(match.1)).path)
+                #expect(exists, "\(document.path) links to \(match.1)")
+            }
         }
     }
 
