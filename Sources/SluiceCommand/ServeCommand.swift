@@ -12,10 +12,10 @@ import UnixSignals
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Take events over HTTP, check them, and deliver them to their trackers.",
+        abstract: "Accept events over HTTP, validate them, and deliver them to their trackers.",
         discussion: """
-            SIGTERM and SIGINT close the door, drain the queues and end with 0; what could not be delivered in time is \
-            counted and said. A disk that does not answer ends it with 1, and what is unknown is said.
+            On SIGTERM or SIGINT it stops accepting events, drains the queues and exits with 0; its last line counts what \
+            was not delivered in time. If the journal's disk does not answer, it exits with 1 and says what is unknown.
             """
     )
 
@@ -38,13 +38,16 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("no-journal"),
-        help: "Keep accepted events in memory only: what is there when it is killed is lost."
+        help: "Keep accepted events in memory only: those that are not delivered are lost when the process is killed."
     )
     var hasNoJournal = false
 
     @Option(
         help: ArgumentHelp(
-            "Where a tracker begins that is new to the journal: beginning, end, or a time (RFC 3339); others go on.",
+            """
+            Where a tracker that is new to the journal begins: beginning, end, or a time (RFC 3339). Others continue at \
+            their cursors.
+            """,
             valueName: "place"
         ),
         transform: Self.start

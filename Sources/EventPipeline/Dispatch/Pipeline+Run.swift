@@ -4,16 +4,17 @@ import ServiceLifecycle
 extension Pipeline {
     /// Starts the trackers and delivers events until the pipeline is shut down, by the service group or by `shutdown`.
     ///
-    /// A tracker that cannot start is tried again, with a growing pause, while its events wait and everything else runs;
-    /// `statistics` says why.
+    /// If a tracker cannot start, its worker retries with backoff while the tracker's events wait and everything else runs;
+    /// `statistics` has the reason.
     ///
-    /// Shutting down closes the door, drains the queues for at most `shutdownTimeout`, then cancels deliveries, stops
-    /// every tracker and logs how many events each did not get. Cancelling the task leaves the draining out. A tracker
-    /// that does not return within `cancellationGrace` of its cancellation is left behind. The journal has as long to close.
+    /// A shutdown stops accepting events, drains the queues for at most `shutdownTimeout`, cancels the remaining deliveries,
+    /// stops every tracker, and logs how many events each of them did not receive. If the task is cancelled, the queues are
+    /// not drained. `run` does not wait longer than `cancellationGrace` for a tracker that ignores its cancellation, nor for
+    /// the journal to close.
     ///
-    /// - Throws: `PipelineError` where a tracker did not start within `Configuration.maximumStartAttempts`, or did not deliver
-    ///   within `maximumDeliveryAttempts` (the others are drained first), where the journal's disk does not answer at the end (`journal-hangs`, which says what is unknown),
-    ///   and where the pipeline ran before.
+    /// - Throws: `PipelineError` if a tracker did not start within `Configuration.maximumStartAttempts` or did not deliver
+    ///   within `maximumDeliveryAttempts` (the other queues are drained first), if the journal's disk does not answer at the
+    ///   end (`journal-hangs`, which says what is unknown), and if the pipeline has run before.
     public func run() async throws {
         guard decide({ state, _ in state.run() }) else { throw PipelineError.alreadyRun }
         // Not child tasks: a tracker that ignores its cancellation would keep `run` from returning, and the
@@ -47,9 +48,9 @@ extension Pipeline {
         }
     }
 
-    /// Closes the door, and makes `run` return once the queues are drained or time is up.
+    /// Stops accepting events, and makes `run` return when the queues are drained or the time is up.
     ///
-    /// Does not wait for it.
+    /// Returns at once.
     public func shutdown() {
         decide { state, actions in actions = state.shutDown(now: clock.now()) }
     }
