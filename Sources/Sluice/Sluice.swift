@@ -1,4 +1,4 @@
-// What a service needs of Sluice, under one name. The declarations stand in the modules that are listed here.
+// Everything that a service imports. Each module below declares its own part.
 @_exported public import EventJournal
 @_exported public import EventModel
 @_exported public import EventPipeline
