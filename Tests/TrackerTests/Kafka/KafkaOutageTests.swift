@@ -11,7 +11,7 @@ import TrackerKit
     func downAndUp() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
-        try await cluster.withTracker(ClientLog.properties, logger: log.logger) { tracker in
+        try await cluster.withConnectedTracker(log) { tracker in
             for round in 0..<3 {
                 // No answer comes before the brokers are down.
                 try cluster.setDelay(milliseconds: 600_000)
@@ -91,7 +91,7 @@ import TrackerKit
     func cancellation() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
-        try await cluster.withTracker(ClientLog.properties, logger: log.logger) { tracker in
+        try await cluster.withConnectedTracker(log) { tracker in
             weak var batch: EventBatch?
             do {
                 let delivery = KafkaEvents.delivery(20_000)
@@ -111,11 +111,12 @@ import TrackerKit
     func cancellationInFlight() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
-        try await cluster.withTracker(ClientLog.properties, logger: log.logger) { tracker in
+        try await cluster.withConnectedTracker(log) { tracker in
             try cluster.setDelay(milliseconds: 600_000)
             let delivery = KafkaEvents.delivery(5000)
+            let sent = log.sentProduceRequests
             let task = Task { await tracker.deliver(delivery) }
-            await log.waitForProduceRequests(1)
+            await log.waitForProduceRequests(sent + 1)
             task.cancel()
             let outcome = await task.value
             #expect(outcome.retry?.positions == Array(0..<5000))
@@ -134,7 +135,7 @@ import TrackerKit
         let cluster = try MockKafkaCluster(brokers: 3)
         try cluster.makeTopic("events", partitions: 48)
         let log = ClientLog()
-        try await cluster.withTracker(ClientLog.properties, logger: log.logger) { tracker in
+        try await cluster.withConnectedTracker(log) { tracker in
             for round in 0..<30 {
                 let delivery = KafkaEvents.delivery(1000, from: round * 1000)
                 let outcome = try await cancelled(delivery, with: tracker, in: cluster, log)
@@ -185,5 +186,21 @@ import TrackerKit
         try cluster.setDelay(milliseconds: 0)
         task.cancel()
         return await task.value
+    }
+}
+
+extension MockKafkaCluster {
+    /// Lends a tracker that has delivered an event already.
+    ///
+    /// A delay holds up every answer. Without a delivery before it, that could be the answer to the handshake or to the
+    /// request for a producer id, and no produce request would ever be sent.
+    fileprivate func withConnectedTracker(
+        _ log: ClientLog,
+        _ body: (KafkaTracker) async throws -> Void
+    ) async throws {
+        try await withTracker(ClientLog.properties, logger: log.logger) { tracker in
+            #expect(await tracker.deliver(KafkaEvents.delivery(1)).isDelivered)
+            try await body(tracker)
+        }
     }
 }
