@@ -1,4 +1,4 @@
-# Built: the command alone, with Swift's libraries in it.
+# Builds only the command, with Swift's libraries linked statically.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
         libisal-dev libpq-dev libre2-dev librdkafka-dev libsimdjson-dev libxxhash-dev pkg-config zlib1g-dev \

@@ -1,63 +1,66 @@
-# Every target says in one line what it does; `make help` lists them.
+# The comment behind each target says what it does; `make help` lists them.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
 # The port of `make run` and `make demo`.
 PORT ?= 8080
-# How long `make fuzz` runs each target.
+# How long `make fuzz` runs, in seconds.
 SECONDS ?= 30
-# How often `make crash-test` kills.
+# How often `make crash-test` kills `sluice serve`.
 N ?= 200
-# Anything: `make attack` sends a tenth.
+# If not empty, `make attack` sends a tenth.
 SHORT ?=
-# One row of `make bench`; all of them when empty.
+# The row that `make bench` measures. Default: all rows.
 ROW ?=
 
-.PHONY: help setup setup-bench run demo test crash-test attack tsan lint docs bench fuzz image clean
+.PHONY: help setup setup-test setup-bench run demo unit test crash-test attack tsan lint docs bench fuzz image clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-setup: ## Install what is missing; does nothing when nothing is.
+setup: ## Install what building and running need, if it is missing.
 	@scripts/setup.sh
 
-setup-bench: ## The same, with what `make bench` needs.
-	@scripts/setup.sh bench
-
-run: setup ## See real events flow, on the console.
+run: ## Build and start Sluice, and see real events on the console.
 	@PORT=$(PORT) scripts/run.sh
 
-demo: setup ## See them in a private PostgreSQL, with three questions answered.
+demo: ## Replay a day of real events into a private PostgreSQL, and query it.
 	@PORT=$(PORT) scripts/demo.sh
 
-test: setup ## Run everything that can fail.
+unit: setup ## Run the tests that need no server, in parallel.
+	@scripts/unit.sh
+
+test: setup-test ## Run all tests, with PostgreSQL, a mock Kafka cluster and the examples.
 	@scripts/test.sh
 
-crash-test: setup ## Kill serve N=200 times while clients send, and count what arrived.
+crash-test: setup-test ## Kill serve N=200 times while clients send, and count the events that arrive.
 	swift build --build-tests
 	SLUICE_CRASHES=$(N) swift test --skip-build --no-parallel --filter EndToEndTests.CrashTests
 
-attack: setup ## Play senders that mean harm against serve; SHORT=1 for a tenth of them.
+attack: setup-test ## Attack serve with hostile requests; SHORT=1 sends a tenth.
 	@scripts/attack.sh $(if $(SHORT),--short)
 
-tsan: setup ## Run what is concurrent under ThreadSanitizer.
+tsan: setup ## Run the concurrent tests under ThreadSanitizer.
 	@scripts/tsan.sh
 
-lint: ## Check the format of all Swift code.
+lint: ## Check the format and the style rules.
 	@scripts/lint.sh
 
-docs: setup ## Build the documentation of every module; a warning is an error.
+docs: setup ## Build the documentation of every module; warnings are errors.
 	@scripts/docs.sh
 
-bench: setup-bench ## Measure against ceilings; ROW=name for one row.
+bench: setup-bench ## Measure against ceilings; ROW=name measures one row.
 	@scripts/bench.sh $(ROW)
 
-fuzz: setup ## Feed the readers arbitrary bytes; SECONDS=30 each.
+fuzz: setup ## Fuzz the readers for SECONDS=30.
 	@scripts/fuzz.sh $(SECONDS)
 
-image: setup ## Build the command from what the container image gets, and compare the libraries.
+image: setup ## Build the command as the container image does, and check the image's libraries.
 	@scripts/image.sh
 
-clean: ## Remove what was built and what ran.
+setup-test setup-bench: setup-%:
+	@scripts/setup.sh $*
+
+clean: ## Remove what was built and the files of runs.
 	rm -rf .build .run Benchmarks/.build Fuzz/.build Examples/*/.build

@@ -277,21 +277,85 @@ let package = Package(
             path: "Tests/Snippets",
             swiftSettings: [.treatAllWarnings(as: .error)]
         ),
-        .testTarget(
-            name: "UnitTests",
+        // Generated plans and events for tests, and a second implementation of the check to compare the first with.
+        .target(
+            name: "TestCases",
+            dependencies: ["EventModel", "EventSchema", "EventValidation", "PlanReading", "TrackerKit"],
+            path: "Tests/UnitTests/Support/Cases"
+        ),
+        // Pipelines, journals and quarantines over file systems that fail or hang when a test says so.
+        .target(
+            name: "PipelineTestSupport",
             dependencies: [
-                "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Events", "GoldenEarlier", "GoldenNames", "GoldenShapes", "Gzip", "JSONTape",
-                "JustTrack",
-                "JustTrackApp", "PatternMatching", "PlanReading", "PlanTools", "SluiceHTTP", "SluiceTesting",
-                "TrackerKit",
+                "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventValidation", "SluiceTesting",
+                "TestCases", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/UnitTests/Support/Pipelines"
+        ),
+        .unitTests("EventModel", dependencies: ["EventModel", "TestCases"]),
+        .unitTests("JSONTape", dependencies: ["JSONTape", "EventModel", "TestCases"]),
+        .unitTests("Gzip", dependencies: ["Gzip"]),
+        .unitTests(
+            "PlanReading",
+            dependencies: ["PlanReading", "EventSchema", "PatternMatching", "PlanTools", "TestCases"]
+        ),
+        .unitTests(
+            "PlanTools",
+            dependencies: [
+                "PlanTools", "EventModel", "EventSchema", "EventValidation", "PatternMatching", "PlanReading",
+                "TestCases",
+            ]
+        ),
+        .unitTests(
+            "EventCodegen",
+            dependencies: [
+                "EventCodegen", "EventSchema", "EventValidation", "GoldenEarlier", "GoldenShapes", "PlanReading",
+                "TestCases",
+            ]
+        ),
+        .unitTests(
+            "EventValidation",
+            dependencies: [
+                "EventValidation", "EventJournal", "EventModel", "EventQuarantine", "EventSchema",
+                "PipelineTestSupport", "TestCases",
+            ]
+        ),
+        .unitTests(
+            "TypedEvents",
+            dependencies: ["EventModel", "EventValidation", "GoldenNames", "GoldenShapes", "TestCases"]
+        ),
+        .unitTests("EventJournal", dependencies: ["EventJournal", "EventModel", "PipelineTestSupport", "TestCases"]),
+        .unitTests(
+            "EventQuarantine",
+            dependencies: [
+                "EventQuarantine", "EventJournal", "EventModel", "EventPipeline", "EventSchema", "EventValidation",
+                "PipelineTestSupport",
+                "SluiceHTTP", "SluiceTesting", "TestCases", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .unitTests(
+            "EventPipeline",
+            dependencies: [
+                "EventPipeline", "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation",
+                "GoldenShapes",
+                "PipelineTestSupport", "SluiceTesting", "TestCases", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
-        // Servers that tests start for themselves.
+        .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
+        .unitTests(
+            "SluiceTesting",
+            dependencies: [
+                "SluiceTesting", "EventJournal", "EventModel", "EventPipeline", "EventValidation", "GoldenShapes",
+                "TrackerKit",
+            ]
+        ),
+        // PostgreSQL, PgBouncer and Kafka servers that tests start.
         .target(
             name: "TestSupport",
             dependencies: ["CLibRDKafka", "EventPipeline", "SluiceTesting"],
@@ -310,22 +374,17 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Gzip", "PlanReading", "PlanTools", "SluiceHTTP", "SluiceTesting", "TestSupport",
+                "EventValidation", "Gzip", "PlanReading", "PlanTools", "PipelineTestSupport", "SluiceHTTP",
+                "SluiceTesting", "TestSupport",
                 "TrackerKit",
-                // Not imported, but run: the tests start the programs they find beside themselves.
+                // The tests run these programs, which are built into the same folder.
                 "SluiceCommand", "TutorialShop", "event-codegen",
-                // Nor are these, which are compiled because the documentation shows them.
+                // The documentation shows these, so they must compile.
                 "DocumentationSnippets", "ReadmeShop",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]
-        ),
-        .testTarget(
-            name: "ArchitectureTests",
-            dependencies: [
-                "SluiceCommand",
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
@@ -333,6 +392,11 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// `scripts/tsan.sh` compiles only the tests that it runs.
+if let names = Context.environment["SLUICE_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
 
 for target in package.targets where target.type != .system && target.type != .plugin {
     let exceptions = ["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop"]
@@ -344,4 +408,11 @@ for target in package.targets where target.type != .system && target.type != .pl
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatAllWarnings(as: .error),
     ]
+}
+
+extension Target {
+    /// The tests in the folder `Tests/UnitTests/FOLDER`, which need no server.
+    static func unitTests(_ folder: String, dependencies: [Dependency]) -> Target {
+        .testTarget(name: folder + "Tests", dependencies: dependencies, path: "Tests/UnitTests/" + folder)
+    }
 }

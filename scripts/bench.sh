@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures Sluice and what it is compared with in the same run, prints a table and writes Benchmarks/results.json.
 #
-#   scripts/bench.sh [ROW…]       all rows without any
+#   scripts/bench.sh [ROW…]       Default: all rows
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/packages.sh
@@ -17,12 +17,12 @@ build_ceilings() {
 build_ceilings
 swift build -c release --product sluice
 swift build -c release --product event-codegen
-# What generated code imports.
+# Generated code, which the benchmark compiles, imports it.
 swift build -c release --target Sluice
 build_package Benchmarks -c release
 trap postgres_stop EXIT
 trap 'exit 130' INT TERM
 
-# As Debian sets it up, but with room for the log of a whole round, so that no checkpoint falls into one side's time.
+# Debian's settings, but with room for the write-ahead log of a whole round, so that no checkpoint slows down one side.
 postgres_start "$PWD/.run/postgres-bench" max_wal_size=8GB checkpoint_timeout=1h
 Benchmarks/.build/release/bench "$@" --ceilings "$ceilings" --postgres "$postgres_url"

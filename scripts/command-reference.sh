@@ -12,12 +12,12 @@ if [[ ! -x $sluice ]]; then
     exit 1
 fi
 
-# subcommands COMMAND…: the names under the help's SUBCOMMANDS.
+# subcommands COMMAND…: the names under SUBCOMMANDS in its help.
 subcommands() {
     "$sluice" "$@" --help | sed -n '/^SUBCOMMANDS:/,/^$/p' | sed -nE 's/^  ([a-z][a-z-]*)( .*)?$/\1/p'
 }
 
-# section COMMAND…: a command's help, and that of the commands that it has itself.
+# section COMMAND…: a command's help, and the help of its subcommands.
 section() {
     local name names
     printf '\n## sluice %s\n\n```\n' "$*"

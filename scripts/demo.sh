@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole way, against a PostgreSQL of its own: migrate, serve, replay one real day, and ask three questions.
+# Migrates a private PostgreSQL, serves one event, replays one real day, and queries the tables.
 #
 #   PORT=8080 scripts/demo.sh
 set -euo pipefail
@@ -28,6 +28,7 @@ count_rows() {
 }
 
 require_free "$address" demo
+phase "Setup" .run/setup.log scripts/setup.sh demo
 sluice_build
 end_with stop_all
 
@@ -35,7 +36,7 @@ say "Starting a private PostgreSQL under .run/"
 mkdir -p .run
 postgres_start "$PWD/.run/postgres"
 
-say "Making the tables of the plan"
+say "Creating the tables of the plan"
 show "$sluice" migrate --postgres "$postgres_url" --events events
 
 say "Serving, and sending one event over HTTP"
@@ -53,7 +54,7 @@ replay=("$sluice" replay "$retail_day" --events events --postgres "$postgres_url
 say "Replaying one real day"
 show "${replay[@]}"
 count_rows
-say "Replaying it again: nothing comes twice"
+say "Replaying it again: no row is stored twice"
 "${replay[@]}"
 count_rows
 
@@ -63,7 +64,7 @@ ask "What sold best?" "
 ask "Where did the money come from?" "
     select country, count(distinct invoice_no) as orders, sum(quantity * unit_price)::numeric(12, 2) as pounds
     from analytics.item_purchased group by country order by pounds desc"
-ask "What came back, and had it been sold the same day?" "
+ask "What was returned, and was it sold on the same day?" "
     select r.description as item, sum(r.quantity) as returned, coalesce(max(p.pieces), 0) as sold
     from analytics.item_returned r
     left join (select stock_code, sum(quantity) as pieces from analytics.item_purchased group by stock_code) p

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation of every module that has a catalog, and all of them as one site. Any warning fails it.
+# Builds the documentation of every module that has a catalog, and merges it into one site. A warning is an error.
 #
 # To read it: python3 -m http.server -d .run/docs/Sluice.doccarchive 8000, and http://localhost:8000/documentation
 set -euo pipefail
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 readonly out=.run/docs
 
-# What the compiler knows of each module, comments included; uses what is built already.
+# Extracts the symbols of each module, with their comments; uses an existing build.
 dump_symbols() {
     local log=$out/symbols.log
     swift package dump-symbol-graph --minimum-access-level public --skip-synthesized-members \
@@ -18,7 +18,7 @@ dump_symbols() {
     symbols=$(sed -n 's/^Files written to //p' "$log")
 }
 
-# The module Sluice declares little itself; its page is about what it re-exports, which the package manager leaves out.
+# The module Sluice mainly re-exports other modules. SwiftPM leaves their symbols out, so they are extracted here.
 dump_reexported_symbols() {
     local modules maps=() map target
     modules=$(sed -n 's/^@_exported public import //p' Sources/Sluice/Sluice.swift | paste -sd , -)
@@ -36,7 +36,7 @@ dump_reexported_symbols() {
         -experimental-allowed-reexported-modules="$modules" -output-dir "$symbols"
 }
 
-# The toolchain's own docc: on macOS it is not on PATH.
+# The toolchain's docc, which is not on the PATH on macOS.
 docc() {
     if command -v xcrun >/dev/null; then
         xcrun docc "$@"
@@ -45,7 +45,7 @@ docc() {
     fi
 }
 
-# convert MODULE: its documentation, from its catalog and from its comments.
+# convert MODULE: builds its documentation from its catalog and its comments.
 convert() {
     local module=$1 log=$out/$1.log
     mkdir -p "$out/symbols/$module"
@@ -63,12 +63,12 @@ convert() {
     fi
 }
 
-# require_order MODULE: its page puts every public declaration into a group; what it forgets, docc groups by kind.
+# require_order MODULE: fails if a public declaration is in no group of its page; docc groups such declarations by kind.
 require_order() {
     local page
     page=$out/modules/$1.doccarchive/data/documentation/$(tr '[:upper:]' '[:lower:]' <<<"$1").json
     if grep -q '"generated":true' "$page"; then
-        echo "Sources/$1/$1.docc/$1.md: the groups under Topics leave out a public declaration." >&2
+        echo "Sources/$1/$1.docc/$1.md: a public declaration is in no group under Topics." >&2
         return 1
     fi
 }
@@ -84,4 +84,4 @@ for catalog in Sources/*/*.docc; do
 done
 ((failed == 0)) || exit 1
 docc merge "$out"/modules/*.doccarchive --output-path "$out/Sluice.doccarchive" --synthesized-landing-page-name Sluice
-echo "The documentation stands in $out/Sluice.doccarchive."
+echo "The documentation is in $out/Sluice.doccarchive."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Writes what the generator has to write anew, for review; GoldenTests and JustTrackStyleTests compare it.
+# Regenerates the golden files, for review; GoldenTests and JustTrackStyleTests compare them with the generator's output.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# golden FOLDER FILE [OPTION…]: the Swift of the plan in a folder.
+# golden FOLDER FILE [OPTION…]: generates the Swift of the plan in a folder.
 golden() {
     local folder=$1 file=$2
     shift 2

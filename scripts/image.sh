@@ -1,35 +1,34 @@
 #!/usr/bin/env bash
-# Builds the command from exactly what the container image's build gets, and compares the image's packages with the
-# libraries that the command needs. Where this runs there is no Docker, so it does what the Dockerfile would.
+# Builds the command from the files that the container image's build gets, with the Dockerfile's command, and compares the
+# image's packages with the libraries that the command needs. It needs no Docker.
 #
-# It is a real build, because only that notices a file that is missing. It costs little after `make test`: .build has the
-# dependencies compiled, so that only our own modules are, which stand in another folder here; without optimisation, which
-# changes neither the files nor the libraries. Swift's own libraries are linked in, as in the image, because they may bring
-# libraries of the system with them.
+# It is a real build, because only that detects a missing file. The program is copied to .run/image/sluice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Of .dockerignore's language only "*" and "!path" are spoken here; another pattern has to be taught first.
+# This script understands only the patterns "*" and "!path" of .dockerignore.
 if [[ $(head -n 1 .dockerignore) != "*" ]] || tail -n +2 .dockerignore | grep -vqE '^![A-Za-z0-9_./-]+$'; then
-    echo "error: .dockerignore has more than a first '*' and lines '!path'; teach scripts/image.sh to read it" >&2
+    echo "error: .dockerignore has a pattern other than a first '*' and '!path', which scripts/image.sh cannot read" >&2
     exit 1
 fi
 for path in $(sed -n 's/^!//p' .dockerignore); do cp -R --parents "$path" "$folder"; done
 if [ -f Package.resolved ]; then cp Package.resolved "$folder"; fi
 
-build=(swift build --package-path "$folder" --scratch-path "$PWD/.build" --product sluice --static-swift-stdlib)
+build=(swift build -c release --package-path "$folder" --scratch-path "$PWD/.build" --product sluice
+    --static-swift-stdlib)
 "${build[@]}"
-command=$("${build[@]}" --show-bin-path)/sluice
+command=.run/image/sluice
+install -D "$("${build[@]}" --show-bin-path)/sluice" "$command"
 "$command" --version
 
 # What the second stage of the Dockerfile installs.
 packages=$(awk '/^FROM /{stage++} stage == 2' Dockerfile | tr '\n' ' ' \
     | sed -E 's/\\ / /g; s/.*--no-install-recommends ([^&]*)&&.*/\1/')
 
-# The package that a library belongs to; dpkg may know it with or without /usr.
+# The package that a library belongs to; dpkg may list it with or without /usr.
 owner() {
     local path
     path=$(realpath "$1")
@@ -39,7 +38,7 @@ owner() {
 missing=$(ldd "$command" | grep "not found" || true)
 [ -z "$missing" ] || { echo "error: $missing" >&2; exit 1; }
 needed=$(for library in $(ldd "$command" | grep -oE '/[^ ]+'); do owner "$library" | cut -d: -f1; done | sort -u)
-# debian:bookworm-slim has apt, and what that needs; the rest the image must install, itself or through what it installs.
+# debian:bookworm-slim has apt and its dependencies. The image must install the others, directly or as dependencies.
 present=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
     --no-enhances apt $packages | grep -oE '^[a-z0-9][a-z0-9.+-]*' | sort -u)
 
@@ -55,5 +54,5 @@ for package in $packages; do
     echo "error: the image installs the package '$package', which the command does not need" >&2
     status=1
 done
-[ $status -ne 0 ] || echo "The image gets all that the build takes, and the libraries that the command needs:" $packages
+[ $status -ne 0 ] || echo "The image has all files for the build, and the libraries that the command needs:" $packages
 exit $status

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# When a plan turns into Swift again, and when not: plan files are added, edited, broken and deleted in the example that
-# uses the build plugin, which is built before and after. What it adds there is removed at the end, however it ends.
+# Tests when the build plugin generates Swift: adds, edits, breaks and deletes plan files in the example that uses the
+# plugin, and builds it after each step. All added files are removed at the end, even after a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/packages.sh
@@ -8,7 +8,7 @@ source scripts/lib/packages.sh
 package=Examples/hummingbird-app
 sources=$package/Sources/App
 generated=.build/plugins/outputs/hummingbird-app/App/destination/EventCodegenPlugin/GeneratedEvents.swift
-# Names as people give them: with spaces, and with letters that English lacks.
+# A path with spaces and non-ASCII letters.
 plan="$sources/Events/Extra events/Küche.plist"
 caller=$sources/RebuildTest.swift
 written=$sources/GeneratedEvents.swift
@@ -22,7 +22,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 1' INT TERM
 
-# fail SENTENCE [LOG]: says what did not hold, with the end of what the build said.
+# fail SENTENCE [LOG]: prints the sentence and the end of the log, and exits.
 fail() {
     printf 'rebuild-test: %s\n' "$1" >&2
     [[ $# -lt 2 ]] || tail -n 30 "$2" >&2
@@ -33,7 +33,7 @@ build() {
     swift build --package-path "$package" --scratch-path .build --target App "$@" >"$work/build.log" 2>&1
 }
 
-# must_build CASE: builds, or says in which case it could not.
+# must_build CASE: builds, or fails with the case.
 must_build() {
     build || fail "$1: the build fails" "$work/build.log"
 }
@@ -42,7 +42,7 @@ must_generate() {
     grep -qF "$2" "$generated" || fail "$1: '$2' is not in GeneratedEvents.swift"
 }
 
-# write_plan TYPE [PROPERTY]: the event Dish Cooked, with a property of the type, and one more.
+# write_plan TYPE [PROPERTY]: writes a plan with the event Dish Cooked, a property of the type and optionally another one.
 write_plan() {
     mkdir -p "$(dirname "$plan")"
     {
@@ -56,12 +56,12 @@ write_plan() {
     } >"$plan"
 }
 
-# call ARGUMENTS: a Swift file that compiles only where the event has exactly these properties.
+# call ARGUMENTS: writes a Swift file that compiles only if the event has exactly these properties.
 call() {
     printf 'let dishCooked = AppEvents.DishCooked(%s)\n' "$1" >"$caller"
 }
 
-# must_write_nothing CASE: builds, and fails where a file of the target is written by it.
+# must_write_nothing CASE: builds, and fails if the build writes a file of the target.
 must_write_nothing() {
     touch "$work/marker"
     build --verbose || fail "$1: the build fails" "$work/build.log"
@@ -70,7 +70,7 @@ must_write_nothing() {
     must_not_run "$1" 'swiftc.* -module-name App '
 }
 
-# must_not_run CASE PATTERN: no command of the last build looks like this.
+# must_not_run CASE PATTERN: fails if a command of the last build matches the pattern.
 must_not_run() {
     if grep -E -- "$2" "$work/build.log" >"$work/commands"; then fail "$1, but tools are run" "$work/commands"; fi
 }
@@ -107,7 +107,7 @@ grep -q "RebuildTest.swift:1:.*error: type 'AppEvents' has no member 'DishCooked
     || fail "a plan file is deleted, but the build fails for another reason" "$work/build.log"
 rm "$caller"
 must_build "a plan file and its caller are deleted"
-cmp "$generated" "$work/original.swift" || fail "after all is as it was, the Swift is another"
+cmp "$generated" "$work/original.swift" || fail "the plan is as before, but the generated Swift differs"
 
 generate_events() {
     swift package --package-path "$package" --scratch-path .build --allow-writing-to-package-directory generate-events >"$work/build.log" 2>&1
@@ -120,8 +120,8 @@ grep -q "The target 'App' has more than one event-codegen.json" "$work/build.log
 rm "$options"
 generate_events || fail "generate-events fails" "$work/build.log"
 cmp "$written" "$generated" || fail "generate-events and the build plugin write different Swift"
-if build; then fail "the build plugin takes a file beside its own"; fi
+if build; then fail "the build plugin accepts generated Swift of the other plugin"; fi
 grep -q "error: The target 'App' has its events twice" "$work/build.log" \
     || fail "the Swift of both plugins is there, but the build fails for another reason" "$work/build.log"
 
-echo "Plans turn into Swift when they are added, edited and deleted, and only then."
+echo "The build plugin generates Swift when plans are added, edited and deleted, and only then."

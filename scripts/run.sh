@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts Sluice with the console tracker, sends it a few events, and stays up until Ctrl-C.
+# Starts Sluice with the console tracker, sends it a few events, and runs until Ctrl-C.
 #
 #   PORT=8080 scripts/run.sh
 set -euo pipefail
@@ -10,32 +10,41 @@ source scripts/lib/sluice.sh
 address=127.0.0.1:${PORT:-8080}
 url=http://$address/v1/events
 
-# An event whose quantity is not a number that can be sold: the plan in events/retail.plist says so.
+# Its quantity is less than the minimum in events/retail.plist.
 wrong='{"name":"Item Purchased","payload":{"invoiceNo":"536365","stockCode":"85123A","quantity":0,"unitPrice":2.55,"country":"United Kingdom"}}'
 
 require_free "$address" run
+# The output of the first two is in .run; the first build takes several minutes.
+phase "Setup" .run/setup.log scripts/setup.sh
 sluice_build
 end_with serve_stop
 
-say "Starting sluice serve. Events go to $url; rejected ones are kept in .run/quarantine"
+start=$(microseconds)
 serve_start "$address"
+printf '%-12s … ' "Start"
+elapsed "$start"
 
-say "Sending three real events (1 December 2010, a British web shop):"
-retail_lines | sed -n 1,3p \
-    | curl -sS "$url" -H 'Content-Type: application/x-ndjson' --data-binary @-
-echo
+start=$(microseconds)
+answer=$(retail_lines | sed -n 1,3p | curl -sS "$url" -H 'Content-Type: application/x-ndjson' --data-binary @-)
+printf '%-12s … ' "First event"
+elapsed "$start"
+
+say "sluice serve accepts events at $url, and keeps rejected ones in .run/quarantine."
+say "It accepted three real events (1 December 2010, a British web shop):"
+printf '%s\n' "$answer"
+# The console tracker prints them within 100 ms.
 sleep 0.3
 
-say "Sending a wrong one; the verdict says what is wrong with it, and where the plan says so:"
+say "It rejects an invalid one; the answer says what is wrong, and which line of the plan requires it:"
 printf '%s' "$wrong" | curl -sS "$url" -H 'Content-Type: application/json' --data-binary @-
 echo
 
-say "It is your turn. In another terminal:"
+say "Your turn. In another terminal:"
 cat <<EOF
   curl $url -H 'Content-Type: application/json' \\
     -d '{"name":"Item Returned","payload":{"invoiceNo":"C536379","stockCode":"85123A","quantity":1,"unitPrice":2.55,"country":"France"}}'
   $sluice replay $retail_day
-Ctrl-C ends it.
+Ctrl-C stops the server.
 
 EOF
 wait "$serve_pid"

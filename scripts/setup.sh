@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Installs what building and running need and this machine lacks. Changes nothing where nothing is missing.
+# Installs what is missing on this machine; changes nothing if nothing is missing.
 #
-#   scripts/setup.sh           to build, run and test
-#   scripts/setup.sh bench     also what `make bench` needs
+#   scripts/setup.sh           what building and running Sluice need
+#   scripts/setup.sh demo      also PostgreSQL's server
+#   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium and Python's jsonschema
+#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk and nginx
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/postgres.sh
@@ -15,7 +17,7 @@ fail() {
     exit 1
 }
 
-# need PACKAGE COMMAND…: notes the package as missing where the command fails.
+# need PACKAGE COMMAND…: marks the package as missing if the command fails.
 need() {
     local package=$1
     shift
@@ -25,14 +27,14 @@ need() {
 check_swift() {
     local version
     command -v swift >/dev/null \
-        || fail "there is no Swift here. Get $minimum_swift or later from https://www.swift.org/install"
+        || fail "Swift is not installed. Get $minimum_swift or later from https://www.swift.org/install"
     version=$(swift --version 2>/dev/null | sed -nE 's/.*Swift version ([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
     printf '%s\n%s\n' "$minimum_swift" "$version" | sort -V -C \
         || fail "Swift $version is too old. Get $minimum_swift or later from https://www.swift.org/install"
 }
 
 find_missing_on_linux() {
-    # SwiftPM fetches packages with it.
+    # SwiftPM fetches packages with git.
     need git command -v git
     need make command -v make
     need curl command -v curl
@@ -45,13 +47,16 @@ find_missing_on_linux() {
     need libisal-dev pkg-config --exists libisal
     need libxxhash-dev pkg-config --exists libxxhash
     need zlib1g-dev pkg-config --exists zlib
-    need postgresql postgres_bindir
-    need postgresql-client command -v psql
-    # What PostgreSQL's tracker is tested behind.
-    need pgbouncer pgbouncer_installed
-    # What the tests hold the exported schemas and the exported page against.
-    need python3-jsonschema python3 -c 'import jsonschema'
-    need chromium find_chromium
+    if [[ -n $1 ]]; then
+        need postgresql postgres_bindir
+        need postgresql-client command -v psql
+    fi
+    if [[ $1 == test ]]; then
+        need pgbouncer pgbouncer_installed
+        # The tests validate the exported schemas with Python, and open the exported page in a browser.
+        need python3-jsonschema python3 -c 'import jsonschema'
+        need chromium find_chromium
+    fi
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
         need nginx nginx_installed
@@ -67,20 +72,24 @@ find_missing_on_macos() {
     need re2 pkg-config --exists re2
     need isa-l pkg-config --exists libisal
     need xxhash pkg-config --exists libxxhash
-    need postgresql@17 postgres_bindir
-    need pgbouncer pgbouncer_installed
-    # These two are no formulas.
-    find_chromium >/dev/null \
-        || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
-    python3 -c 'import jsonschema' 2>/dev/null \
-        || fail "the tests need Python's jsonschema. Run: python3 -m pip install --user jsonschema"
+    if [[ -n $1 ]]; then
+        need postgresql@17 postgres_bindir
+    fi
+    if [[ $1 == test ]]; then
+        need pgbouncer pgbouncer_installed
+        # Homebrew has no formulas for these two.
+        find_chromium >/dev/null \
+            || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
+        python3 -c 'import jsonschema' 2>/dev/null \
+            || fail "the tests need Python's jsonschema. Run: python3 -m pip install --user jsonschema"
+    fi
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
         need nginx nginx_installed
     fi
 }
 
-# Debian puts these two where only root looks for commands.
+# Debian installs these two in /usr/sbin, which is on the PATH of root only.
 pgbouncer_installed() {
     command -v pgbouncer || [[ -x /usr/sbin/pgbouncer ]]
 }
@@ -89,14 +98,14 @@ nginx_installed() {
     command -v nginx || [[ -x /usr/sbin/nginx ]]
 }
 
-# The browser under any of its names; Debian and Ubuntu differ.
+# The browser under any of its names, which differ between systems.
 find_chromium() {
     command -v chromium || command -v chromium-browser || command -v google-chrome \
         || [[ -x '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome' ]] \
         || [[ -x /Applications/Chromium.app/Contents/MacOS/Chromium ]]
 }
 
-# as_root COMMAND…: with sudo where we are not root.
+# as_root COMMAND…: runs it with sudo if we are not root.
 as_root() {
     if [[ $EUID -eq 0 ]]; then
         "$@"
@@ -107,8 +116,8 @@ as_root() {
     fi
 }
 
-# Debian's postgresql makes a cluster and starts it, on port 5432, when it is first installed. We only want the
-# programs, so that is off while we install; a PostgreSQL that is already there is left as it is.
+# When Debian's postgresql is first installed, it creates a cluster and starts it on port 5432. We need only the
+# programs, so we turn that off during the installation. An existing PostgreSQL is left as it is.
 install_on_debian() {
     local drop_in=/etc/postgresql-common/createcluster.d/sluice-setup.conf
     printf 'setup: installing %s\n' "${missing[*]}"
@@ -117,7 +126,7 @@ install_on_debian() {
         as_root mkdir -p "${drop_in%/*}"
         echo 'create_main_cluster = false' | as_root tee "$drop_in" >/dev/null
     fi
-    # Likewise Debian's nginx would start a server on port 80, now and at each boot.
+    # Debian's nginx would start a server on port 80, now and at each boot.
     if [[ -d /run/systemd/system && " ${missing[*]} " == *" nginx "* ]]; then
         echo 'setup: masking the service nginx; the benchmark needs only the program (undo: systemctl unmask nginx)'
         as_root systemctl mask --quiet nginx.service
@@ -128,6 +137,7 @@ install_on_debian() {
 
 main() {
     local purpose=${1:-}
+    [[ $purpose =~ ^(|demo|test|bench)$ ]] || fail "unknown purpose: $purpose"
     check_swift
     if [[ $(uname -s) == Darwin ]]; then
         find_missing_on_macos "$purpose"

@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Runs what is concurrent under ThreadSanitizer, in a copy of the package with a mutex that the sanitizer knows.
+# Runs the concurrent tests under ThreadSanitizer, in a copy of the package with a mutex that the sanitizer understands.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 copy=$PWD/.run/tsan
-# What runs on several threads, all in the process of the tests: pipeline, workers, journal, lanes, HTTP server.
-suites='UnitTests\.(Lane|Pipeline|Quarantine|Restoring|TrackerContract)|EndToEndTests\.(Answer|Backpressure|Limit|Shutdown)Tests'
+# Pipeline, workers, journal, lanes and HTTP server, all in the process of the tests.
+suites='(EventPipelineTests|EventQuarantineTests|JustTrackTests|SluiceTestingTests)\.(Lane|Pipeline|Quarantine|Restoring|TrackerContract)|EndToEndTests\.(Answer|Backpressure|Limit|Shutdown)Tests'
+# The package without its other tests, which would be compiled too.
+export SLUICE_TEST_TARGETS='EventPipelineTests EventQuarantineTests JustTrackTests SluiceTestingTests EndToEndTests'
 
 mkdir -p "$copy"
 rm -rf "$copy/Sources" "$copy/Tests"
-# With their times, so that a second run builds only what differs.
+# tar keeps the times, so that a second run compiles only changed files.
 git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$copy"
 while IFS= read -r module; do
     cp -p scripts/lib/Mutex.swift "$copy/$module/"
-done < <(git grep -lE '\bMutex[<(]' -- 'Sources/*.swift' 'Tests/*.swift' | cut -d/ -f1,2 | sort -u)
+done < <(git grep -lE '\bMutex[<(]' -- 'Sources/*.swift' 'Tests/*.swift' \
+    | sed -E 's|^(Tests/UnitTests/Support/[^/]+\|Tests/UnitTests/[^/]+\|[^/]+/[^/]+)/.*|\1|' | sort -u)
 
 cd "$copy"
 TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1' swift test --sanitize=thread --no-parallel --filter "$suites"

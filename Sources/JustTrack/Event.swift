@@ -1,12 +1,12 @@
-/// What is known of an event, by key; its values are text, numbers, truth values, dates, data, URLs, UUIDs, `NSNull`, and
-/// arrays and dictionaries of them.
+/// The properties of an event: strings, numbers, Booleans, dates, data, URLs, UUIDs, `NSNull`, and arrays and dictionaries of
+/// these.
 ///
-/// A tracker gets each as the type it had, and a part of a text as `String`.
+/// A tracker gets each value with its original type, but a `Substring` as a `String`.
 public typealias Payload = [String: Any]
 
-/// The keys by which JustTrack stored an event's parts.
+/// The keys under which the original JustTrack stored an event.
 ///
-/// Kept for code that names them; nothing is stored under them any more.
+/// They exist for source compatibility; nothing is stored under them.
 public enum EventEncodingKey: String, Sendable {
     /// The event's name.
     case name
@@ -16,12 +16,12 @@ public enum EventEncodingKey: String, Sendable {
     case trackers
 }
 
-/// Something that happened, and who is to hear of it.
+/// Something that happened, and the trackers that get it.
 public protocol Event {
-    /// What happened; an event without a name is refused.
+    /// The event's name; an event without a name is refused.
     var name: String { get }
-    /// What is known of it.
+    /// The event's properties.
     var payload: Payload { get }
-    /// The names of the trackers that get it, compared without regard to case; an event without any is refused.
+    /// The names of its trackers, compared case-insensitively; an event without trackers is refused.
     var registeredTrackers: [String] { get }
 }

@@ -2,40 +2,40 @@ import EventPipeline
 public import Foundation
 import Synchronization
 
-/// Passes an app's events on to its trackers.
+/// Passes an app's events to its trackers.
 ///
-/// It may be called from any thread; `logClosure` is called on the threads that do, and on no other.
+/// Any thread may call it. `logClosure` is called only on threads that call a method of it.
 public final class EventTracking {
-    /// Called with what is worth knowing, where it is set: for a log, or the console.
+    /// Called with each log line, if it is set.
     ///
-    /// What happens on threads of this library's own is told with the next call of any method here.
+    /// Lines from threads of this library are passed on during the next call of any method of this type.
     public var logClosure: ((_ logString: String, _ logLevel: TrackingLogLevel) -> Void)?
 
-    /// When events are passed on to trackers.
+    /// When events are passed to trackers.
     public let deliveryType: TrackingDeliveryType
 
-    let defaults: JustTrackDefaults
-    let relay = LogRelay()
+    private let defaults: JustTrackDefaults
+    private let relay = LogRelay()
     private let storage: EventStorage
-    /// By their trackers' names in lower case.
+    /// By the names of their trackers in lower case.
     private let lanes = Mutex<[String: TrackerLane]>([:])
 
-    /// Keeps undelivered events in the app's own state folder.
+    /// Stores undelivered events in the app's state folder.
     ///
-    /// Application Support on macOS, and `XDG_STATE_HOME` or `~/.local/state` elsewhere; in it, the app's name, and
-    /// `JustTrack`.
+    /// The folder is `APP/JustTrack` in Application Support on macOS, and in `XDG_STATE_HOME` or `~/.local/state`
+    /// elsewhere.
     public convenience init(deliveryType: TrackingDeliveryType = .immediate) {
         self.init(deliveryType: deliveryType, storage: .standard(), defaults: .standard)
     }
 
-    /// Keeps undelivered events in a folder, which is made where it is not there.
+    /// Stores undelivered events in a folder, which is created if it does not exist.
     ///
-    /// Several processes may share one. What else is in it is left alone.
+    /// Several processes may share a folder. Other files in it are not changed.
     public convenience init(deliveryType: TrackingDeliveryType = .immediate, folder: URL) {
         self.init(deliveryType: deliveryType, storage: EventStorage(folder: folder.path), defaults: .standard)
     }
 
-    /// Takes what JustTrack itself stored from `defaults`.
+    /// Restores the events of the original JustTrack from `defaults`.
     package init(deliveryType: TrackingDeliveryType, storage: EventStorage, defaults: UserDefaults) {
         self.deliveryType = deliveryType
         self.storage = storage
@@ -46,14 +46,14 @@ public final class EventTracking {
         for lane in lanes.withLock({ $0.values.map(\.self) }) { lane.close() }
     }
 
-    /// Loads a tracker that comes with this library.
+    /// Loads a built-in tracker.
     public func loadDefaultTracker(_ type: TrackerType) {
         switch type {
         case .consoleLogger: loadCustomTracker(TrackerConsole())
         }
     }
 
-    /// Loads a tracker; one that was loaded under the same name gets no more events.
+    /// Loads a tracker; it replaces a loaded tracker of the same name.
     public func loadCustomTracker(_ tracker: any EventTracker) {
         let name = tracker.name
         let replaced = lanes.withLock { lanes in
@@ -71,11 +71,11 @@ public final class EventTracking {
         tellLog()
     }
 
-    /// Takes an event for those of its trackers that are loaded; returns whether it was taken.
+    /// Tracks an event for its trackers that are loaded; returns whether all of them will get it.
     ///
-    /// When it returns, the event is written where it survives the end of the process. It is refused where it has no name,
-    /// names no tracker, or holds what cannot be stored; and where the disk takes no more, by those trackers for which it
-    /// does not. A tracker that is not loaded misses the event. The log tells all of that.
+    /// When it returns, the event is written to a file and survives the end of the process. It is refused if it has no name
+    /// or no trackers, or if a value cannot be stored; a tracker whose events cannot be written to the disk misses it, and
+    /// so does a tracker that is not loaded. The log names each reason.
     @discardableResult
     public func trackEvent(_ event: any Event) -> Bool {
         defer { tellLog() }
@@ -87,9 +87,9 @@ public final class EventTracking {
         return take(name, event.payload, for: trackers)
     }
 
-    /// Takes again what trackers did not get, or did not take: in earlier processes, and in this one.
+    /// Tracks the undelivered events of earlier processes again, and the events that trackers answered with `false`.
     ///
-    /// When it returns, those events stand behind the ones tracked before. Without trackers it does nothing.
+    /// They are delivered after the events that were tracked before. Without loaded trackers it does nothing.
     public func enable() {
         defer { tellLog() }
         let lanes = lanes.withLock { Array($0.values) }
@@ -99,23 +99,23 @@ public final class EventTracking {
         if count > 0 { relay.add("\(count) events restored", .info) }
     }
 
-    /// Passes on at once what waits for the end of a batch's interval; does not wait for it.
+    /// Delivers events immediately that wait for the end of a batch's interval; does not wait for the delivery.
     public func completeAllOperations() {
         for lane in lanes.withLock({ Array($0.values) }) { lane.endLingering() }
         tellLog()
     }
 
-    /// Waits until every event tracked so far was passed on; what waits for a batch's interval is passed on at once.
+    /// Waits until every event tracked so far was passed to its trackers; does not wait for a batch's interval.
     ///
-    /// JustTrack had nothing like it. It is for programs that end by themselves, and for tests.
+    /// The original JustTrack has no such method. It is for short-lived programs, and for tests.
     public func flush() async {
         for lane in lanes.withLock({ Array($0.values) }) { await lane.flush() }
         tellLog()
     }
 
-    /// Forgets all trackers, and all events that are stored for them or others.
+    /// Unloads all trackers, and removes all stored events, including those of other trackers.
     ///
-    /// What was tracked just before is still passed on, and what another `EventTracking` has at hand stays there.
+    /// Events that are being delivered are still delivered. Events of another `EventTracking` that is in use are kept.
     public func unloadTrackers() {
         let unloaded = lanes.withLock { lanes in
             defer { lanes = [:] }
@@ -129,16 +129,16 @@ public final class EventTracking {
 }
 
 extension EventTracking {
-    /// Whether a tracker has this name.
-    func isLoaded(_ name: String) -> Bool {
+    /// Whether a tracker with this name is loaded.
+    private func isLoaded(_ name: String) -> Bool {
         lanes.withLock { $0[name.lowercased()] != nil }
     }
 
-    /// Takes an event for those of the named trackers that are loaded; false where one of them will miss it.
-    func take(_ name: String, _ payload: Payload, for trackers: [String]) -> Bool {
+    /// Tracks an event for the named trackers that are loaded; returns false if one of them will miss it.
+    private func take(_ name: String, _ payload: Payload, for trackers: [String]) -> Bool {
         do throws(RecordError) {
             let record = try RecordWriter.json(name: name, payload: payload)
-            // All first, so that they are written side by side.
+            // All are submitted before the first wait, so that they are written concurrently.
             let receipts = lanes(named: trackers, for: name).map { receipt(for: record, of: name, in: $0) }
             return receipts.map { isTaken($0, name) }.allSatisfy(\.self)
         } catch {
@@ -156,7 +156,7 @@ extension EventTracking {
         }
     }
 
-    /// The lanes of an event's trackers; a name that no tracker has is told.
+    /// The lanes of an event's trackers; logs the names of trackers that are not loaded.
     private func lanes(named names: [String], for event: String) -> [TrackerLane] {
         let found = lanes.withLock { lanes in names.map { lanes[$0.lowercased()] } }
         return zip(names, found).compactMap { name, lane in
@@ -175,6 +175,20 @@ extension EventTracking {
         } catch {
             relay.add("The event '\(event)' could not be stored, and is refused: \(error)", .error)
             return false
+        }
+    }
+
+    /// Tracks the events that the original JustTrack stored for the loaded trackers; returns how many.
+    private func restoreFromDefaults() -> Int {
+        do {
+            let events = try defaults.events().filter { isLoaded($0.tracker) }
+            guard !events.isEmpty else { return 0 }
+            let taken = events.filter { take($0.name, $0.payload, for: [$0.tracker]) }
+            try defaults.remove(taken)
+            return taken.count
+        } catch {
+            relay.add("What JustTrack stored in the app's defaults cannot be read: \(error)", .error)
+            return 0
         }
     }
 

@@ -1,23 +1,23 @@
 public import Foundation
 
-/// When events are passed on to trackers.
+/// When events are passed to trackers.
 public enum TrackingDeliveryType: Sendable {
-    /// Together, so many seconds after the first of them, or earlier where 10,000, or 4 MiB,
-    /// have gathered for a tracker.
+    /// In batches, `dispatchInterval` seconds after the first event, or earlier if 10,000 events or 4 MiB wait for a
+    /// tracker.
     case batch(dispatchInterval: TimeInterval)
-    /// Each as soon as its tracker has got those before it.
+    /// Immediately, as soon as the tracker has got the events before it.
     case immediate
 }
 
 extension TrackingDeliveryType {
-    /// A year is as good as for ever, and no number that an app gives makes a duration overflow.
+    /// A year, so that no number of seconds overflows a duration.
     private static let longestInterval: TimeInterval = 365 * 86_400
 
-    /// How long the first event waits for company.
+    /// How long the first event of a batch waits for others.
     package var linger: Duration {
         switch self {
         case .immediate: .zero
-        // Not a number is no wait at all.
+        // NaN means no wait.
         case .batch(let interval): interval > 0 ? .seconds(min(interval, Self.longestInterval)) : .zero
         }
     }

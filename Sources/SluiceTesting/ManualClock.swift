@@ -1,27 +1,27 @@
 /// A clock that stands still until a test advances it.
 ///
-/// Give it to the pipeline in place of `ContinuousClock`; then lingering, pauses and deadlines take no time:
+/// Pass it to the pipeline instead of `ContinuousClock`; then lingering, backoff and deadlines take no real time:
 ///
 ///     await clock.waitForSleepers(1)
 ///     clock.advance(by: .milliseconds(100))
 public final class ManualClock: Clock, Sendable {
-    /// A moment of this clock: the time since it was made.
+    /// A time of this clock.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
         public let offset: Duration
 
-        /// Names the moment that comes `offset` after the clock was made.
+        /// Makes the time that is `offset` after the clock was made.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// The moment that comes after this one by a duration.
+        /// The time that is later than this one by a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// How long it is from this moment to another.
+        /// The duration from this time to another.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-        /// Orders moments by time.
+        /// Whether one time is before another.
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
@@ -39,25 +39,25 @@ public final class ManualClock: Clock, Sendable {
 
     private let state = Watched(State())
 
-    /// Makes a clock that stands at zero.
+    /// Makes a clock whose time is zero.
     public init() {}
 
-    /// Where the clock stands.
+    /// The current time of the clock.
     public var now: Instant { state.value.now }
 
-    /// There is none: the clock can be advanced by any duration.
+    /// Zero: the clock can be advanced by any duration.
     public var minimumResolution: Duration { .zero }
 
     /// How many tasks sleep on this clock.
     public var sleeperCount: Int { state.value.sleepers.count }
 
-    /// For how long each sleeping task has yet to sleep, shortest first.
+    /// The remaining time of each sleeping task, shortest first.
     public var sleepers: [Duration] {
         let state = state.value
         return state.sleepers.map { state.now.duration(to: $0.deadline) }.sorted()
     }
 
-    /// Moves the clock, and wakes the tasks whose time has come, in the order of their deadlines.
+    /// Advances the clock, and wakes the tasks whose deadlines have passed, in the order of their deadlines.
     public func advance(by duration: Duration) {
         let woken = state.update { state in
             let now = state.now.advanced(by: duration)
@@ -69,19 +69,19 @@ public final class ManualClock: Clock, Sendable {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
-    /// Waits until at least so many tasks sleep on this clock.
+    /// Waits until at least `count` tasks sleep on this clock.
     public func waitForSleepers(_ count: Int) async {
         await state.wait { $0.sleepers.count >= count }
     }
 
-    /// Waits until a task sleeps that has yet to sleep for just this long.
+    /// Waits until a task sleeps whose remaining time is exactly `duration`.
     public func waitForSleeper(for duration: Duration) async {
         await state.wait { state in
             state.sleepers.contains { state.now.duration(to: $0.deadline) == duration }
         }
     }
 
-    /// Sleeps until a test has advanced the clock that far.
+    /// Sleeps until a test has advanced the clock to the deadline.
     ///
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {

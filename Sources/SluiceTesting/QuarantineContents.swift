@@ -1,8 +1,8 @@
 import EventQuarantine
 
-/// What a quarantine holds, for tests.
+/// Reads a quarantine, for tests.
 package enum QuarantineContents {
-    /// Its lines, part by part; none where there is no such folder.
+    /// Its lines, part by part; empty if the folder does not exist.
     package static func lines(in folder: String) throws -> [String] {
         guard var reader = try? QuarantineReader(QuarantineFolder(path: folder)) else { return [] }
         var lines: [String] = []

@@ -7,15 +7,15 @@ public import TrackerKit
 public struct RecordedEvent: Sendable, Hashable {
     /// The event's name in the plan.
     public let name: String
-    /// The id that makes a repetition recognisable.
+    /// The idempotency key, which is the same in each repetition.
     public let id: EventID
     /// When it happened.
     public let time: Timestamp
-    /// The person.
+    /// The known user.
     public let userID: String?
-    /// The person before they were known.
+    /// The user before they were identified.
     public let anonymousID: String?
-    /// The visit.
+    /// The session.
     public let sessionID: String?
     /// The members of its context; empty if it has none.
     public let context: [String: JSONValue]
@@ -26,7 +26,7 @@ public struct RecordedEvent: Sendable, Hashable {
     /// The event's canonical JSON.
     public let json: String
 
-    /// Reads an event that was delivered.
+    /// Reads a delivered event.
     public init(_ event: TrackedEvent) {
         name = event.name
         id = event.id
@@ -60,7 +60,7 @@ public struct RecordedEvent: Sendable, Hashable {
 
 /// The events of one type that a tracker received, in order.
 ///
-/// They are equal to typed events that would be encoded as the same payloads.
+/// They equal typed events whose encoded payloads are the same.
 public struct RecordedEvents<Event: AnalyticsEvent>: RandomAccessCollection, Sendable {
     private let events: [RecordedEvent]
 
@@ -68,16 +68,16 @@ public struct RecordedEvents<Event: AnalyticsEvent>: RandomAccessCollection, Sen
         self.events = events
     }
 
-    /// The place of the first event.
+    /// The position of the first event.
     public var startIndex: Int { events.startIndex }
-    /// The place behind the last event.
+    /// The position after the last event.
     public var endIndex: Int { events.endIndex }
     /// An event with its envelope.
     public subscript(position: Int) -> RecordedEvent { events[position] }
 
-    /// Whether as many events were received as are expected, in the same order, with equal payloads.
+    /// Whether the received and the expected events are equal in number, order and payloads.
     ///
-    /// An expected event that breaks a rule of the plan is equal to none, because it could not have been tracked.
+    /// An expected event that violates the plan equals no received event, because it could not have been tracked.
     public static func == (received: RecordedEvents, expected: [Event]) -> Bool {
         received.count == expected.count
             && zip(received, expected).allSatisfy { $0.payload == payload(of: $1) }

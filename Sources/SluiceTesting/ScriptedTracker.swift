@@ -2,38 +2,65 @@ public import EventModel
 public import EventValidation
 public import TrackerKit
 
-/// A tracker that does what a test tells it, and remembers what it was asked.
+/// A tracker that follows a test's script, and records its calls.
 ///
-/// Each delivery takes the next act of the script; when there is none left, deliveries succeed.
+/// Each delivery takes the next act of the script. After the last act, deliveries succeed.
 public final class ScriptedTracker: Tracker {
     /// What the tracker does with one delivery.
-    public enum Act: Sendable {
-        /// Delivers everything.
-        case succeed
-        /// Delivers nothing and asks for another try.
-        case fail
-        /// Delivers what is not at these positions, and asks for another try of the rest.
-        case failPartly([Int])
+    public struct Act: Sendable {
+        fileprivate enum Kind {
+            case answer(DeliveryOutcome)
+            case stall(ignoresCancellation: Bool)
+        }
+
+        fileprivate let kind: Kind
+
+        /// Delivers all events.
+        public static let succeed = Self(kind: .answer(.delivered))
+        /// Delivers nothing and asks for a retry.
+        public static let fail = Self(kind: .answer(.retry(ScriptedTracker.outage)))
+        /// Waits for `release`, then delivers all events; when it is cancelled, asks for a retry.
+        public static let stall = Self(kind: .stall(ignoresCancellation: false))
+        /// Waits for `release`, then delivers all events; ignores cancellation.
+        public static let stallIgnoringCancellation = Self(kind: .stall(ignoresCancellation: true))
+
+        /// Delivers the events except those at these positions, and asks for a retry of these.
+        public static func failPartly(_ positions: [Int]) -> Self {
+            .answer(DeliveryOutcome(retry: .init(positions: positions, reason: ScriptedTracker.outage)))
+        }
+
         /// Refuses the events at these positions, and delivers the others.
-        case refuse([Int])
-        /// Returns this outcome, be it right or wrong; what it neither refuses nor wants again counts as delivered.
-        case answer(DeliveryOutcome)
-        /// Waits for `release`, then delivers everything; when it is cancelled, asks for another try.
-        case stall
-        /// Waits for `release`, then delivers everything; pays no heed to its cancellation.
-        case stallIgnoringCancellation
+        public static func refuse(_ positions: [Int]) -> Self {
+            .answer(.refused(positions.map { .init(position: $0, reason: "as scripted") }))
+        }
+
+        /// Returns this outcome, valid or not; an event that is neither refused nor retried counts as delivered.
+        public static func answer(_ outcome: DeliveryOutcome) -> Self { Self(kind: .answer(outcome)) }
     }
 
-    /// What the tracker was asked.
-    public enum Call: Sendable, Hashable {
+    /// A call that the tracker received.
+    public struct Call: Sendable, Hashable {
+        private enum Kind: Hashable {
+            case start, deliver, delivered, stop
+        }
+
+        private let kind: Kind
+        /// The events of a call of `deliver`; `nil` for other calls.
+        public let ids: [EventID]?
+
+        private init(_ kind: Kind, ids: [EventID]? = nil) {
+            self.kind = kind
+            self.ids = ids
+        }
+
         /// `start` was called.
-        case start
-        /// `deliver` was called, with these events.
-        case deliver([EventID])
+        public static let start = Self(.start)
+        /// `deliver` was called with these events.
+        public static func deliver(_ ids: [EventID]) -> Self { Self(.deliver, ids: ids) }
         /// `deliver` returned.
-        case delivered
+        public static let delivered = Self(.delivered)
         /// `stop` was called.
-        case stop
+        public static let stop = Self(.stop)
     }
 
     private struct State: Sendable {
@@ -45,11 +72,11 @@ public final class ScriptedTracker: Tracker {
         var stalled = 0
     }
 
-    /// The name by which the plan's events name it.
+    /// The name that the plan's events refer to.
     public let name: String
     private let state: Watched<State>
 
-    /// Makes a tracker with a script; `startErrors` are thrown by its first starts.
+    /// Makes a tracker with a script; its first starts throw `startErrors`.
     public init(name: String, _ acts: [Act] = [], startErrors: [TrackerError] = []) {
         self.name = name
         state = Watched(State(acts: acts, startErrors: startErrors))
@@ -60,48 +87,48 @@ public final class ScriptedTracker: Tracker {
         state.update { $0.acts += acts }
     }
 
-    /// Lets one stalled delivery go on, the present one or the next.
+    /// Ends one stalled delivery, the current one or the next.
     public func release() {
         state.update { $0.released += 1 }
     }
 
-    /// Everything it was asked, in order.
+    /// The calls that it received, in order.
     public var calls: [Call] { state.value.calls }
 
-    /// The events of each delivery it was asked for, in order.
+    /// The events of each call of `deliver`, in order.
     public var deliveries: [[EventID]] {
-        calls.compactMap { if case .deliver(let ids) = $0 { ids } else { nil } }
+        calls.compactMap(\.ids)
     }
 
-    /// The events it delivered, in order, as often as it did.
+    /// The events that it delivered, in order, with repetitions.
     public var delivered: [EventID] { state.value.delivered }
 
-    /// Waits until it was stopped.
+    /// Waits until the tracker was stopped.
     public func waitForStop() async {
         await waitForCalls(1) { $0 == .stop }
     }
 
-    /// Waits until it has delivered so many events.
+    /// Waits until it has delivered at least `count` events.
     public func waitForDelivered(_ count: Int) async {
         await state.wait { $0.delivered.count >= count }
     }
 
-    /// Waits until it was asked for so many things that fulfil a condition.
+    /// Waits until it has received at least `count` calls that fulfil a condition.
     public func waitForCalls(_ count: Int, where condition: @escaping @Sendable (Call) -> Bool) async {
         await state.wait { $0.calls.count(where: condition) >= count }
     }
 
-    /// Waits until it was asked for so many deliveries.
+    /// Waits until `deliver` was called at least `count` times.
     public func waitForDeliveries(_ count: Int) async {
-        await waitForCalls(count) { if case .deliver = $0 { true } else { false } }
+        await waitForCalls(count) { $0.ids != nil }
     }
 
-    /// Waits until so many starts were asked for.
+    /// Waits until `start` was called at least `count` times.
     public func waitForStarts(_ count: Int) async {
         await waitForCalls(count) { $0 == .start }
     }
 
-    /// Starts, or throws the next of the errors it was given.
+    /// Starts, or throws the next of `startErrors`.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let error: TrackerError? = state.update { state in
             state.calls.append(.start)
@@ -127,25 +154,19 @@ public final class ScriptedTracker: Tracker {
         return outcome
     }
 
-    /// Notes that it was stopped.
+    /// Records that it was stopped.
     public func stop() async {
         state.update { $0.calls.append(.stop) }
     }
 
     private func play(_ act: Act) async -> DeliveryOutcome {
-        switch act {
-        case .succeed: return .delivered
-        case .fail: return .retry(Self.outage)
-        case .failPartly(let positions):
-            return DeliveryOutcome(retry: .init(positions: positions, reason: Self.outage))
-        case .refuse(let positions): return .refused(positions.map { .init(position: $0, reason: "as scripted") })
+        switch act.kind {
         case .answer(let outcome): return outcome
-        case .stall:
+        case .stall(ignoresCancellation: false):
             await waitForRelease()
-            if Task.isCancelled { return .retry(Self.cancelled) }
-            return .delivered
-        case .stallIgnoringCancellation:
-            // Not a child task, which would be cancelled along.
+            return Task.isCancelled ? .retry(Self.cancelled) : .delivered
+        case .stall(ignoresCancellation: true):
+            // Not a child task, which would be cancelled too.
             await Task { await waitForRelease() }.value
             return .delivered
         }
@@ -159,9 +180,9 @@ public final class ScriptedTracker: Tracker {
         await state.wait { $0.released >= place }
     }
 
-    /// The reason a scripted failure gives.
+    /// The reason of a scripted failure.
     public static let outage = TrackerError(code: .unavailable, message: "Scripted outage.", isRetryable: true)
-    /// The reason a scripted wrong setting gives.
+    /// The reason of a scripted wrong setting.
     public static let misconfiguration = TrackerError(
         code: .misconfigured,
         message: "Scripted wrong setting.",

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that tests wait on: until it fulfils a condition, however long that takes, without polling or sleeping.
+/// A value that a test can wait for until it fulfils a condition, without polling or sleeping.
 package final class Watched<Value: Sendable>: Sendable {
     private struct Waiter: Sendable {
         let number: UInt64
@@ -23,7 +23,7 @@ package final class Watched<Value: Sendable>: Sendable {
     /// Reads the value.
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and wakes those whose condition it fulfils now.
+    /// Changes the value, and wakes the tasks whose condition it now fulfils.
     package func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
         let (result, woken) = state.withLock { state in
             let result = body(&state.value)

@@ -38,7 +38,7 @@ package final class PrivatePgBouncer: Sendable {
             let rest = await onBlockingThread { output.fileHandleForReading.readDataToEndOfFile() }
             let log = said + String(decoding: rest, as: UTF8.self)
             throw PrivatePostgres.Unavailable(
-                description: "PgBouncer did not start (`make setup` installs it): \(log.suffix(2000))"
+                description: "PgBouncer did not start (`scripts/setup.sh test` installs it): \(log.suffix(2000))"
             )
         }
         return (process, input)

@@ -153,7 +153,7 @@ extension PrivatePostgres {
         throw Unavailable(
             description:
                 "These tests need a PostgreSQL server, and there is no initdb in \(candidates.joined(separator: ", ")):"
-                + " install the package postgresql, or run `make setup`."
+                + " install the package postgresql, or run `scripts/setup.sh test`."
         )
     }
 

@@ -4,12 +4,12 @@ import Glibc
 import Darwin
 #endif
 
-/// What `Synchronization.Mutex` is, made of a lock that ThreadSanitizer knows; `scripts/tsan.sh` puts it into each module.
+/// `Synchronization.Mutex` with a lock that ThreadSanitizer understands; `scripts/tsan.sh` copies it into each module.
 ///
-/// The real one takes its lock in code of the standard library that the sanitizer does not see, which then takes every
-/// access under it for a race.
+/// The real one locks in code of the standard library that is not instrumented, so the sanitizer would report every access
+/// under it as a race.
 struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Safe to share: the value is touched under the lock only.
+    // Safe to share: the value is accessed only under the lock.
     private let value: UnsafeMutablePointer<Value>
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The packages beside Sluice that depend on it by path; to be sourced in the project's folder.
+# Builds the packages that depend on Sluice by path; to be sourced in the project's folder.
 #
-# In debug they share its build folder, so that nothing is compiled twice. SwiftPM takes the plan of the build that it finds
-# there for this package's, whichever package made it; so whoever turns to another package forgets the plan first.
+# In debug they share Sluice's build folder, so that nothing is compiled twice. SwiftPM reuses the build plan that it finds
+# there, even if another package made it; so the plan is removed before another package is built.
 set -euo pipefail
 
-# The plan that the next build makes anew; without it, everything compiled is still there.
+# Removes the build plan, but nothing that is compiled; the next build makes a new plan.
 forget_plan() {
     rm -f .build/debug.yaml .build/debug/description.json
 }
 
-# Whatever happens, the next build of Sluice must not find another package's plan.
+# The next build of Sluice must not find another package's plan, even after a failure.
 trap forget_plan EXIT
 
 # in_package FOLDER COMMAND [OPTION…]: runs `swift build`, `test` or `run` for a package.
@@ -21,11 +21,11 @@ in_package() {
     swift "$command" --package-path "$folder" --scratch-path .build "$@"
 }
 
-# build_package FOLDER [OPTION…]: builds a package in a folder of its own, for what is not built in debug.
+# build_package FOLDER [OPTION…]: builds a package in its own build folder, for other configurations than debug.
 build_package() {
     local folder=$1
     shift
-    # SwiftPM looks for added and removed files in the package itself only, unless its manifest is new.
+    # SwiftPM detects added and removed files of a dependency only if the manifest has changed.
     touch "$folder/Package.swift"
     swift build --package-path "$folder" "$@"
 }

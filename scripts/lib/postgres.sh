@@ -4,7 +4,7 @@ set -euo pipefail
 
 postgres_home=
 
-# Prints the folder of PostgreSQL's server programs, the newest version's where there are several.
+# Prints the folder of PostgreSQL's server programs, of the newest version if there are several.
 postgres_bindir() {
     local initdb
     for initdb in $(ls -d /usr/lib/postgresql/*/bin/initdb /opt/homebrew/opt/postgresql@*/bin/initdb 2>/dev/null \
@@ -17,7 +17,7 @@ postgres_bindir() {
     return 1
 }
 
-# postgres_as COMMAND…: as the user postgres where we are root, because PostgreSQL refuses to run as root.
+# postgres_as COMMAND…: runs it as the user postgres if we are root, because PostgreSQL refuses to run as root.
 postgres_as() {
     if [[ $EUID -eq 0 ]]; then
         (cd / && runuser -u postgres -- "$@")
@@ -27,12 +27,12 @@ postgres_as() {
 }
 
 # postgres_start FOLDER [SETTING=VALUE…]: makes a new cluster in the folder, starts it, and sets postgres_url.
-# Where the user postgres cannot get into the folder, the cluster stands in the folder for temporary files.
+# If the user postgres cannot write to the folder, the cluster is in the folder for temporary files.
 postgres_start() {
     local folder=$1 bin setting options="-c listen_addresses=''"
     shift
     bin=$(postgres_bindir) || {
-        echo "There is no PostgreSQL server here. Run: make setup" >&2
+        echo "The PostgreSQL server is not installed. Run: scripts/setup.sh demo" >&2
         return 1
     }
     rm -rf "$folder"
@@ -40,7 +40,7 @@ postgres_start() {
     if [[ $EUID -eq 0 ]]; then
         chown postgres "$folder"
     fi
-    # A socket's path may take 107 bytes at most.
+    # A socket's path is at most 107 bytes long.
     if ! postgres_as test -w "$folder" || ((${#folder} > 80)); then
         folder=$(postgres_as mktemp -d "${TMPDIR:-/tmp}/sluice-postgres.XXXXXX")
     fi
@@ -61,7 +61,7 @@ postgres_start() {
     postgres_url="postgresql://sluice@/sluice?host=$folder"
 }
 
-# Stops the cluster that was started, and removes it.
+# Stops and removes the cluster.
 postgres_stop() {
     local folder=$postgres_home
     [[ -n $folder ]] || return 0

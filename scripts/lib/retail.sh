@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The real events that come with the project; to be sourced.
+# The real events in Examples/data; to be sourced.
 set -euo pipefail
 
 readonly retail_day=Examples/data/retail-2010-12-01.ndjson.gz

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Building, starting and stopping the `sluice` command; to be sourced.
 set -euo pipefail
+source scripts/lib/phase.sh
 
-# What is shown here goes nowhere but to what these scripts start, whatever the user's own environment says.
+# The user's own settings must not send the events of these scripts to other servers.
 unset DATABASE_URL KAFKA_BROKERS ${!SLUICE_@}
 
 readonly sluice=.build/release/sluice
@@ -18,7 +19,7 @@ show() {
     "$@"
 }
 
-# The script ends in order, with success, when it is told to end: `stop` is the name of a function that cleans up.
+# end_with STOP: calls the function STOP when the script ends, and ends with success on Ctrl-C or SIGTERM.
 end_with() {
     local stop=$1
     # shellcheck disable=SC2064
@@ -27,11 +28,10 @@ end_with() {
 }
 
 sluice_build() {
-    echo "Building (the first time takes some minutes) …"
-    swift build -c release --product sluice
+    phase "Build" .run/build.log swift build -c release --product sluice
 }
 
-# Fails with a sentence where somebody listens at the address already.
+# require_free ADDRESS TARGET: fails if another process listens on the address; TARGET is the target of make.
 require_free() {
     local address=$1
     if (: <"/dev/tcp/${address%:*}/${address##*:}") 2>/dev/null; then
@@ -40,8 +40,8 @@ require_free() {
     fi
 }
 
-# serve_start ADDRESS [OPTION…]: starts `sluice serve`, and returns when it is ready for events. Its journal is in the
-# folder $journal.
+# serve_start ADDRESS [OPTION…]: starts `sluice serve`, and returns when it accepts events. $journal is the folder of its
+# journal. Default: .run/journal
 serve_start() {
     local address=$1 attempt
     shift
@@ -59,7 +59,7 @@ serve_start() {
     return 1
 }
 
-# Stops it with SIGTERM, and waits until it has delivered what it holds.
+# Stops `sluice serve` with SIGTERM, and waits until it has delivered its events.
 serve_stop() {
     local pid=$serve_pid
     [[ -n $pid ]] || return 0

@@ -1,6 +1,18 @@
 import Logging
 import Synchronization
 
+/// The importance of a log line.
+public enum TrackingLogLevel: Sendable {
+    /// Details for finding bugs in this library.
+    case verbose
+    /// Messages of the pipeline behind this library.
+    case debug
+    /// Normal operation.
+    case info
+    /// Failures.
+    case error
+}
+
 /// Collects what the engine has to say until the app calls this library again.
 ///
 /// The app's closure is called on the threads that call `EventTracking`, as ever, and on no other: it need not be made for

@@ -1,4 +1,10 @@
-/// Prints each event, as JustTrack's own did.
+/// The built-in trackers.
+public enum TrackerType: Sendable {
+    /// Prints each event to standard output; its name is `console`.
+    case consoleLogger
+}
+
+/// Prints each event in the format of the original JustTrack.
 struct TrackerConsole: EventTracker {
     let name = "console"
 

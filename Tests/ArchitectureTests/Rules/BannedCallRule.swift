@@ -50,8 +50,9 @@ struct BannedCallRule: Sendable, CustomTestStringConvertible {
         guard folders.contains(where: file.path.hasPrefix), !exceptions.contains(where: file.path.hasPrefix) else {
             return []
         }
+        guard file.text.containsBytes(text) else { return [] }
         return code.enumerated().compactMap { index, line in
-            guard stands(in: line) else { return nil }
+            guard line.containsBytes(text), stands(in: line) else { return nil }
             return Finding(path: file.path, line: index + 1, sentence: "no \(text) here: \(instead)")
         }
     }

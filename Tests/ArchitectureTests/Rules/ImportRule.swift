@@ -96,7 +96,7 @@ enum ImportRule {
     static func imports(of file: TextFile) -> [(line: Int, name: String)] {
         let pattern = /^\s*(?:@\w+\s+)*(?:(?:public|package|internal|private|fileprivate)\s+)?import\s+(?:\w+\s+)?(\w+)/
         return SwiftCode.lines(of: file.text).enumerated().compactMap { index, line in
-            line.firstMatch(of: pattern).map { (index + 1, String($0.1)) }
+            !line.containsBytes("import") ? nil : line.firstMatch(of: pattern).map { (index + 1, String($0.1)) }
         }
     }
 }

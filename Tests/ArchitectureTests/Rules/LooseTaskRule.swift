@@ -7,7 +7,9 @@ enum LooseTaskRule {
         guard file.module != nil, file.module != "SluiceCommand" else { return [] }
         let lines = file.lines
         return code.enumerated().compactMap { index, line in
-            guard line.contains(/\bTask\s*(?:\([^)]*\)\s*)?\{/), !hasReason(above: index, of: lines) else { return nil }
+            guard line.containsBytes("Task"), line.contains(/\bTask\s*(?:\([^)]*\)\s*)?\{/),
+                !hasReason(above: index, of: lines)
+            else { return nil }
             let sentence = "let the work live in the run() of a Service or in a task group, or say above why it cannot"
             return Finding(path: file.path, line: index + 1, sentence: sentence)
         }

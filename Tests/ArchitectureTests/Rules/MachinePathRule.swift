@@ -8,8 +8,9 @@ enum MachinePathRule {
     ]
 
     static func findings(in file: TextFile) -> [Finding] {
-        file.lines.enumerated().compactMap { index, line in
-            guard let word = forbidden.first(where: line.contains) else { return nil }
+        guard forbidden.contains(where: file.text.containsBytes) else { return [] }
+        return file.lines.enumerated().compactMap { index, line in
+            guard let word = forbidden.first(where: line.containsBytes) else { return nil }
             return Finding(path: file.path, line: index + 1, sentence: "'\(word)' belongs to one machine")
         }
     }

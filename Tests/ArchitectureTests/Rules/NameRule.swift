@@ -12,7 +12,8 @@ enum NameRule {
         }
         let declaration = /\b(?:class|struct|enum|protocol|actor)\s+(\w+)/
         for (index, line) in code.enumerated() {
-            guard let name = line.firstMatch(of: declaration)?.1, let word = empty.first(where: { name.hasSuffix($0) })
+            guard empty.contains(where: line.containsBytes), let name = line.firstMatch(of: declaration)?.1,
+                let word = empty.first(where: { name.hasSuffix($0) })
             else { continue }
             findings.append(finding(word, path: file.path, line: index + 1))
         }

@@ -20,9 +20,11 @@ enum SizeRule {
 
     /// The lines of each function: from its name to the brace that stands under it, as the formatter puts it.
     static func functions(in code: [String]) -> [Range<Int>] {
+        let words = ["func", "init", "deinit", "subscript"]
         let pattern = /^(\s*)(?:[\w@(),: ]+\s)?(?:func\s|init[?(<]|deinit\s|subscript[(<])/
         return code.indices.compactMap { start in
-            guard let match = code[start].firstMatch(of: pattern) else { return nil }
+            guard words.contains(where: code[start].containsBytes), let match = code[start].firstMatch(of: pattern)
+            else { return nil }
             let closing = match.1 + "}"
             for end in start..<code.count {
                 let line = code[end]

@@ -21,7 +21,9 @@ enum SleepRule {
             return []
         }
         return file.lines.enumerated().compactMap { index, line in
-            guard !line.drop(while: { $0 == " " }).hasPrefix("//"), sleeps(line) else { return nil }
+            guard line.containsBytes("sleep"), !line.drop(while: { $0 == " " }).hasPrefix("//"), sleeps(line) else {
+                return nil
+            }
             let sentence = "nobody sleeps: take a clock as an argument, or wait for what you wait for"
             return Finding(path: file.path, line: index + 1, sentence: sentence)
         }

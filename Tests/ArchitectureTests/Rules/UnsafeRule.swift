@@ -5,7 +5,9 @@ enum UnsafeRule {
     static func findings(in file: TextFile, code: [String]) -> [Finding] {
         let lines = file.lines
         return code.enumerated().compactMap { index, line in
-            guard let word = words.first(where: line.contains), !hasReason(above: index, of: lines) else { return nil }
+            guard let word = words.first(where: line.containsBytes), !hasReason(above: index, of: lines) else {
+                return nil
+            }
             let sentence = "say in a comment right above why \(word) is safe"
             return Finding(path: file.path, line: index + 1, sentence: sentence)
         }

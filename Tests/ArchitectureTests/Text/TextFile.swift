@@ -21,6 +21,25 @@ struct TextFile: Sendable {
     }
 }
 
+extension StringProtocol {
+    /// Whether the text contains a word, compared byte by byte.
+    ///
+    /// `contains` compares characters, which takes a hundred times as long; the rules search 100,000 lines.
+    func containsBytes(_ word: String) -> Bool {
+        let word = Array(word.utf8)
+        return Array(utf8).withUnsafeBytes { bytes in
+            var start = 0
+            while bytes.count - start >= word.count {
+                let last = bytes.count - word.count
+                guard let found = bytes[start...last].firstIndex(of: word[0]) else { return false }
+                if bytes[found..<found + word.count].elementsEqual(word) { return true }
+                start = found + 1
+            }
+            return false
+        }
+    }
+}
+
 /// Something in a file that a rule forbids.
 struct Finding: Sendable, Hashable, CustomStringConvertible {
     let path: String

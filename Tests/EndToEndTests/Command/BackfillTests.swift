@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `sluice serve --from`.
-@Suite("sluice serve --from", .timeLimit(.minutes(3)))
+@Suite("sluice serve --from", .timeLimit(.minutes(5)))
 struct BackfillTests {
     private func serve(
         _ lines: [String],

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The scripts that complete our commands in a shell.
-@Suite("sluice completions", .timeLimit(.minutes(3)))
+@Suite("sluice completions", .timeLimit(.minutes(5)))
 struct CompletionTests {
     @Test("every shell gets a script", arguments: ["bash", "zsh", "fish"])
     func scripts(shell: String) async throws {

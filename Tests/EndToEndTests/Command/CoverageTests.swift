@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice coverage`, over a folder of sources.
-@Suite("sluice coverage", .timeLimit(.minutes(3)))
+@Suite("sluice coverage", .timeLimit(.minutes(5)))
 struct CoverageTests {
     private static func plan(_ events: [String: String]) -> String {
         let entries = events.sorted { $0.key < $1.key }.map { name, more in

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice diff`, between folders and revisions.
-@Suite("sluice diff", .timeLimit(.minutes(3)))
+@Suite("sluice diff", .timeLimit(.minutes(5)))
 struct DiffTests {
     /// A folder with a repository, in which `events/shop.plist` was committed.
     private static func repository() async throws -> TestFolder {

@@ -3,7 +3,7 @@ import SluiceTesting
 import Testing
 
 /// `event-codegen`, the tool that the plugins run.
-@Suite("event-codegen", .timeLimit(.minutes(3)))
+@Suite("event-codegen", .timeLimit(.minutes(5)))
 struct GeneratorTests {
     private let folder: TestFolder
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice init`, and every command that it tells its reader to type.
-@Suite("sluice init", .timeLimit(.minutes(3)))
+@Suite("sluice init", .timeLimit(.minutes(5)))
 struct InitTests {
     @Test("what it makes lints clean, and takes what it says to send; what it says is wrong is rejected")
     func nextSteps() async throws {

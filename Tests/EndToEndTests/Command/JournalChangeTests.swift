@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `sluice journal repair` and `sluice journal forget`.
-@Suite("sluice journal repair and forget", .timeLimit(.minutes(3)))
+@Suite("sluice journal repair and forget", .timeLimit(.minutes(5)))
 struct JournalChangeTests {
     private static let lines = (0..<11).map { "{\"event\":\($0)}" }
     private static let segment = "00000000000000000004.segment"

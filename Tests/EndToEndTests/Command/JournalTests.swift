@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `sluice journal`.
-@Suite("sluice journal", .timeLimit(.minutes(3)))
+@Suite("sluice journal", .timeLimit(.minutes(5)))
 struct JournalTests {
     private static let lines = (0..<11).map { "{\"event\":\($0)}" }
 

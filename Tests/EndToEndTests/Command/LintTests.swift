@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice lint` and `sluice settings`.
-@Suite("sluice lint and settings", .timeLimit(.minutes(3)))
+@Suite("sluice lint and settings", .timeLimit(.minutes(5)))
 struct LintTests {
     @Test("the project's own plans are clean")
     func clean() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice new-event`, on real files.
-@Suite("sluice new-event", .timeLimit(.minutes(3)))
+@Suite("sluice new-event", .timeLimit(.minutes(5)))
 struct NewEventTests {
     @Test("an event is added, the rest of the file and its mode stay, and the plan lints clean")
     func adds() async throws {

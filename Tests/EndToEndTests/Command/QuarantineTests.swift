@@ -9,7 +9,7 @@ import Testing
 import TrackerKit
 
 /// The tools for what was rejected.
-@Suite("sluice quarantine", .timeLimit(.minutes(2)))
+@Suite("sluice quarantine", .timeLimit(.minutes(5)))
 struct QuarantineTests {
     private static let lines = [
         #"{"name":"Sold","payload":{"quantity":0}}"#,

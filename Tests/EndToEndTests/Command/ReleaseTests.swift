@@ -13,7 +13,7 @@ struct ReleaseTests {
     }
 
     private static func text(_ path: String) throws -> String {
-        try String(contentsOf: RepositoryFile.url(path), encoding: .utf8)
+        try RepositoryFile.text(path)
     }
 
     @Test("--version is that of the changelog's last heading, or of the one to come where that is unreleased")

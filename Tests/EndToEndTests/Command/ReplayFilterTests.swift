@@ -4,7 +4,7 @@ import SluiceTesting
 import Testing
 
 /// Which events `sluice replay` sends on, and where.
-@Suite("sluice replay chooses", .timeLimit(.minutes(3)))
+@Suite("sluice replay chooses", .timeLimit(.minutes(5)))
 struct ReplayFilterTests {
     @Test("--event sends on only the named events")
     func event() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What `sluice replay` reads, and what it makes of it.
-@Suite("sluice replay reads", .timeLimit(.minutes(3)))
+@Suite("sluice replay reads", .timeLimit(.minutes(5)))
 struct ReplayInputTests {
     @Test("the real month comes out as exactly what it holds, one line an event")
     func month() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `sluice replay journal://DIR`.
-@Suite("sluice replay of a journal", .timeLimit(.minutes(3)))
+@Suite("sluice replay of a journal", .timeLimit(.minutes(5)))
 struct ReplayJournalTests {
     private static let hour: Int64 = 3_600_000_000
     /// 2010-12-01T08:26:00Z.

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// What a person at a terminal sees of a replay.
-@Suite("sluice replay's progress", .timeLimit(.minutes(3)))
+@Suite("sluice replay's progress", .timeLimit(.minutes(5)))
 struct ReplayProgressTests {
     /// Runs a replay of one day, held back to more than a second, with a terminal as all its streams.
     private func replay(_ options: String, of source: String = RetailMonth.dayPath) async throws -> String {

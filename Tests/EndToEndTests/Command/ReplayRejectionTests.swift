@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What becomes of lines that do not follow the plan.
-@Suite("sluice replay rejects", .timeLimit(.minutes(3)))
+@Suite("sluice replay rejects", .timeLimit(.minutes(5)))
 struct ReplayRejectionTests {
     private static let lines = [
         #"{"name":"Sold","payload":{"quantity":3}}"#,

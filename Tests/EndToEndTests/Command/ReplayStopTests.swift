@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How a replay ends before its input does.
-@Suite("sluice replay stops", .timeLimit(.minutes(3)))
+@Suite("sluice replay stops", .timeLimit(.minutes(5)))
 struct ReplayStopTests {
     private let arguments = ["replay", "--events", Sluice.plan, "--format", "json", "--json"]
 

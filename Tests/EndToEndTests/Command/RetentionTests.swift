@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The settings of what a journal keeps.
-@Suite("sluice serve and its journal's retention", .timeLimit(.minutes(3)))
+@Suite("sluice serve and its journal's retention", .timeLimit(.minutes(5)))
 struct RetentionTests {
     private static let bytes = 200_000
 

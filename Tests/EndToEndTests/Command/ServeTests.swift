@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `sluice serve` as its senders and its operator see it.
-@Suite("sluice serve", .timeLimit(.minutes(3)))
+@Suite("sluice serve", .timeLimit(.minutes(5)))
 struct ServeTests {
     private static let good = #"{"name":"Sold","id":"00000000-0000-7000-8000-000000000001","payload":{"quantity":1}}"#
     private static let bad = #"{"name":"Sold","payload":{"quantity":0}}"#

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Results that nobody gets, because the disk behind standard output is full.
-@Suite("sluice, whose output cannot be written", .timeLimit(.minutes(3)))
+@Suite("sluice, whose output cannot be written", .timeLimit(.minutes(5)))
 struct UnwritableOutputTests {
     /// Runs the program with a full disk behind its standard output, and returns its status and last error.
     private func run(_ line: String, in folder: TestFolder) async throws -> (status: Int32, error: String?) {

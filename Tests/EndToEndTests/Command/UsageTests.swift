@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a user is told who types something that cannot be meant.
-@Suite("sluice, used wrongly", .timeLimit(.minutes(3)))
+@Suite("sluice, used wrongly", .timeLimit(.minutes(5)))
 struct UsageTests {
     @Test(
         "wrong usage exits with 64 and says what is wrong",

@@ -31,7 +31,7 @@ struct MarkdownPage {
     }
 
     init(path: String) throws {
-        self.init(try String(contentsOf: RepositoryFile.url(path), encoding: .utf8))
+        self.init(try RepositoryFile.text(path))
     }
 
     /// The texts of the blocks of one language.

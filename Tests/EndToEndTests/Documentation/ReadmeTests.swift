@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What README tells its reader to type, and what it and the migration guide show, but for their Swift.
-@Suite("README", .timeLimit(.minutes(3)))
+@Suite("README", .timeLimit(.minutes(5)))
 struct ReadmeTests {
     @Test("every sluice command in README is understood")
     func commands() async throws {
@@ -26,7 +26,7 @@ struct ReadmeTests {
     @Test("the plan that it shows is the one that its Swift is compiled with")
     func plan() throws {
         let shown = try MarkdownPage(path: "README.md").texts("xml")
-        #expect(shown == [try String(contentsOf: RepositoryFile.url("Tests/Readme/events.plist"), encoding: .utf8)])
+        #expect(shown == [try RepositoryFile.text("Tests/Readme/events.plist")])
     }
 
     @Test("the answer that it shows to a wrong event is the one that is given")
@@ -53,7 +53,7 @@ struct ReadmeTests {
     func manifest(path: String) async throws {
         let block = try #require(MarkdownPage(path: path).texts("swift").first)
         let package = #".package(url: "…/sluice", branch: "main")"#
-        let page = try String(contentsOf: RepositoryFile.url(path), encoding: .utf8)
+        let page = try RepositoryFile.text(path)
         #expect(page.contains(package))
         let parts = block.contains("targets:") ? block : "dependencies: [\(package)], targets: [\(block)]"
         let folder = try TestFolder()
@@ -65,7 +65,7 @@ struct ReadmeTests {
         try folder.write(manifest, to: "Package.swift")
         let dump = try await Command.run("swift", ["package", "--package-path", folder.url.path, "dump-package"])
         #expect(dump.status == 0, "\(dump.text)")
-        let own = try String(contentsOf: RepositoryFile.url("Package.swift"), encoding: .utf8)
+        let own = try RepositoryFile.text("Package.swift")
         let asked = block.matches(of: /(?:product|plugin)\(name: ("\w+"), package: "sluice"\)/)
         #expect(!asked.isEmpty)
         for match in asked { #expect(own.contains("(name: \(match.1), targets: ["), "\(match.1)") }

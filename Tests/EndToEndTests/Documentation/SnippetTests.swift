@@ -23,7 +23,7 @@ struct SnippetTests {
     @Test("what stands on a page is compiled")
     func pages() throws {
         let compiled = try Self.compiled()
-        let readme = try String(contentsOf: RepositoryFile.url("README.md"), encoding: .utf8)
+        let readme = try RepositoryFile.text("README.md")
         let pages = try Self.files(in: "Sources", ".md") + Self.files(in: "Documentation", ".md") + [readme]
         // Parts of a manifest are ReadmeTests' matter.
         let blocks = pages.flatMap { MarkdownPage($0).texts("swift") }.filter {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The tutorial, typed as it stands, with a PostgreSQL of the test's own as the one on its reader's machine.
-@Suite("the tutorial", .timeLimit(.minutes(3)))
+@Suite("the tutorial", .timeLimit(.minutes(5)))
 struct TutorialTests {
     private let page: MarkdownPage
 
@@ -19,7 +19,7 @@ struct TutorialTests {
         let shown = page.blocks.filter { ["swift", "xml"].contains($0.language) }.map(\.text)
         try #require(shown.count == Self.files.count)
         for (name, text) in zip(Self.files, shown) {
-            let file = try String(contentsOf: RepositoryFile.url("Tests/Tutorial/\(name)"), encoding: .utf8)
+            let file = try RepositoryFile.text("Tests/Tutorial/\(name)")
             #expect(text == file, "\(name)")
         }
     }
@@ -31,7 +31,7 @@ struct TutorialTests {
         let options = ["--package-path", folder, "--scratch-path", scratch.url.path]
         let dump = try await Command.run("swift", ["package"] + options + ["dump-package"])
         #expect(dump.status == 0)
-        let own = try String(contentsOf: RepositoryFile.url("Package.swift"), encoding: .utf8)
+        let own = try RepositoryFile.text("Package.swift")
         let asked = page.texts("swift")[0].matches(of: /(?:product|plugin)\(name: ("\w+"), package: "sluice"\)/)
         #expect(asked.count == 3)
         for match in asked {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `sluice export`, as a user calls it.
-@Suite("sluice export", .timeLimit(.minutes(3)))
+@Suite("sluice export", .timeLimit(.minutes(5)))
 struct ExportTests {
     private static func arguments(_ format: String) -> [String] { ["export", format, "--events", Sluice.plan] }
 

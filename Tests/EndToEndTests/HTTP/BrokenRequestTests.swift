@@ -3,7 +3,7 @@ import SluiceHTTP
 import Testing
 
 /// What is no HTTP, or two kinds of it at once.
-@Suite("Broken HTTP", .timeLimit(.minutes(2)))
+@Suite("Broken HTTP", .timeLimit(.minutes(5)))
 struct BrokenRequestTests {
     @Test(
         "bad HTTP is 400 and a close, and the next sender is served",

@@ -4,7 +4,7 @@ import SluiceHTTP
 import Testing
 
 /// Texts that are JSON, texts that are none, and the answers to events that hold them.
-@Suite("A corpus of valid and invalid JSON", .timeLimit(.minutes(2)))
+@Suite("A corpus of valid and invalid JSON", .timeLimit(.minutes(5)))
 struct JSONCorpusTests {
     /// Values that RFC 8259 allows, and that a sender's free-form context may hold.
     private static let valid: [String] =

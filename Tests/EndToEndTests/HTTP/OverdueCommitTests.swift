@@ -2,15 +2,16 @@ import EventJournal
 import EventPipeline
 import Foundation
 import Logging
+import PipelineTestSupport
 import SluiceHTTP
 import SluiceTesting
 import Synchronization
 import Testing
 
 /// What a sender is told while its commit to the journal does not end.
-@Suite("HTTP while the journal's disk hangs", .timeLimit(.minutes(1)))
+@Suite("HTTP while the journal's disk hangs", .timeLimit(.minutes(5)))
 struct OverdueCommitTests {
-    private static func setup(_ files: HangingFiles, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
+    private static func setup(_ files: any FileSystem, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
         var setup = TestServer.Setup()
         // Longer than a slow disk takes while it does not hang.
         setup.http.maxWait = .seconds(2)
@@ -28,19 +29,28 @@ struct OverdueCommitTests {
         return setup
     }
 
-    private static func files() throws -> HangingFiles {
-        try HangingFiles(FileManager.default.temporaryDirectory.appending(path: "sluice-hang-\(UUID())").path)
+    /// A journal's folder whose syncs hang while the gate is closed.
+    private struct HangingJournal {
+        let gate = Gate()
+        let files: HookedFileSystem
+        private let folder: TestFolder
+
+        init() throws {
+            folder = try TestFolder()
+            files = HookedFileSystem(try PosixFileSystem(path: folder.path("journal")))
+            files.setHook { [gate] in gate.pass() }
+        }
     }
 
     @Test(
         "504 for what is being written, 503 for what waits behind it; what was rejected with it is kept if it is taken"
     )
     func answers() async throws {
-        let files = try Self.files()
-        try await TestServer.run(Self.setup(files)) { server in
+        let journal = try HangingJournal()
+        try await TestServer.run(Self.setup(journal.files)) { server in
             try await RawClient.with(server.address) { client async throws in
                 #expect(try await client.exchange(Requests.post()).status == 200)
-                files.hang()
+                journal.gate.close()
                 let mixed = #"[{"name":"Ping"},{"name":"Pong"}]"#
                 let written = try await client.exchange(Requests.post(mixed))
                 #expect(written.status == 504)
@@ -53,7 +63,7 @@ struct OverdueCommitTests {
                 #expect(gathered.field("retry-after") == "2")
                 #expect(server.pipeline.statistics.accepted == 1)
                 #expect(try await server.quarantined().isEmpty)
-                files.answer()
+                journal.gate.open()
                 // Commits are made in order.
                 #expect(try await client.exchange(Requests.post()).body == Requests.accepted)
                 #expect(server.pipeline.statistics.accepted == 3)
@@ -64,13 +74,13 @@ struct OverdueCommitTests {
 
     @Test("what is being written is accounted for until that ends, though its sender was answered or has left")
     func memory() async throws {
-        let files = try Self.files()
+        let journal = try HangingJournal()
         let body = "[" + Array(repeating: Requests.ping, count: 10_000).joined(separator: ",") + "]"
         // Room for one such body, with the canonical lines that are made of it, and not for two.
-        let setup = Self.setup(files, maximumBufferedBytes: 3 << 20)
+        let setup = Self.setup(journal.files, maximumBufferedBytes: 3 << 20)
         try await TestServer.run(setup) { server in
             try await RawClient.with(server.address) { client async throws in
-                files.hang()
+                journal.gate.close()
                 #expect(try await client.exchange(Requests.post(body)).status == 504)
                 client.close()
             }
@@ -79,7 +89,7 @@ struct OverdueCommitTests {
                 #expect(refused.status == 503)
                 #expect(refused.body.hasPrefix(#"{"error":{"code":"overloaded""#))
             }
-            files.answer()
+            journal.gate.open()
             try await RawClient.with(server.address) { client async throws in
                 // Behind it in the journal, so that it has ended.
                 #expect(try await client.exchange(Requests.post()).status == 200)

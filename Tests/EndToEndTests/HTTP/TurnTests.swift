@@ -4,7 +4,7 @@ import SluiceHTTP
 import Testing
 
 /// How the bodies of one event loop share its time.
-@Suite("HTTP turns", .timeLimit(.minutes(2)))
+@Suite("HTTP turns", .timeLimit(.minutes(5)))
 struct TurnTests {
     /// A turn's budget; beyond it comes at most one piece of lines.
     private static let turnBytes = (256 << 10) + (64 << 10)

@@ -21,7 +21,7 @@ struct Browser {
         guard let program = Self.programs.first(where: FileManager.default.isExecutableFile) else {
             throw Failure(
                 description:
-                    "These tests need Chromium, and there is none: install the package chromium, or run `make setup`."
+                    "These tests need Chromium, and there is none: install the package chromium, or run `scripts/setup.sh test`."
             )
         }
         self.folder = folder

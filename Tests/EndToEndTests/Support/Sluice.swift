@@ -1,5 +1,6 @@
 import Foundation
 import SluiceTesting
+import Testing
 
 /// What a run of the program to its end left.
 struct Finished {
@@ -58,6 +59,13 @@ enum Sluice {
         return Finished(ending: ending, output: process.output?.lines ?? [], errors: process.errors.lines)
     }
 
+    /// The standard output of a run that must succeed.
+    static func output(of arguments: [String]) async throws -> String {
+        let run = try await run(arguments, in: TestFolder())
+        try #require(run.ending == .exit(0), "sluice \(arguments.joined(separator: " "))")
+        return run.output.joined(separator: "\n")
+    }
+
     /// Replays with the project's plan, events as JSON, the report too, and only errors logged.
     static func replay(
         _ arguments: String...,
@@ -89,6 +97,9 @@ enum RepositoryFile {
 
     /// Where a file or folder is, by its path from the project's folder.
     static func url(_ path: String) -> URL { root.appending(path: path) }
+
+    /// The text of a file, by its path from the project's folder.
+    static func text(_ path: String) throws -> String { try String(contentsOf: url(path), encoding: .utf8) }
 }
 
 /// A folder of one test's own, gone with it.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite(.timeLimit(.minutes(2))) struct KafkaOutageTests {
+@Suite(.timeLimit(.minutes(5))) struct KafkaOutageTests {
     @Test("brokers that go down while requests are on their way, and come up again, lose nothing")
     func downAndUp() async throws {
         let cluster = try MockKafkaCluster()

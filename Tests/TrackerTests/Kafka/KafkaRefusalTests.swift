@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite(.timeLimit(.minutes(2))) struct KafkaRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct KafkaRefusalTests {
     @Test("a message too large for the client's limit is refused, and the rest is delivered")
     func tooLargeHere() async throws {
         let cluster = try MockKafkaCluster()

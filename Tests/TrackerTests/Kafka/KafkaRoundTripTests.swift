@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite(.timeLimit(.minutes(2))) struct KafkaRoundTripTests {
+@Suite(.timeLimit(.minutes(5))) struct KafkaRoundTripTests {
     @Test("a message is the canonical line, with the headers of CloudEvents")
     func message() async throws {
         let cluster = try MockKafkaCluster()

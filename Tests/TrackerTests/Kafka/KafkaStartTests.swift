@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite(.timeLimit(.minutes(2))) struct KafkaStartTests {
+@Suite(.timeLimit(.minutes(5))) struct KafkaStartTests {
     @Test(
         "a wrong property is an error in librdkafka's words",
         arguments: [

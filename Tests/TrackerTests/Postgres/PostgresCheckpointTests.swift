@@ -137,7 +137,7 @@ struct PostgresCheckpointTests {
         #expect(await fixture.tracker.deliver(try fixture.delivery(events(0..<10))).isDelivered)
     }
 
-    @Test("a commit whose answer is lost is found out about, and no row of it is sent again", .timeLimit(.minutes(2)))
+    @Test("a commit whose answer is lost is found out about, and no row of it is sent again", .timeLimit(.minutes(5)))
     func inDoubt() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await fixture(in: try await server.makeDatabase())

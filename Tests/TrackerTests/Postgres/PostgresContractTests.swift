@@ -8,7 +8,7 @@ import Testing
 
 @Suite("PostgreSQL: contract")
 struct PostgresContractTests {
-    @Test("PostgreSQL keeps every tracker's promises", .timeLimit(.minutes(2)))
+    @Test("PostgreSQL keeps every tracker's promises", .timeLimit(.minutes(5)))
     func contract() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let configuration = PostgresConfiguration(connection: database.url)

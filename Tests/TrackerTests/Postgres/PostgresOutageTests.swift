@@ -15,7 +15,7 @@ struct PostgresOutageTests {
         numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
     }
 
-    @Test("a server that crashes and comes back loses nothing and has nothing twice", .timeLimit(.minutes(2)))
+    @Test("a server that crashes and comes back loses nothing and has nothing twice", .timeLimit(.minutes(5)))
     func crash() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await PostgresFixture(Self.plan, in: try await server.makeDatabase())

@@ -1,6 +1,7 @@
 import EventCodegen
 import EventSchema
 import PlanReading
+import TestCases
 import Testing
 
 @Suite("Names that meet in Swift")

@@ -1,5 +1,6 @@
 import EventCodegen
 import PlanReading
+import TestCases
 import Testing
 
 @Suite("Comments of generated code")

@@ -2,6 +2,7 @@ import EventCodegen
 import EventSchema
 import Foundation
 import PlanReading
+import TestCases
 import Testing
 
 /// What comes of a plan in JustTrack's style is compiled, and used, as a part of the target JustTrackApp.

@@ -1,4 +1,5 @@
 import EventModel
+import TestCases
 import Testing
 
 @Suite("Event ids")

@@ -1,4 +1,5 @@
 import JSONTape
+import TestCases
 import Testing
 
 @Suite("The elements of an array, found without parsing them")

@@ -1,4 +1,5 @@
 import JSONTape
+import TestCases
 import Testing
 
 @Suite("The numbers of a document as they were written")

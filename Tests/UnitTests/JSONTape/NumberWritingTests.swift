@@ -1,5 +1,6 @@
 import EventModel
 import JSONTape
+import TestCases
 import Testing
 
 @Suite("Numbers written as JSON")

@@ -1,6 +1,7 @@
 import EventModel
 import Foundation
 import JSONTape
+import TestCases
 import Testing
 
 @Suite("Strings written as JSON")

@@ -1,5 +1,6 @@
 import Foundation
 import JustTrack
+import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import EventModel
+import TestCases
 
 // What a value is in JSON, said once more, by Swift's own descriptions.
 extension ReferenceJSON {

@@ -1,5 +1,6 @@
 import EventValidation
 import GoldenNames
+import TestCases
 import Testing
 
 @Suite("Enums that may be absent")

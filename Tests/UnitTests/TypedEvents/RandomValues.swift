@@ -1,5 +1,6 @@
 import EventModel
 import GoldenShapes
+import TestCases
 
 /// Values of every type that typed events have, by chance.
 struct RandomValues {

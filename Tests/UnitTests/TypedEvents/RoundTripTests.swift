@@ -1,6 +1,7 @@
 import EventModel
 import EventValidation
 import GoldenShapes
+import TestCases
 import Testing
 
 /// Typed events by chance: encoded, accepted by the validator as they are, and read back as the values they were.

@@ -1,6 +1,7 @@
 import EventModel
 import EventValidation
 import GoldenShapes
+import TestCases
 import Testing
 
 @Suite("Limits of typed events")

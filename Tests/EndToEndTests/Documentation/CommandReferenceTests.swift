@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// The commands that the documents show exist, and the command reference is up to date.
+@Suite("the documentation's commands", .timeLimit(.minutes(5)))
+struct CommandReferenceTests {
+    @Test(
+        "every command in the documents exists",
+        arguments: [
+            "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "PROMISES.md", "API-stability.md",
+            "Documentation/HTTP.md", "Documentation/Library.md", "Documentation/MigratingFromJustTrack.md",
+            "Documentation/Operations.md", "Documentation/TrackingPlan.md",
+            "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md",
+        ]
+    )
+    func commands(path: String) async throws {
+        let help = try await Sluice.output(of: ["--help"])
+        let subcommands = CommandRule.subcommands(ofHelp: help)
+        try #require(subcommands.contains("serve"))
+        let rule = CommandRule(
+            targets: CommandRule.targets(ofMakefile: try RepositoryFile.text("Makefile")),
+            subcommands: subcommands,
+            options: try await Self.options(of: [])
+        )
+        #expect(rule.unknown(in: try RepositoryFile.text(path)) == [])
+    }
+
+    /// The options of a command, and of its subcommands.
+    private static func options(of command: [String]) async throws -> Set<String> {
+        let help = try await Sluice.output(of: command + ["--help"])
+        var options = CommandRule.options(ofHelp: help)
+        for subcommand in CommandRule.subcommands(ofHelp: help) where subcommand != "help" {
+            options.formUnion(try await Self.options(of: command + [subcommand]))
+        }
+        return options
+    }
+
+    @Test("a command that does not exist is found")
+    func unknownCommands() {
+        let rule = CommandRule(targets: ["run"], subcommands: ["serve"], options: ["--listen"])
+        let text = """
+            make run
+            make gold
+            Type `make run`, or `make silver`; do not make haste.
+            sluice serve --listen a
+            sluice swerve
+            the sluice opens, and --glisten is none
+            curl --json a
+
+            """
+        let unknown = ["2: make gold", "3: make silver", "5: sluice swerve", "6: --glisten"]
+        #expect(rule.unknown(in: text) == unknown)
+    }
+
+    @Test("the command reference equals the help of every command")
+    func commandReference() async throws {
+        let page = try RepositoryFile.text("Documentation/Commands.md")
+        let blocks = page.split(separator: "\n## sluice ").dropFirst()
+        let shown = Dictionary(
+            uniqueKeysWithValues: blocks.map { block in
+                let parts = block.split(separator: "\n\n```\n", maxSplits: 1)
+                return (String(parts[0]), parts[1].split(separator: "\n```")[0])
+            }
+        )
+        var commands: [[String]] = [[]]
+        var names: Set<String> = []
+        while let command = commands.popLast() {
+            let help = try await Sluice.output(of: command + ["--help"])
+            for subcommand in CommandRule.subcommands(ofHelp: help) where subcommand != "help" {
+                commands.append(command + [subcommand])
+            }
+            guard !command.isEmpty else { continue }
+            let name = command.joined(separator: " ")
+            names.insert(name)
+            let page = try #require(shown[name], "\(name) is missing; run scripts/command-reference.sh")
+            #expect(Self.words(of: page) == Self.words(of: help), "\(name): run scripts/command-reference.sh")
+        }
+        #expect(Set(shown.keys) == names)
+    }
+
+    /// The words, however wide the lines are.
+    private static func words(of text: some StringProtocol) -> [String] {
+        text.split { $0.isWhitespace }.map { String($0) }
+    }
+}

@@ -1,0 +1,61 @@
+import Yams
+
+/// The parts of a compose file that the tests look at.
+struct Compose {
+    struct Problem: Error {
+        let reason: String
+
+        init(_ reason: String) {
+            self.reason = reason
+        }
+    }
+
+    struct Service {
+        /// Whether the image is ours.
+        let isBuilt: Bool
+        let command: [String]
+        let environment: [String]
+        let dependencies: [String]
+        let hasHealthCheck: Bool
+    }
+
+    let services: [String: Service]
+
+    /// Reads a compose file.
+    ///
+    /// - Throws: where it is no YAML, or has no services.
+    init(_ text: String) throws {
+        let root = try Yams.load(yaml: text) as? [String: Any]
+        guard let services = root?["services"] as? [String: [String: Any]] else {
+            throw Problem("the compose file has no services")
+        }
+        self.services = services.mapValues { service in
+            Service(
+                isBuilt: service["build"] != nil,
+                command: (service["command"] as? [Any] ?? []).map { "\($0)" },
+                environment: Array((service["environment"] as? [String: Any] ?? [:]).keys),
+                dependencies: Array((service["depends_on"] as? [String: Any] ?? [:]).keys),
+                hasHealthCheck: (service["healthcheck"] as? [String: Any])?["test"] != nil
+            )
+        }
+    }
+
+    /// The settings, subcommands and options that our own services are given but that do not exist.
+    ///
+    /// - Parameter help: Returns the help of a subcommand, or throws if there is no such subcommand.
+    func problems(settings: String, help: (String) async throws -> String) async throws -> [String] {
+        let words = Set(settings.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
+        var problems: [String] = []
+        for (name, service) in services.sorted(by: { $0.key < $1.key }) where service.isBuilt {
+            var unknown = service.environment.filter { !words.contains($0) }.sorted()
+            if let subcommand = service.command.first, let help = try? await help(subcommand) {
+                let options = CommandRule.options(ofHelp: help)
+                unknown += service.command.dropFirst().filter { $0.hasPrefix("--") && !options.contains($0) }
+            } else {
+                unknown += service.command.prefix(1)
+            }
+            problems += unknown.map { "\(name): \($0)" }
+        }
+        return problems
+    }
+}

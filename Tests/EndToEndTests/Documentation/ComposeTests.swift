@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+import Yams
+
+/// Reads `docker-compose.yml`, because there may be no Docker to start it: everything that it refers to exists.
+@Suite("docker-compose.yml", .timeLimit(.minutes(5)))
+struct ComposeTests {
+    @Test("it starts Sluice, PostgreSQL and Kafka, each with a health check")
+    func services() throws {
+        let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
+        for name in ["sluice", "postgres", "kafka"] {
+            let service = try #require(compose.services[name])
+            // Sluice's own is in its image.
+            let dockerfile = try RepositoryFile.text("Dockerfile")
+            #expect(service.hasHealthCheck || (service.isBuilt && dockerfile.contains("\nHEALTHCHECK ")), "\(name)")
+        }
+    }
+
+    @Test("Sluice is given only settings, subcommands and options that exist")
+    func settings() async throws {
+        let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
+        let settings = try await Sluice.output(of: ["settings"])
+        let problems = try await compose.problems(settings: settings) { try await Sluice.output(of: [$0, "--help"]) }
+        #expect(problems.isEmpty, "\(problems)")
+    }
+
+    @Test("services wait only for services that are there")
+    func dependencies() throws {
+        let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
+        for (name, service) in compose.services {
+            for other in service.dependencies {
+                #expect(compose.services[other] != nil, "\(name) waits for \(other)")
+            }
+        }
+    }
+
+    @Test("the image runs what it copies, as nobody special")
+    func dockerfile() throws {
+        let lines = try RepositoryFile.text("Dockerfile").split(separator: "\n")
+        #expect(lines.count { $0.hasPrefix("FROM ") } == 2)
+        #expect(lines.contains("USER sluice"))
+        for line in lines where line.hasPrefix("COPY ") && !line.contains("--from=") && !line.hasPrefix("COPY . ") {
+            let source = line.split(separator: " ")[1]
+            #expect(FileManager.default.fileExists(atPath: RepositoryFile.url(String(source)).path), "\(source)")
+        }
+    }
+
+    @Test("an unknown setting, option and subcommand are found")
+    func unknownSettings() async throws {
+        let compose = try Compose(
+            """
+            services:
+              sluice:
+                build: .
+                command: [serve, --glisten, a]
+                environment: { DATABASE_URL: a, SLUICE_NONSENSE: b }
+              other:
+                build: .
+                command: [swerve]
+            """
+        )
+        let problems = try await compose.problems(settings: "DATABASE_URL; default: none") { subcommand in
+            guard subcommand == "serve" else { throw Compose.Problem("no such subcommand") }
+            return "--listen <host:port>"
+        }
+        #expect(Set(problems) == ["other: swerve", "sluice: --glisten", "sluice: SLUICE_NONSENSE"])
+    }
+}

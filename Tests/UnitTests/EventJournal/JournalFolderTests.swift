@@ -1,0 +1,91 @@
+import EventJournal
+import Foundation
+import PipelineTestSupport
+import Testing
+
+@Suite("A journal in a folder")
+struct JournalFolderTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
+
+    private func write(_ range: Range<Int>, to journal: Journal) throws {
+        var writer = JournalWriter(journal)
+        for number in range { _ = try writer.commit([SampleEntry(["{\"event\":\(number)}"])], now: 7) }
+        try writer.close(now: 7)
+    }
+
+    @Test("is there again when it is opened again, private to its owner")
+    func reopened() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        do {
+            try write(0..<50, to: Journal(folder: folder, configuration: .small(), now: 0))
+        }
+        try write(50..<100, to: Journal(folder: folder, configuration: .small(), now: 0))
+        let journal = try Journal(folder: folder, configuration: .small(), now: 0)
+        #expect(journal.recovery.sentences.isEmpty)
+        #expect(try JournalContents(journal).order == Array(0..<100))
+        #expect(try JournalContents(journal, from: 73).order == Array(73..<100))
+        let manager = FileManager.default
+        #expect(try manager.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
+        for name in try manager.contentsOfDirectory(atPath: folder) {
+            let mode = try manager.attributesOfItem(atPath: folder + "/" + name)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+        }
+    }
+
+    @Test("what was made in which folders is told, so that those are synced", arguments: ["", "/", "//"])
+    func made(end: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let above = FileManager.default.temporaryDirectory.path
+        #expect(try PosixFileSystem.makeFolders(folder + end) == [above])
+        #expect(try PosixFileSystem.makeFolders(folder + "/a//b" + end) == [folder, folder + "/a"])
+        #expect(try PosixFileSystem.makeFolders(folder + "/a/b" + end) == [])
+    }
+
+    @Test("a folder named from here is synced here")
+    func relative() throws {
+        let name = "journal-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: name) }
+        #expect(try PosixFileSystem.makeFolders(name + "/a") == [".", name])
+        let error = #expect(throws: FileError.self) { try PosixFileSystem.makeFolders("/dev/null/a") }
+        #expect(error?.operation == "make")
+    }
+
+    @Test("belongs to one process, and says which")
+    func locked() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let journal = try Journal(folder: folder, now: 0)
+        let error = #expect(throws: JournalError.self) { try Journal(folder: folder, now: 0) }
+        #expect(error?.code == .locked)
+        #expect(error?.message.contains("process \(getpid())") == true)
+        withExtendedLifetime(journal) {}
+    }
+
+    @Test("takes nothing beyond its limit, and goes on when segments retire")
+    func full() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var configuration = JournalConfiguration.small()
+        configuration.maximumBytes = 10_000
+        configuration.retentionBytes = 5000
+        let journal = try Journal(folder: folder, configuration: configuration, now: 0)
+        var writer = JournalWriter(journal)
+        let entry = SampleEntry([String(repeating: "x", count: 500)])
+        var error: JournalError?
+        var count: UInt64 = 0
+        while error == nil, count < 100 {
+            do throws(JournalError) {
+                _ = try writer.commit([entry], now: 0)
+                count += 1
+            } catch let refused {
+                error = refused
+            }
+        }
+        #expect(error?.code == .full)
+        #expect(try JournalContents(journal).order.count == Int(count))
+        #expect(try journal.retire(before: 0, now: 0).isEmpty)
+        let retired = try journal.retire(before: count / 2, now: 0)
+        #expect(!retired.isEmpty)
+        #expect(retired.allSatisfy { $0.nextSequence <= count / 2 })
+        #expect(journal.position.firstSequence == retired.last?.nextSequence)
+        #expect(try writer.commit([entry], now: 0) == count)
+    }
+}

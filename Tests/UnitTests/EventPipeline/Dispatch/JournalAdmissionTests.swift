@@ -1,0 +1,143 @@
+import EventJournal
+import EventPipeline
+import PipelineTestSupport
+import SluiceTesting
+import Testing
+
+@Suite("Admission to the journal")
+struct JournalAdmissionTests {
+    private let alpha = 0
+
+    @Test("what may not wait is turned down while a queue's worth is on its way to the journal, by events")
+    func limitOfEvents() {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        #expect(harness.offer(8, "A") == .admitted)
+        #expect(harness.offer(3, "A") == .full)
+        #expect(harness.offer(2, "B") == .admitted)
+        #expect(harness.offer(1, "None") == .full)
+        harness.commitNext()
+        #expect(harness.offer(8, "A") == .admitted)
+        #expect(harness.offer(1, "A") == .full)
+    }
+
+    @Test("and by bytes; a batch that is larger than the limit goes alone")
+    func limitOfBytes() {
+        let harness = DispatchStateHarness(.small(capacityInBytes: 1, fullPolicy: .spill), hasJournal: true)
+        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A") == .full)
+        harness.failNext()
+        #expect(harness.offer(20, "A") == .admitted)
+    }
+
+    @Test(
+        "while it runs, nothing more goes to a journal that is full or cannot be written; before, each batch tries it anew",
+        arguments: [JournalError.Code.full, .unwritable]
+    )
+    func unwritable(code: JournalError.Code) {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        #expect(harness.offer(1, "A") == .admitted)
+        harness.failNext(code)
+        #expect(harness.offer(1, "A") == .admitted)
+        harness.failNext(code)
+        harness.start()
+        #expect(harness.offer(1, "A") == .notStored)
+    }
+
+    @Test("a flush waits for what is on its way to the journal, and then for its delivery, but for nothing later")
+    func flush() throws {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        harness.start()
+        #expect(harness.offer(1, "A") == .admitted)
+        let isOver = harness.flush(number: 1)
+        #expect(harness.offer(1, "A") == .admitted)
+        #expect(!isOver())
+        harness.commitNext()
+        #expect(!isOver())
+        harness.settle(alpha, try #require(harness.delivery(alpha)))
+        #expect(isOver())
+    }
+
+    @Test("a flush does not wait for what the journal turned down")
+    func flushAfterFailure() {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        harness.start()
+        #expect(harness.offer(1, "A") == .admitted)
+        let isOver = harness.flush(number: 1)
+        #expect(!isOver())
+        harness.failNext()
+        #expect(isOver())
+    }
+
+    @Test("a flush that is given up while it waits for the journal is over, and stays so")
+    func abandonedFlush() {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        harness.start()
+        #expect(harness.offer(1, "A") == .admitted)
+        let isOver = harness.flush(number: 1)
+        harness.act { state, actions in actions = state.abandonFlush(number: 1) }
+        #expect(isOver())
+        harness.commitNext()
+        #expect(harness.actions.flushed.isEmpty)
+    }
+
+    @Test("a flush waits for what was on its way before it, though later batches are withdrawn")
+    func flushAndWithdrawal() throws {
+        let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
+        harness.start()
+        harness.submit(1, "A", number: 1)
+        harness.submit(1, "A", number: 2)
+        let isOver = harness.flush(number: 1)
+        for number in 3...5 { #expect(harness.withdraw(harness.submit(1, "A", number: number)) == .uncommitted) }
+        #expect(throws: SubmissionError.withdrawn) { try harness.result(of: 4)?.get() }
+        harness.commitNext()
+        harness.settle(alpha, try #require(harness.delivery(alpha)))
+        #expect(!isOver())
+        harness.commitNext()
+        harness.settle(alpha, try #require(harness.delivery(alpha)))
+        #expect(isOver())
+    }
+
+    @Test("a batch that is withdrawn gives back its room, and is not written")
+    func withdrawal() {
+        let harness = DispatchStateHarness(.small(capacityInEvents: 2), hasJournal: true)
+        let first = harness.submit(1, "A", number: 1)
+        harness.submit(1, "A", number: 2)
+        harness.submit(1, "A", number: 3)
+        harness.beginCommit()
+        #expect(harness.withdraw(first) == .committing)
+        #expect(harness.result(of: 1) == nil)
+        harness.endCommit()
+        #expect(harness.withdraw(first) == .decided)
+        #expect(harness.isAcknowledged(1))
+        // The third waited for the room in the queue that the second keeps.
+        #expect(harness.state.statistics.waitingBatches == 1)
+        #expect(harness.withdraw(.admitted(number: 2)) == .uncommitted)
+        #expect(harness.state.statistics.waitingBatches == 0)
+        harness.commitNext()
+        #expect(harness.isAcknowledged(3))
+        #expect(harness.state.published == 2)
+    }
+
+    @Test("whatever the journal's thread waits for, it is overdue after the time that a commit may take")
+    func overdue() {
+        var configuration = Pipeline.Configuration.small(fullPolicy: .spill)
+        configuration.commitOverdueAfter = .seconds(2)
+        let harness = DispatchStateHarness(configuration, hasJournal: true)
+        harness.start()
+        harness.act { state, _ in state.diskBegan(now: .seconds(1)) }
+        harness.now = .milliseconds(2999)
+        #expect(harness.state.unreadyReasons(now: harness.now) == [])
+        #expect(harness.offer(1, "A") == .admitted)
+        harness.now = .seconds(3)
+        #expect(harness.state.unreadyReasons(now: harness.now) == [.commitOverdue])
+        #expect(harness.offer(1, "A") == .notStored)
+        #expect(harness.submit(1, "A").isNotStored)
+        harness.act { state, _ in state.diskEnded() }
+        #expect(harness.state.unreadyReasons(now: harness.now) == [])
+        #expect(harness.offer(1, "A") == .admitted)
+    }
+}
+
+extension DispatchState.Admission {
+    fileprivate var isNotStored: Bool { if case .notStored = self { true } else { false } }
+}

@@ -1,0 +1,217 @@
+import EventPipeline
+import PipelineTestSupport
+import SluiceTesting
+import Testing
+import TrackerKit
+
+@Suite("What a worker does next")
+struct WorkerDecisionTests {
+    private let alpha = 0
+
+    private func failure(retryable: Bool = true) -> TrackerError {
+        TrackerError(code: .unavailable, message: "down", isRetryable: retryable)
+    }
+
+    @Test("events linger from the arrival of the first, and no longer")
+    func linger() {
+        let harness = DispatchStateHarness(.small(linger: .milliseconds(100)))
+        harness.start()
+        harness.now = .milliseconds(10)
+        harness.submit(1, "A")
+        #expect(harness.actions.wakes.contains(alpha))
+        #expect(harness.step(alpha).timer == .milliseconds(110))
+        harness.now = .milliseconds(60)
+        harness.submit(1, "A")
+        #expect(!harness.actions.wakes.contains(alpha))
+        #expect(harness.step(alpha).isWait)
+        harness.now = .milliseconds(110)
+        #expect(harness.delivery(alpha)?.count == 2)
+    }
+
+    @Test("a full delivery does not linger, and wakes its worker once")
+    func fullDelivery() {
+        let harness = DispatchStateHarness(.small(linger: .seconds(1)))
+        harness.start()
+        harness.submit(4, "A")
+        _ = harness.step(alpha)
+        harness.submit(1, "A")
+        #expect(harness.actions.wakes.contains(alpha))
+        harness.submit(1, "A")
+        #expect(harness.actions.wakes.isEmpty)
+        #expect(harness.delivery(alpha)?.count == 5)
+    }
+
+    @Test("a queue smaller than a delivery does not linger once it is half full")
+    func smallQueue() {
+        var configuration = Pipeline.Configuration.small(capacityInEvents: 4, linger: .seconds(1))
+        configuration.delivery.maximumEvents = 1000
+        let harness = DispatchStateHarness(configuration)
+        harness.start()
+        harness.submit(1, "A")
+        #expect(harness.delivery(alpha) == nil)
+        harness.submit(1, "A")
+        #expect(harness.delivery(alpha)?.count == 2)
+    }
+
+    @Test("a delivery takes whole batches as far as its limits go, and cuts only one that exceeds them")
+    func deliverySizes() {
+        let harness = DispatchStateHarness(.small(capacityInEvents: 100))
+        harness.start()
+        for count in [3, 1, 3, 12] { harness.submit(count, "A") }
+        var sizes: [Int] = []
+        while let delivery = harness.delivery(alpha) {
+            sizes.append(delivery.count)
+            harness.settle(alpha, delivery)
+        }
+        #expect(sizes == [4, 3, 5, 5, 2])
+        #expect(harness.state.statistics.trackers[alpha].pendingBytes == 0)
+    }
+
+    @Test("a delivery keeps to its limit in bytes, and an event beyond it is delivered alone")
+    func deliveryBytes() {
+        let small = ScriptedEvent("A", number: 1)
+        let large = ScriptedEvent("A", number: 2, payload: "\"" + String(repeating: "x", count: 900) + "\"")
+        let harness = DispatchStateHarness(.small(capacityInEvents: 100, maximumEvents: 100, maximumBytes: 500))
+        harness.start()
+        harness.submit([small, small, large, small])
+        var deliveries: [[Int]] = []
+        while let delivery = harness.delivery(alpha) {
+            deliveries.append(delivery.map(\.number))
+            harness.settle(alpha, delivery)
+        }
+        #expect(deliveries == [[1, 1], [2], [1]])
+    }
+
+    @Test("a failed delivery pauses twice as long each time, up to the ceiling, and starts anew after progress")
+    func pauses() throws {
+        var configuration = Pipeline.Configuration.small()
+        configuration.retry = RetryPolicy(initialPause: .milliseconds(100), maximumPause: .milliseconds(500))
+        let harness = DispatchStateHarness(configuration)
+        harness.start()
+        harness.submit(3, "A")
+        var pauses: [Duration?] = []
+        for _ in 0..<5 {
+            let delivery = try #require(harness.delivery(alpha))
+            pauses.append(harness.settle(alpha, delivery, .retry(failure()), jitter: 1).pause)
+            harness.now += .seconds(1)
+        }
+        #expect(pauses == [100, 200, 400, 500, 500].map { Duration.milliseconds($0) })
+        let delivery = try #require(harness.delivery(alpha))
+        let partly = DeliveryOutcome(retry: .init(positions: [2], reason: failure()))
+        #expect(harness.settle(alpha, delivery, partly, jitter: 1).pause == .milliseconds(100))
+    }
+
+    @Test("only what was neither delivered nor refused is tried again, and room comes free at the end")
+    func partialRetry() throws {
+        let harness = DispatchStateHarness(.small(capacityInEvents: 5))
+        harness.start()
+        harness.submit(5, "A")
+        let outcome = DeliveryOutcome(
+            refusals: [.init(position: 1, reason: "no")],
+            retry: .init(positions: [2, 4], reason: failure())
+        )
+        harness.settle(alpha, try #require(harness.delivery(alpha)), outcome)
+        harness.submit(1, "A", number: 1)
+        #expect(!harness.isAcknowledged(1))
+        harness.now += .seconds(1)
+        let rest = try #require(harness.delivery(alpha))
+        #expect(rest.map(\.number) == [2, 4])
+        harness.settle(alpha, rest)
+        #expect(harness.isAcknowledged(1))
+        let statistics = harness.state.statistics.trackers[alpha]
+        #expect(statistics.delivered == 4)
+        #expect(statistics.refused == 1)
+        #expect(statistics.retried == 2)
+    }
+
+    @Test("a start that may succeed later is tried again while the queue fills")
+    func startRetry() {
+        let harness = DispatchStateHarness(.small())
+        _ = harness.state.run()
+        #expect(harness.step(alpha).isStart)
+        let report = harness.act { state, actions in
+            state.startReturned(of: alpha, error: failure(), now: .zero, jitter: 0, actions: &actions)
+        }
+        #expect(report.pause == .milliseconds(50))
+        #expect(harness.submit(3, "A") == .acknowledged)
+        #expect(harness.step(alpha).timer == .milliseconds(50))
+        harness.now = .milliseconds(50)
+        #expect(harness.step(alpha).isStart)
+        #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
+    }
+
+    @Test("after the last of the start attempts the door is closed, and the worker stops its tracker")
+    func startFailure() {
+        var configuration = Pipeline.Configuration.small()
+        configuration.maximumStartAttempts = 3
+        let harness = DispatchStateHarness(configuration)
+        _ = harness.state.run()
+        harness.submit(1, "A")
+        for attempt in 1...3 {
+            harness.now += .seconds(30)
+            #expect(harness.step(alpha).isStart)
+            let report = harness.act { state, actions in
+                state.startReturned(
+                    of: alpha,
+                    error: failure(),
+                    now: harness.now,
+                    jitter: 0,
+                    actions: &actions
+                )
+            }
+            #expect((report.pause == nil) == (attempt == 3))
+            #expect((harness.state.failure == nil) == (attempt < 3))
+        }
+        #expect(harness.state.failure?.queue == alpha)
+        #expect(harness.submit(1, "A") == .closed)
+        guard case .end(stopsTracker: true) = harness.step(alpha) else {
+            Issue.record("the worker goes on")
+            return
+        }
+    }
+
+    @Test("with a number of start attempts a failure that does not pass by itself closes the door at once")
+    func blockedStart() {
+        var configuration = Pipeline.Configuration.small()
+        configuration.maximumStartAttempts = 3
+        let harness = DispatchStateHarness(configuration)
+        _ = harness.state.run()
+        #expect(harness.step(alpha).isStart)
+        _ = harness.act { state, actions in
+            state.startReturned(of: alpha, error: failure(retryable: false), now: .zero, jitter: 0, actions: &actions)
+        }
+        #expect(harness.state.failure?.queue == alpha)
+        #expect(harness.submit(1, "A") == .closed)
+    }
+
+    @Test("without a journal a full queue is a reason not to be ready, until it has room again")
+    func fullQueue() throws {
+        let harness = DispatchStateHarness(.small(capacityInEvents: 3))
+        #expect(harness.state.unreadyReasons(now: .zero) == [.notRunning])
+        harness.start()
+        harness.submit(2, "A")
+        #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
+        harness.submit(1, "A")
+        #expect(harness.state.unreadyReasons(now: .zero) == [.queuesFull])
+        harness.settle(alpha, try #require(harness.delivery(alpha)))
+        #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
+    }
+
+    @Test("a timer that fires early is set again")
+    func earlyTimer() {
+        let harness = DispatchStateHarness(.small(linger: .milliseconds(100)))
+        harness.start()
+        harness.submit(1, "A")
+        #expect(harness.step(alpha).timer == .milliseconds(100))
+        harness.now = .milliseconds(99)
+        harness.act { state, actions in actions = state.timerFired(of: alpha, at: .milliseconds(100)) }
+        #expect(harness.actions.wakes.contains(alpha))
+        #expect(harness.step(alpha).timer == .milliseconds(100))
+    }
+}
+
+extension WorkerStep {
+    var timer: Duration? { if case .setTimer(let time) = self { time } else { nil } }
+    var isWait: Bool { if case .wait = self { true } else { false } }
+    var isStart: Bool { if case .start = self { true } else { false } }
+}

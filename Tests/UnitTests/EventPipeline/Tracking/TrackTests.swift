@@ -1,0 +1,387 @@
+import EventJournal
+import EventModel
+import EventPipeline
+import EventSchema
+import EventValidation
+import GoldenShapes
+import Logging
+import PipelineTestSupport
+import SluiceTesting
+import Synchronization
+import Testing
+import TrackerKit
+
+@Suite("Tracking typed events", .timeLimit(.minutes(5)))
+struct TrackTests {
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let clock = ManualClock()
+    private let now: @Sendable () -> Timestamp = { Timestamp(microseconds: 1_700_000_000_123_456) }
+
+    private func pipeline(
+        _ trackers: [any Tracker],
+        capacityInEvents: Int = 100_000,
+        catalog: EventCatalog = ShapesEvents.catalog
+    ) throws -> Pipeline {
+        try Pipeline(
+            catalog: catalog,
+            trackers: trackers,
+            configuration: .init(queue: .init(capacityInEvents: capacityInEvents), delivery: .init(linger: .zero)),
+            quarantine: .discarding(logger: logger),
+            logger: logger,
+            clock: clock,
+            now: now
+        )
+    }
+
+    private func run(_ pipeline: Pipeline, _ body: () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await pipeline.run() }
+            try await body()
+            pipeline.shutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("an event reaches its trackers with what the call and the context say")
+    func delivered() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = try pipeline([tracker])
+        let id = EventID(high: 1, low: 2)
+        try await run(pipeline) {
+            try await EventContext.with(EventContext(userID: "outer", sessionID: "s", requestID: "r-1")) {
+                try await EventContext.with(EventContext(anonymousID: "a", attributes: ["ip": "::1"])) {
+                    try await pipeline.track(ShapesEvents.NothingSaid(), userID: "inner", id: id)
+                }
+                try await pipeline.track(
+                    ShapesEvents.NothingSaid(),
+                    id: id,
+                    time: Timestamp(microseconds: 0, fractionDigits: 0)
+                )
+            }
+            try await pipeline.track(ShapesEvents.NothingSaid(), id: id)
+        }
+        let head = #"{"id":"00000000-0000-0001-0000-000000000002","name":"Nothing Said","#
+        let arrival = #""receivedAt":"2023-11-14T22:13:20.123456Z""#
+        #expect(
+            tracker.events.map(\.json) == [
+                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"userId":"inner","anonymousId":"a","#
+                    + #""sessionId":"s","context":{"ip":"::1","requestId":"r-1"},"payload":{}}"#,
+                head + #""time":"1970-01-01T00:00:00Z",\#(arrival),"userId":"outer","sessionId":"s","#
+                    + #""context":{"requestId":"r-1"},"payload":{}}"#,
+                head + #""time":"2023-11-14T22:13:20.123456Z",\#(arrival),"payload":{}}"#,
+            ]
+        )
+    }
+
+    @Test("an event that does not follow the plan is thrown back, and nothing of it is taken")
+    func invalid() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = try pipeline([tracker])
+        let event = ShapesEvents.LimitsKept(code: "x", count: 0, share: 0, price: 0)
+        try await run(pipeline) {
+            await #expect(throws: TrackError.self) { try await pipeline.track(event) }
+            #expect(throws: InvalidEvent.self) { try pipeline.tryTrack(event) }
+        }
+        #expect(tracker.events.isEmpty)
+        #expect(pipeline.statistics.accepted == 0)
+    }
+
+    @Test("track waits for room; tryTrack says that there is none, and leaves nothing behind")
+    func full() async throws {
+        let tracker = ScriptedTracker(name: "console", [.stall])
+        let pipeline = try pipeline([tracker], capacityInEvents: 1)
+        try await run(pipeline) {
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .taken)
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .full)
+            #expect(pipeline.statistics.waitingBatches == 0)
+            let waiting = Task { try await pipeline.track(ShapesEvents.NothingSaid()) }
+            while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
+            tracker.release()
+            try await waiting.value
+        }
+        #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .closed)
+        await #expect(throws: TrackError.notTaken(.closed)) { try await pipeline.track(ShapesEvents.NothingSaid()) }
+        #expect(tracker.delivered.count == 2)
+    }
+
+    @Test("a cancelled track is withdrawn while it waits, and nothing of it is taken")
+    func cancelled() async throws {
+        let tracker = ScriptedTracker(name: "console", [.stall])
+        let pipeline = try pipeline([tracker], capacityInEvents: 1)
+        try await run(pipeline) {
+            let first = try pipeline.tryTrack(ShapesEvents.NothingSaid())
+            #expect(first == .taken)
+            let waiting = Task { try await pipeline.track(ShapesEvents.NothingSaid()) }
+            while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
+            waiting.cancel()
+            await #expect(throws: TrackError.notTaken(.withdrawn)) { try await waiting.value }
+            tracker.release()
+        }
+        #expect(tracker.delivered.count == 1)
+    }
+
+    @Test("tryTrack says taken of exactly the events that are, also while the pipeline shuts down")
+    func truthful() async throws {
+        for _ in 0..<500 {
+            let pipeline = try pipeline([ScriptedTracker(name: "console", [.stall])], capacityInEvents: 1)
+            let taken = await withTaskGroup(of: Int.self) { group in
+                for _ in 0..<3 {
+                    group.addTask {
+                        var taken = 0
+                        while let outcome = try? pipeline.tryTrack(ShapesEvents.NothingSaid()), outcome != .closed {
+                            if outcome == .taken { taken += 1 }
+                            await Task.yield()
+                        }
+                        return taken
+                    }
+                }
+                group.addTask {
+                    pipeline.shutdown()
+                    return 0
+                }
+                return await group.reduce(0, +)
+            }
+            #expect(taken == pipeline.statistics.accepted)
+        }
+    }
+
+    @Test("an event whose code tracks another one is no deadlock")
+    func reentrant() throws {
+        let pipeline = try pipeline([RecordingTracker(name: "console")])
+        let event = Reentrant {
+            let outcome = try? pipeline.tryTrack(ShapesEvents.NothingSaid())
+            #expect(outcome == .taken)
+        }
+        #expect(try pipeline.tryTrack(event) == .taken)
+        #expect(pipeline.statistics.accepted == 2)
+    }
+
+    @Test("many events go in together, in their order, and flush waits for them")
+    func many() async throws {
+        let tracker = RecordingTracker(name: "kafka")
+        let pipeline = try pipeline([tracker])
+        let events = (0..<2500).map { number in
+            ShapesEvents.OrderShipped(address: .init(street: "\(number)", zip: "12345"), items: [])
+        }
+        try await run(pipeline) {
+            let taken = try await pipeline.track(contentsOf: events)
+            #expect(taken == 2500)
+            await pipeline.flush()
+            #expect(tracker.events.count == 2500)
+        }
+        let streets = tracker.events.map(\.json).compactMap {
+            $0.split(separator: "\"street\":\"").last?.prefix { $0 != "\"" }
+        }
+        #expect(streets.map(String.init) == (0..<2500).map(String.init))
+    }
+
+    @Test("events of several types go in together")
+    func mixed() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = try pipeline([tracker])
+        try await run(pipeline) {
+            let events: [any AnalyticsEvent] = [ShapesEvents.NothingSaid(), ShapesEvents.AnythingGoes(known: "x")]
+            let taken = try await pipeline.track(contentsOf: events, context: EventContext(userID: "u"))
+            #expect(taken == 2)
+        }
+        #expect(tracker.events.map(\.json).allSatisfy { $0.contains(#""userId":"u""#) })
+        #expect(tracker.events.count == 2)
+    }
+
+    @Test("an invalid event among many says how many went in before it")
+    func interrupted() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = try pipeline([tracker])
+        let codes = (0..<1500).map { $0 == 1200 ? "wrong" : "AB" }
+        try await run(pipeline) {
+            do throws(TrackInterruption) {
+                try await pipeline.track(
+                    contentsOf: codes.map { ShapesEvents.LimitsKept(code: $0, count: 1, share: 0, price: 0) }
+                )
+                Issue.record("the invalid event was taken")
+            } catch {
+                #expect(error.taken == 1200)
+                guard case .invalid = error.reason else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            await pipeline.flush()
+        }
+        #expect(tracker.events.count == 1200)
+    }
+
+    private func pipeline(
+        _ tracker: any Tracker,
+        journal files: SimulatedFileSystem,
+        configuration: JournalConfiguration = .small()
+    ) throws -> Pipeline {
+        try Pipeline(
+            catalog: ShapesEvents.catalog,
+            trackers: [tracker],
+            journal: Journal(files, configuration: configuration, now: 0),
+            configuration: .init(queue: .init(fullPolicy: .spill), delivery: .init(linger: .zero)),
+            quarantine: .discarding(logger: logger),
+            logger: logger,
+            clock: clock,
+            now: now
+        )
+    }
+
+    @Test("with a journal, events are taken before the pipeline runs, and delivered when it does")
+    func beforeRun() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 2))
+        try await pipeline.track(ShapesEvents.NothingSaid(), userID: "early")
+        #expect(pipeline.statistics.accepted == 1)
+        #expect(tracker.events.isEmpty)
+        try await run(pipeline) { await pipeline.flush() }
+        #expect(tracker.events.count == 1)
+    }
+
+    @Test(
+        "a pipeline with a journal that took events and never runs goes with its last user, and leaves them in the journal"
+    )
+    func neverRun() async throws {
+        let files = SimulatedFileSystem(seed: 3)
+        weak var kept: Pipeline?
+        do {
+            let pipeline = try pipeline(RecordingTracker(name: "console"), journal: files)
+            kept = pipeline
+            try await pipeline.track(ShapesEvents.NothingSaid())
+        }
+        while kept != nil { await Task.yield() }
+        let tracker = RecordingTracker(name: "console")
+        let next = try pipeline(tracker, journal: files.crashedCopy())
+        try await run(next) { await next.flush() }
+        #expect(tracker.events.count == 1)
+    }
+
+    @Test("whoever tracks first does not lend its context to the answers of those who come later")
+    func contextOfCommits() async throws {
+        let pipeline = try pipeline(RecordingTracker(name: "console"), journal: SimulatedFileSystem(seed: 4))
+        try await EventContext.with(EventContext(userID: "first")) {
+            try await pipeline.track(ShapesEvents.NothingSaid())
+        }
+        var builder = EventBatchBuilder(catalog: ShapesEvents.catalog, now: now)
+        try builder.append(ShapesEvents.NothingSaid())
+        let finished = builder.finish()
+        let batch = try #require(finished)
+        let userID = await withCheckedContinuation { continuation in
+            _ = pipeline.submit(batch) { _ in continuation.resume(returning: EventContext.current.userID) }
+        }
+        #expect(userID == nil)
+    }
+
+    @Test("flush waits for what tryTrack took, though it was on its way to the journal")
+    func flushAfterTryTrack() async throws {
+        for seed in 0..<20 {
+            let tracker = RecordingTracker(name: "console")
+            let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: UInt64(seed)))
+            try await run(pipeline) {
+                for _ in 0..<100 {
+                    let outcome = try pipeline.tryTrack(ShapesEvents.NothingSaid())
+                    #expect(outcome == .taken)
+                }
+                await pipeline.flush()
+                #expect(tracker.events.count == 100)
+            }
+        }
+    }
+
+    @Test("two trackers of one name, and more than 64, are errors of the library's initialiser")
+    func impossibleTrackers() throws {
+        let duplicate = #expect(throws: PipelineError.self) {
+            try Pipeline(
+                catalog: ShapesEvents.catalog,
+                trackers: [RecordingTracker(name: "console"), RecordingTracker(name: "Console")]
+            )
+        }
+        #expect(duplicate?.code == .duplicateTracker)
+        #expect(duplicate?.tracker == "Console")
+        let many = #expect(throws: PipelineError.self) {
+            try Pipeline(
+                catalog: ShapesEvents.catalog,
+                trackers: (0...64).map { RecordingTracker(name: "tracker \($0)") }
+            )
+        }
+        #expect(many?.code == .tooManyTrackers)
+    }
+
+    @Test("with a journal, track returns when the event is in it; where it cannot be written, both say so")
+    func journal() async throws {
+        let tracker = RecordingTracker(name: "console")
+        let files = SimulatedFileSystem(seed: 1)
+        let pipeline = try pipeline(tracker, journal: files)
+        try await run(pipeline) {
+            try await pipeline.track(ShapesEvents.NothingSaid(), userID: "kept")
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .taken)
+            await pipeline.flush()
+            files.setFailures(1000)
+            let error = await #expect(throws: TrackError.self) { try await pipeline.track(ShapesEvents.NothingSaid()) }
+            #expect(error?.isRetryable == true)
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .notStored)
+            files.setFailures(0)
+        }
+        #expect(tracker.events.count == 2)
+    }
+
+    @Test("tryTrack says that a full journal takes nothing, and goes on when it has room again")
+    func fullJournal() async throws {
+        var configuration = JournalConfiguration.small()
+        configuration.maximumBytes = 10_000
+        let tracker = ScriptedTracker(name: "console", [.stall])
+        let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 5), configuration: configuration)
+        try await run(pipeline) {
+            try await pipeline.track(ShapesEvents.NothingSaid())
+            await tracker.waitForDeliveries(1)
+            while (try? await pipeline.track(ShapesEvents.NothingSaid())) != nil {}
+            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .notStored)
+            tracker.release()
+            await pipeline.flush()
+            let accepted = pipeline.statistics.accepted
+            #expect(accepted > 0)
+            for _ in 0..<10_000 where pipeline.statistics.accepted == accepted {
+                clock.advance(by: .seconds(1))
+                _ = try pipeline.tryTrack(ShapesEvents.NothingSaid())
+                await Task.yield()
+            }
+            #expect(pipeline.statistics.accepted > accepted)
+        }
+    }
+
+    @Test("an event of another catalog is taken where this one defines it in the same way, and else refused")
+    func otherCatalog() async throws {
+        let tracker = RecordingTracker(name: "console")
+        var plan = ShapesEvents.catalog.plan
+        plan.events.reverse()
+        plan.events.removeAll { $0.name == "Anything Goes" }
+        for index in plan.events.indices where plan.events[index].name == "Limits Kept" {
+            plan.events[index].properties[0].maxLength = 100
+        }
+        for index in plan.events.indices {
+            plan.events[index].description = "said otherwise"
+            for property in plan.events[index].properties.indices {
+                plan.events[index].properties[property].swiftName = "named\(property)"
+            }
+        }
+        let pipeline = try pipeline([tracker], catalog: EventCatalog(plan: plan))
+        try await run(pipeline) {
+            try await pipeline.track(ShapesEvents.NothingSaid())
+            await #expect(throws: TrackError.self) { try await pipeline.track(ShapesEvents.AnythingGoes()) }
+            await #expect(throws: TrackError.self) {
+                try await pipeline.track(ShapesEvents.LimitsKept(code: "AB", count: 1, share: 0, price: 0))
+            }
+        }
+        #expect(tracker.events.count == 1)
+    }
+}
+
+/// An event that does something while it is encoded.
+private struct Reentrant: AnalyticsEvent {
+    static var catalog: EventCatalog { ShapesEvents.catalog }
+    static var definitionIndex: Int { ShapesEvents.NothingSaid.definitionIndex }
+    let act: @Sendable () -> Void
+
+    func encode(into payload: inout PayloadEncoder) { act() }
+}

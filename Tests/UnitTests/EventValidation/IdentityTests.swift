@@ -1,0 +1,102 @@
+import EventModel
+import EventValidation
+import TestCases
+import Testing
+
+@Suite("The id of an event")
+struct IdentityTests {
+    @Test("is kept, in lower case")
+    func stated() throws {
+        let checked = try EventValidator.sample().check(Sent.ping(#","id":"0190A2B4-ABCD-4EF0-8000-000000000001""#))
+        #expect(checked.batch?.entries.first?.id.description == "0190a2b4-abcd-4ef0-8000-000000000001")
+        #expect(checked.lines.first?.hasPrefix(#"{"id":"0190a2b4-abcd-4ef0-8000-000000000001","#) == true)
+    }
+
+    @Test(
+        "is a UUID in its one text form",
+        arguments: [
+            "", "0190a2b4abcd4ef08000000000000001", "{0190a2b4-abcd-4ef0-8000-000000000001}",
+            "0190a2b4-abcd-4ef0-8000-00000000000g",
+            "0190a2b4-abcd-4ef0-8000-0000000000010", "0190a2b-4abcd-4ef0-8000-000000000001",
+            "urn:uuid:0190a2b4-abcd-4ef0-8000-000000000001",
+        ]
+    )
+    func invalid(text: String) throws {
+        #expect(try EventValidator.sample().check(Sent.ping(",\"id\":\"\(text)\"")).verdicts == [["invalid-id $.id"]])
+    }
+
+    @Test("is one of version 7 with the time of arrival, where the event brings none")
+    func assigned() throws {
+        let body =
+            "[" + Array(repeating: Sent.ping(#","time":"2010-12-01T08:26:00Z""#), count: 1000).joined(separator: ",")
+            + "]"
+        let ids = try #require(try EventValidator.sample().check(body).batch).entries.map(\.id)
+        #expect(Set(ids).count == 1000)
+        for id in ids {
+            #expect(id.high >> 16 == 1_700_000_000_000)
+            #expect(id.high >> 12 & 0xF == 7)
+            #expect(id.low >> 62 == 2)
+        }
+    }
+
+    func derived(_ text: String, source: String = "a.ndjson") throws -> [EventID] {
+        try EventValidator.sample(identity: .derived(source: source)).check(text, as: .lines).batch?.entries.map(\.id)
+            ?? []
+    }
+
+    @Test("is derived from a line: version 8, led by the event's milliseconds")
+    func derivedLayout() throws {
+        let id = try #require(try derived(Sent.ping(#","time":"2010-12-01T08:26:00.1239Z""#)).first)
+        #expect(id.high >> 16 == 1_291_191_960_123)
+        #expect(id.high >> 12 & 0xF == 8)
+        #expect(id.low >> 62 == 2)
+    }
+
+    @Test("is derived as the same each time, and as another for another place or file")
+    func derivedDigest() throws {
+        let line = Sent.ping(#","time":"2010-12-01T08:26:00Z""#)
+        let body = "\(line)\n\(line)\n\(line) \n"
+        let ids = try derived(body)
+        #expect(Set(ids).count == 3, "equal lines are different events, and so is another spelling")
+        #expect(try derived(body) == ids)
+        #expect(Set(ids + (try derived(body, source: "b.ndjson"))).count == 6)
+        #expect(Set(ids.map { $0.high >> 16 }).count == 1)
+    }
+
+    @Test("is derived alike however the lines are cut into bodies")
+    func derivedInPieces() throws {
+        let lines = (0..<20).map { Sent.ping(",\"userId\":\"\($0)\"") }
+        let whole = try derived(lines.joined(separator: "\n"))
+        let validator = EventValidator.sample(identity: .derived(source: "a.ndjson"))
+        var pieces: [EventID] = []
+        for piece in [lines[..<3], lines[3..<4], lines[4...]] {
+            pieces += try #require(try validator.check(piece.joined(separator: "\n"), as: .lines).batch).entries.map(
+                \.id
+            )
+        }
+        #expect(pieces == whole)
+    }
+
+    @Test("is led by zeros where an event has no time, for its arrival is another each time")
+    func derivedWithoutTime() throws {
+        let id = try #require(try derived(Sent.ping()).first)
+        #expect(id.high >> 16 == 0 && id.high >> 12 & 0xF == 8 && id.low >> 62 == 2)
+        let later = EventValidator(
+            catalog: .sample,
+            identity: .derived(source: "a.ndjson"),
+            now: { Timestamp(microseconds: 1_800_000_000_000_000) }
+        )
+        #expect(try later.check(Sent.ping(), as: .lines).batch?.entries.first?.id == id)
+    }
+
+    @Test("is not derived where the line states one")
+    func statedInALine() throws {
+        let id = "0190a2b4-abcd-4ef0-8000-000000000001"
+        #expect(try derived(Sent.ping(",\"id\":\"\(id)\"")).map(\.description) == [id])
+    }
+
+    @Test("before 1970 is led by zeros")
+    func beforeTheEpoch() throws {
+        #expect(try derived(Sent.ping(#","time":"1969-12-31T23:59:59.999Z""#)).map { $0.high >> 16 } == [0])
+    }
+}

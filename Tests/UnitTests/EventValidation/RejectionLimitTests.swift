@@ -1,0 +1,35 @@
+import EventValidation
+import TestCases
+import Testing
+
+@Suite("A limit on the rejections of one body")
+struct RejectionLimitTests {
+    let validator = EventValidator(catalog: .sample, maximumRejections: 3, now: { Sent.arrival })
+
+    static func bodies(rejections: Int) -> [(body: String, format: BodyFormat)] {
+        let events = Array(repeating: "{}", count: rejections) + [Sent.ping()]
+        // Beside an element that is no JSON, and above 256 KiB, elements are checked one by one.
+        let broken = Array(repeating: "{,}", count: rejections) + [Sent.ping()]
+        let large = events + [Sent.open("\"x\":\"\(String(repeating: "x", count: 300 << 10))\"")]
+        return [events, broken, large].map { ("[" + $0.joined(separator: ",") + "]", .document) }
+            + [(events.joined(separator: "\n"), .lines)]
+    }
+
+    @Test("lets so many pass")
+    func within() throws {
+        for (body, format) in Self.bodies(rejections: 3) {
+            let checked = try validator.check(body, as: format)
+            #expect(checked.rejections.count == 3)
+            #expect(checked.batch != nil)
+        }
+    }
+
+    @Test("refuses a body with one more as a whole, and the next body is judged by itself")
+    func beyond() throws {
+        for (body, format) in Self.bodies(rejections: 4) {
+            let error = #expect(throws: MalformedBody.self) { _ = try validator.check(body, as: format) }
+            #expect(error?.violation.summary == "too-large $: at most 3 events that do not follow the plan / more")
+            #expect(try validator.check("[{},\(Sent.ping())]").count == 2)
+        }
+    }
+}

@@ -1,0 +1,366 @@
+import PlanReading
+import TestCases
+
+extension DiagnosticCase {
+    static let values: [DiagnosticCase] = [
+        .init(
+            .misplacedKey,
+            "'minimum' is for type integer, number or decimal; the type here is string",
+            .property("<key>type</key><string>string</string> 👉<key>minimum</key> <integer>1</integer>")
+        ),
+        .init(
+            .misplacedKey,
+            "'pattern' is for type string; the type here is uuid",
+            .property("<key>type</key><string>uuid</string> 👉<key>pattern</key> <string>a</string>")
+        ),
+        .init(
+            .misplacedKey,
+            "'items' is for type array; the type here is object",
+            .property("<key>type</key><string>object</string> 👉<key>items</key> <string>any</string>")
+        ),
+        .init(
+            .misplacedKey,
+            "'swiftCases' needs an 'enum'",
+            .property(
+                """
+                <key>type</key><string>string</string>
+                👉<key>swiftCases</key> <dict><key>a</key><string>b</string></dict>
+                """
+            )
+        ),
+        .init(
+            .duplicateEnumValue,
+            "the value is already in this 'enum', in other code points; remove one of them",
+            .property(
+                """
+                <key>type</key><string>string</string> <key>enum</key>
+                <array><string>caf\u{E9}</string>👉<string>cafe\u{301}</string></array>
+                """
+            )
+        ),
+        .init(
+            .badLimit,
+            "'minimum' must be an integer",
+            .property("<key>type</key><string>integer</string> <key>minimum</key> 👉<real>0.5</real>")
+        ),
+        .init(
+            .badLimit,
+            "'maximum' must be a number",
+            .property("<key>type</key><string>number</string> <key>maximum</key> 👉<true/>")
+        ),
+        .init(
+            .badLimit,
+            "'maximum' must be a decimal; write it as a string",
+            .property("<key>type</key><string>decimal</string> <key>maximum</key> 👉<real>0.12345678901234567</real>")
+        ),
+        .init(
+            .badLimit,
+            "'maxLength' counts characters; it cannot be negative",
+            .property("<key>type</key><string>string</string> <key>maxLength</key> 👉<integer>-1</integer>")
+        ),
+        .init(
+            .impossibleLimits,
+            "no value fits: 'maximum' is less than 'minimum'",
+            .property(
+                """
+                <key>type</key><string>decimal</string> <key>minimum</key> <string>2.5</string>
+                <key>maximum</key> 👉<string>2.49999999999999999999</string>
+                """
+            )
+        ),
+        .init(
+            .impossibleLimits,
+            "no value fits: 'maxLength' is less than 'minLength'",
+            .property(
+                """
+                <key>type</key><string>string</string> <key>minLength</key> <integer>3</integer>
+                <key>maxLength</key> 👉<integer>2</integer>
+                """
+            )
+        ),
+        .init(
+            .badPattern,
+            "the pattern is no regular expression (RE2 syntax): 'missing ): (abc'",
+            .property("<key>type</key><string>string</string> <key>pattern</key> 👉<string>(abc</string>")
+        ),
+        .init(
+            .misplacedKey,
+            "'enum' is for type string, integer, number, decimal, boolean, timestamp, date or uuid; "
+                + "the type here is object",
+            .property(
+                """
+                <key>type</key><string>object</string>
+                👉<key>enum</key> <array><dict><key>a</key><integer>1</integer></dict></array>
+                """
+            )
+        ),
+        .init(
+            .misplacedKey,
+            "'enum' is for type string, integer, number, decimal, boolean, timestamp, date or uuid; "
+                + "the type here is any",
+            .property("<key>type</key><string>any</string> 👉<key>enum</key> <array><integer>1</integer></array>")
+        ),
+        .init(
+            .misplacedKey,
+            "'enum' is for type string, integer, number, decimal, boolean, timestamp, date or uuid; "
+                + "the type here is array",
+            .property("<key>type</key><string>array</string> 👉<key>enum</key> <array><array/></array>")
+        ),
+        .init(
+            .emptyEnum,
+            "'enum' allows nothing; list the values, or remove it",
+            .property("<key>type</key><string>string</string> <key>enum</key> 👉<array/>")
+        ),
+        .init(
+            .enumOutsideType,
+            "the value is no integer, so it can never be sent",
+            .property(
+                """
+                <key>type</key><string>integer</string>
+                <key>enum</key> <array><integer>0</integer><real>1.0</real>👉<true/></array>
+                """
+            )
+        ),
+        .init(
+            .enumOutsideType,
+            "the value is no boolean, so it can never be sent",
+            .property(
+                "<key>type</key><string>boolean</string> <key>enum</key> <array>👉<integer>1</integer></array>"
+            )
+        ),
+        .init(
+            .enumOutsideLimits,
+            "the property's own limits forbid the value",
+            .property(
+                """
+                <key>type</key><string>string</string> <key>maxLength</key> <integer>2</integer>
+                <key>enum</key> <array><string>éé</string>👉<string>abc</string></array>
+                """
+            )
+        ),
+        .init(
+            .duplicateEnumValue,
+            "the value is already in this 'enum'; remove it",
+            .property(
+                """
+                <key>type</key><string>decimal</string>
+                <key>enum</key> <array><string>2.5</string>👉<string>2.50</string></array>
+                """
+            )
+        ),
+        .init(
+            .badExample,
+            "the example would be rejected: type, limits or 'enum' of the property forbid it",
+            .property(
+                """
+                <key>type</key><string>string</string> <key>enum</key> <array><string>a</string></array>
+                <key>examples</key> <array><string>a</string>👉<string>b</string></array>
+                """
+            )
+        ),
+        .init(
+            .requiredAndDeprecated,
+            "the property is deprecated but required; add 'required' with <false/>",
+            .property("<key>type</key><string>any</string> 👉<key>deprecated</key> <string>use q</string>")
+        ),
+    ]
+
+    private static let trackers = "<key>registeredTrackers</key> <array><string>console</string></array>"
+
+    private static func events(_ nodes: String, before: String = "") -> PlanFixture {
+        .root("\(before)<key>events</key>\n<dict>\n\(nodes)\n</dict>")
+    }
+
+    /// As long as a column's name can be.
+    private static let long = String(repeating: "n", count: 63)
+
+    static let plan: [DiagnosticCase] = [
+        .init(
+            .noEvents,
+            "the plan has no event; add one to 'events'",
+            PlanFixture("<plist>👉<dict><key>events</key><dict/></dict></plist>")
+        ),
+        .init(
+            .duplicateEvent,
+            "there is already an event 'a' at plan.plist:5:1",
+            events(
+                """
+                <key>a</key> <dict>\(trackers)</dict>
+                <key>b</key> <dict>\(trackers)<key>name</key> 👉<string>a</string></dict>
+                """
+            )
+        ),
+        .init(
+            .swiftNameCollision,
+            "the event becomes the Swift type 'ItemSold', as 'Item Sold' at plan.plist:5:1 does; rename one, "
+                + "or give it a 'swiftName'",
+            events(
+                """
+                <key>Item Sold</key> <dict>\(trackers)</dict>
+                👉<key>item_sold</key> <dict>\(trackers)<key>name</key> <string>sold</string></dict>
+                """
+            )
+        ),
+        .init(
+            .swiftNameCollision,
+            "the property becomes the Swift property 'unitPrice', as 'unit price' at plan.plist:13:1 does; rename "
+                + "one, or give it a 'swiftName'",
+            .property(
+                """
+                <key>type</key><string>object</string> <key>properties</key><dict>
+                <key>unit price</key> <string>any</string>
+                👉<key>unitPrice</key> <string>any</string></dict>
+                """
+            )
+        ),
+        .init(
+            .sqlNameCollision,
+            "the event becomes the table 'item_sold', as 'itemSold' at plan.plist:5:35 does; rename one",
+            events(
+                """
+                <key>a</key><dict><key>name</key> <string>itemSold</string>\(trackers)</dict>
+                <key>b</key><dict><key>name</key> 👉<string>Item Sold</string>\(trackers)</dict>
+                """
+            )
+        ),
+        .init(
+            .sqlNameCollision,
+            "the property becomes the column 'item_url', as 'itemURL' at plan.plist:10:1 does; rename one",
+            .payload(
+                "<key>itemURL</key><string>any</string>\n👉<key>itemUrl</key><string>any</string>",
+                tracker: "postgres"
+            )
+        ),
+        .init(
+            .sqlNameCollision,
+            "the property becomes the column '\(long)', as '\(long)1' at plan.plist:10:1 does; rename one",
+            .payload(
+                "<key>\(long)1</key><string>any</string>\n👉<key>\(long)2</key><string>any</string>",
+                tracker: "postgres"
+            )
+        ),
+        .init(
+            .reservedColumn,
+            "the property becomes the column 'extra', which holds the event's additional properties; rename it",
+            .event(
+                """
+                <key>additionalProperties</key><true/>
+                <key>payload</key><dict>👉<key>extra</key> <string>any</string></dict>
+                """,
+                tracker: "postgres"
+            )
+        ),
+        .init(
+            .reservedColumn,
+            "the property becomes the column 'user_id', which every table already has; rename it",
+            .payload("👉<key>userId</key> <string>string</string>", tracker: "Postgres")
+        ),
+        .init(
+            .reservedColumn,
+            "the property becomes the column 'xmin', which every table already has; rename it",
+            .payload("👉<key>xmin</key> <string>string</string>", tracker: "postgres")
+        ),
+        .init(
+            .noTrackers,
+            "the event goes nowhere; name its trackers in 'registeredTrackers'",
+            events("👉<key>a</key> <dict/>")
+        ),
+        .init(
+            .noTrackers,
+            "the event goes nowhere; name its trackers in 'registeredTrackers'",
+            events("<key>a</key> <dict><key>registeredTrackers</key> 👉<array/></dict>")
+        ),
+        .init(
+            .unknownTracker,
+            "unknown tracker 'postgress'; did you mean 'Postgres'?",
+            events(
+                """
+                <key>a</key> <dict><key>registeredTrackers</key>
+                <array><string>postgres</string>👉<string>postgress</string></array></dict>
+                """,
+                before: "<key>trackers</key><array><string>Postgres</string></array>"
+            )
+        ),
+        .init(
+            .tooManyTrackers,
+            "the plan names more than 64 trackers",
+            events(
+                "<key>a</key> <dict>\(trackers)</dict>",
+                before: "<key>trackers</key><array><string>console</string>"
+                    + (1...63).map { "<string>t\($0)</string>" }.joined()
+                    + "👉<string>t64</string><string>t65</string></array>"
+            )
+        ),
+        .init(
+            .tooManyProperties,
+            "the event 'a' has 1001 properties; 1000 are allowed",
+            events(
+                "👉<key>a</key> <dict>\(trackers)<key>payload</key><dict>"
+                    + (1...1001).map { "<key>p\($0)</key><string>any</string>" }.joined() + "</dict></dict>"
+            )
+        ),
+    ]
+
+    private static func groups(_ nodes: String, include: String) -> PlanFixture {
+        events(
+            """
+            <key>e</key> <dict>\(trackers)
+            <key>include</key> <array>\(include)</array>
+            <key>payload</key> <dict><key>own</key><string>any</string></dict></dict>
+            """,
+            before: "<key>propertyGroups</key>\n<dict>\n\(nodes)\n</dict>\n"
+        )
+    }
+
+    private static let money = "<key>money</key> <dict><key>amount</key><string>decimal</string></dict>"
+
+    static let groups: [DiagnosticCase] = [
+        .init(
+            .unknownPropertyGroup,
+            "unknown property group 'mony'; did you mean 'money'?",
+            groups(money, include: "<string>money</string>👉<string>mony</string>")
+        ),
+        .init(
+            .unknownPropertyGroup,
+            "unknown property group 'money'; the plan has none",
+            .event("<key>include</key> <array>👉<string>money</string></array>")
+        ),
+        .init(
+            .propertyGroupCycle,
+            "groups include each other: 'a' → 'b' → 'a'",
+            groups(
+                """
+                <key>a</key><dict><key>include</key><array><string>b</string></array></dict>
+                <key>b</key><dict><key>include</key><array>👉<string>a</string></array></dict>
+                """,
+                include: "<string>a</string>"
+            )
+        ),
+        .init(
+            .propertyGroupCycle,
+            "groups include each other: 'a' → 'a'",
+            groups(
+                "<key>a</key><dict><key>include</key><array>👉<string>a</string></array></dict>",
+                include: "<string>a</string>"
+            )
+        ),
+        .init(
+            .unusedPropertyGroup,
+            "nothing includes the property group 'spare'",
+            groups(money + "\n👉<key>spare</key> <dict/>", include: "<string>money</string>")
+        ),
+        .init(
+            .duplicateProperty,
+            "the property 'own' stands in the group 'a', and in the payload as well",
+            groups("<key>a</key><dict><key>own</key><string>any</string></dict>", include: "👉<string>a</string>")
+        ),
+        .init(
+            .duplicateProperty,
+            "the property 'amount' stands in the group 'price', and in the group 'money' as well",
+            groups(
+                money + "<key>price</key> <dict><key>amount</key><string>decimal</string></dict>",
+                include: "<string>money</string>👉<string>price</string>"
+            )
+        ),
+    ]
+}

@@ -1,0 +1,119 @@
+import EventModel
+import EventSchema
+import EventValidation
+import PlanTools
+import TestCases
+import Testing
+
+/// The diff is held against the validator: what it calls compatible is accepted.
+///
+/// `SLUICE_PROPERTY_SEED=<seed>` has a run again.
+@Suite("The diff and the validator")
+struct PlanDiffAgreementTests {
+    /// How many rounds there are at least.
+    private static let rounds = 100
+    /// How often what a test is about has to come up; there are as many rounds as that takes, up to a hundred times more.
+    private static let enough = 20
+
+    private static func isOver(_ round: Int, found: Int) -> Bool {
+        round >= rounds && (found >= enough || round >= 100 * rounds)
+    }
+
+    @Test("an event that the old plan takes and the new one rejects is never called compatible", arguments: 0..<4)
+    func rejections(part: Int) throws {
+        let seed = CaseSource.runSeed &+ UInt64(part)
+        var source = CaseSource(seed: seed)
+        var (round, rejections) = (0, 0)
+        while !Self.isOver(round, found: rejections) {
+            round += 1
+            let old = GeneratedPlan.make(&source)
+            var new = old
+            for _ in 0..<source.number(1...2) { new = PlanMutation.mutate(new, &source) }
+            let concerned = PlanDiff(from: old, to: new).changes.filter { $0.impacts.http.compatibility > .compatible }
+            let before = EventValidator(catalog: EventCatalog(plan: old), now: { Self.arrival })
+            let after = EventValidator(catalog: EventCatalog(plan: new), now: { Self.arrival })
+            for _ in 0..<20 {
+                let event = SentText.of(GeneratedEvent.make(of: old, &source), allowsNewlines: false, &source)
+                guard Self.isTaken(event, by: before), !Self.isTaken(event, by: after) else { continue }
+                rejections += 1
+                let text = String(decoding: event, as: UTF8.self)
+                #expect(!concerned.isEmpty, "seed \(seed): \(text) is rejected by \(new), and was not by \(old)")
+            }
+        }
+        #expect(rejections >= Self.enough)
+    }
+
+    @Test("a plan has no difference from itself, and some from every other", arguments: 0..<4)
+    func identity(part: Int) {
+        var source = CaseSource(seed: CaseSource.runSeed &+ UInt64(part))
+        for _ in 0..<50 {
+            let plan = GeneratedPlan.make(&source)
+            #expect(PlanDiff(from: plan, to: plan).changes == [])
+            let other = PlanMutation.mutate(plan, &source)
+            if other != plan { #expect(PlanDiff(from: plan, to: other).changes != [], "\(plan) and \(other)") }
+        }
+    }
+
+    @Test("changes mean the same whatever a tracker of type PostgreSQL is called", arguments: 0..<4)
+    func trackerNames(part: Int) {
+        let seed = CaseSource.runSeed &+ UInt64(part)
+        var source = CaseSource(seed: seed)
+        var (round, concerned) = (0, 0)
+        while !Self.isOver(round, found: concerned) {
+            round += 1
+            let old = GeneratedPlan.make(&source)
+            var new = old
+            for _ in 0..<source.number(1...2) { new = PlanMutation.mutate(new, &source) }
+            func impacts(_ tracker: String) -> [Impacts] {
+                PlanDiff(from: Self.plan(old, goingTo: tracker), to: Self.plan(new, goingTo: tracker)).changes
+                    .map(\.impacts)
+            }
+            let tables = impacts("postgres")
+            #expect(tables == impacts("Warehouse"), "seed \(seed): \(old) and \(new)")
+            if tables.contains(where: { $0.sql.compatibility > .compatible }) { concerned += 1 }
+        }
+        #expect(concerned >= Self.enough)
+    }
+
+    @Test("where the cases of an enum are others, that breaks Swift callers who switch over them", arguments: 0..<4)
+    func switches(part: Int) {
+        let seed = CaseSource.runSeed &+ UInt64(part)
+        var source = CaseSource(seed: seed)
+        let values = ["s", "m", "l", "xl", "a\u{301}"].map(PlanValue.string)
+        var (round, differences) = (0, 0)
+        while !Self.isOver(round, found: differences) {
+            round += 1
+            var old = GeneratedPlan.make(&source)
+            var size = PropertyDefinition(name: "size", type: .string, location: .line(1))
+            size.enumeration = Array(values.shuffled(using: &source).prefix(source.number(1...4)))
+            old.events[0].properties.append(size)
+            var new = old
+            size.enumeration = Array(values.shuffled(using: &source).prefix(source.number(1...4)))
+            new.events[0].properties[old.events[0].properties.count - 1] = size
+            let cases = [old, new].map { Set($0.events[0].properties.last?.enumeration ?? []) }
+            let breaks = PlanDiff(from: old, to: new).changes.contains {
+                $0.property == "size" && $0.impacts.swift.compatibility == .breaking
+            }
+            #expect(breaks == (cases[0] != cases[1]), "seed \(seed): \(cases)")
+            differences += cases[0] != cases[1] ? 1 : 0
+        }
+        #expect(differences >= Self.enough)
+    }
+
+    /// The plan with all events going to one tracker, which fills tables.
+    private static func plan(_ plan: TrackingPlan, goingTo tracker: String) -> TrackingPlan {
+        var plan = plan
+        for index in plan.events.indices {
+            plan.events[index].trackers = [tracker]
+            plan.events[index].postgresTrackers = [tracker.lowercased()]
+        }
+        return plan
+    }
+
+    private static let arrival = Timestamp(microseconds: 1_700_000_000_123_456)
+
+    private static func isTaken(_ event: [UInt8], by validator: EventValidator) -> Bool {
+        if case .accepted = ValidatorOutcome(of: event, by: validator) { return true }
+        return false
+    }
+}

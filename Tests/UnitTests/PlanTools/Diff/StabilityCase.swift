@@ -1,0 +1,93 @@
+import EventSchema
+import PlanTools
+import TestCases
+
+/// A row of API-stability.md: a change of a plan in words, and as two events.
+struct StabilityCase: Sendable, CustomStringConvertible {
+    /// The first cell of the row.
+    let title: String
+    let kind: PlanChange.Kind
+    let old: EventDefinition?
+    let new: EventDefinition?
+
+    var description: String { title }
+
+    var diff: PlanDiff {
+        PlanDiff(
+            from: TrackingPlan(events: [old].compactMap { $0 }),
+            to: TrackingPlan(events: [new].compactMap { $0 })
+        )
+    }
+
+    /// The row as it stands in the table; the change must be the only one.
+    var row: String? {
+        guard diff.changes.count == 1, let change = diff.changes.first, change.kind == kind else { return nil }
+        let cells = Audience.allCases.map { audience in
+            let impact = change.impacts[audience]
+            let word = impact.compatibility.rawValue
+            return impact.compatibility == .compatible ? word : "**\(word)**: \(impact.reason)"
+        }
+        return "| \(title) | \(cells.joined(separator: " | ")) |"
+    }
+
+    /// A change of an event that goes everywhere.
+    static func event(
+        _ title: String,
+        _ kind: PlanChange.Kind,
+        of old: EventDefinition = sold(),
+        _ change: (inout EventDefinition) -> Void
+    ) -> StabilityCase {
+        var new = old
+        change(&new)
+        return StabilityCase(title: title, kind: kind, old: old, new: new)
+    }
+
+    /// A change of one property.
+    static func property(
+        _ title: String,
+        _ kind: PlanChange.Kind,
+        _ old: PropertyDefinition,
+        _ new: PropertyDefinition
+    ) -> StabilityCase {
+        StabilityCase(title: title, kind: kind, old: sold([old]), new: sold([new]))
+    }
+
+    /// An event that goes everywhere.
+    static func sold(_ properties: [PropertyDefinition] = [sku, note], isOpen: Bool = false) -> EventDefinition {
+        EventDefinition(
+            key: "Sold",
+            trackers: ["console", "postgres", "kafka"],
+            properties: properties,
+            allowsAdditionalProperties: isOpen,
+            location: .line(1)
+        )
+    }
+
+    static let sku = PropertyDefinition(name: "sku", type: .string, location: .line(2))
+    static let note = PropertyDefinition(name: "note", type: .string, isRequired: false, location: .line(3))
+
+    /// The property whose definition the cases change.
+    static func it(
+        _ type: PropertyType,
+        required: Bool = true,
+        nullable: Bool = false,
+        _ change: (inout PropertyDefinition) -> Void = { _ in }
+    ) -> PropertyDefinition {
+        var property = PropertyDefinition(
+            name: "it",
+            type: type,
+            isRequired: required,
+            isNullable: nullable,
+            location: .line(4)
+        )
+        change(&property)
+        return property
+    }
+
+    /// The table's sections, each with its rows.
+    static let sections: [(title: String, cases: [StabilityCase])] = [
+        ("Events", events), ("Properties", properties), ("Types", types), ("Values", values),
+    ]
+
+    static let all = sections.flatMap(\.cases)
+}

@@ -1,0 +1,136 @@
+package import EventJournal
+import EventModel
+package import EventPipeline
+package import EventQuarantine
+package import EventValidation
+import Logging
+package import SluiceTesting
+import Synchronization
+package import Testing
+package import TrackerKit
+
+/// A pipeline with a manual clock, full jitter and no quarantine.
+package struct PipelineHarness: Sendable {
+    package static let catalog = EventCatalog.scripted(["A": ["alpha"], "B": ["beta"], "AB": ["alpha", "beta"]])
+
+    /// A limit for the journal's threads that is not reached, though the clock of `runWithTime` goes faster than they do.
+    package static let never = Duration.seconds(365 * 86_400)
+
+    package let clock = ManualClock()
+    package let pipeline: Pipeline
+    /// Where the syncs of its journal hang; a pipeline does not end as long as they do.
+    private let syncs: Gate?
+
+    package init(
+        _ trackers: [any Tracker],
+        configuration: Pipeline.Configuration = .init(),
+        quarantine: Quarantine? = nil
+    ) throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        syncs = nil
+        pipeline = try Pipeline(
+            catalog: Self.catalog,
+            trackers: trackers,
+            configuration: configuration,
+            quarantine: quarantine ?? .discarding(logger: logger),
+            logger: logger,
+            clock: clock,
+            jitter: { 1 }
+        )
+    }
+
+    /// A pipeline with a journal; deliveries do not linger unless a test states how long.
+    package init(
+        _ trackers: [any Tracker],
+        journal files: any FileSystem,
+        _ journal: JournalConfiguration = .small(),
+        queue: Pipeline.Queue,
+        catalog: EventCatalog = Self.catalog,
+        start: JournalStart = .end,
+        quarantine: Quarantine? = nil,
+        log: RecordingLog = RecordingLog(),
+        openedAt: Int64 = 0,
+        linger: Duration = .zero,
+        commitOverdueAfter: Duration = Self.never
+    ) throws {
+        let logger = log.logger
+        let clock = clock
+        syncs = (files as? SimulatedFileSystem)?.syncs
+        pipeline = try Pipeline(
+            catalog: catalog,
+            trackers: trackers,
+            journal: Journal(files, configuration: journal, now: openedAt),
+            configuration: .init(
+                queue: queue,
+                delivery: .init(maximumEvents: 7, linger: linger),
+                cancellationGrace: Self.never,
+                commitOverdueAfter: commitOverdueAfter,
+                journalStart: start
+            ),
+            quarantine: quarantine ?? .discarding(logger: logger),
+            logger: logger,
+            clock: clock,
+            jitter: { 1 }
+        )
+    }
+
+    /// Runs the pipeline while `body` runs, then shuts it down and waits for its end.
+    package func run(_ body: (Pipeline, ManualClock) async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await pipeline.run() }
+            try await openingSyncs { try await body(pipeline, clock) }
+            pipeline.shutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Lets syncs that hang go on where `body` fails or is cancelled, or else the test would not end.
+    private func openingSyncs(_ body: () async throws -> Void) async throws {
+        try await withTaskCancellationHandler {
+            do {
+                try await body()
+            } catch {
+                syncs?.open()
+                throw error
+            }
+        } onCancel: {
+            syncs?.open()
+        }
+    }
+
+    /// Runs the pipeline while `body` runs and its clock with it, then shuts it down and waits for its end.
+    package func runWithTime(_ body: (Pipeline) async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await pipeline.run() }
+            group.addTask {
+                while !Task.isCancelled {
+                    clock.advance(by: .milliseconds(100))
+                    await Task.yield()
+                }
+            }
+            try await openingSyncs { try await body(pipeline) }
+            pipeline.shutdown()
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    package static func batch(_ name: String, _ numbers: Range<Int>) -> EventBatch {
+        .scripted(catalog: catalog, events: numbers.map { ScriptedEvent(name, number: $0) })
+    }
+}
+
+extension Pipeline {
+    /// Submits events with these numbers as ids; they must be taken at once.
+    package func accept(_ name: String, _ numbers: Range<Int>, sourceLocation: SourceLocation = #_sourceLocation) {
+        let ticket = submit(PipelineHarness.batch(name, numbers)) { result in
+            if case .failure(let error) = result { Issue.record("\(error)", sourceLocation: sourceLocation) }
+        }
+        #expect(ticket == nil, sourceLocation: sourceLocation)
+    }
+}
+
+extension ScriptedTracker {
+    /// The numbers of the events it delivered, in order.
+    package var deliveredNumbers: [Int] { delivered.map { Int(truncatingIfNeeded: $0.low) } }
+}
