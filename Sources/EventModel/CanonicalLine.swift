@@ -1,31 +1,30 @@
-/// An event's canonical JSON, and where the fields of its envelope stand in it.
+/// An event's canonical JSON, and the positions of the envelope's fields in it.
 ///
-/// The canonical form fixes the order of the keys and has no spaces, so that the envelope is found by a scan of the
-/// line's beginning: neither the context nor the payload is looked at. Any bytes may be given; what does not begin as a
-/// canonical event does is `nil`.
+/// The canonical form fixes the order of the keys and has no spaces, so a scan of the beginning of the line finds the
+/// envelope; context and payload are not read. Any bytes may be given: `nil` if they do not begin like a canonical event.
 ///
-/// The ranges are those of the text between the quotation marks, as it stands: `text(of:)` resolves its escapes. The
-/// memory belongs to whoever gave it, and must outlive the value.
-public struct CanonicalLine {
+/// A range covers the text between the quotation marks, with its escapes; `text(of:)` resolves them. The memory belongs to the
+/// caller, and must outlive the value.
+package struct CanonicalLine {
     /// The line, without its newline.
-    public let bytes: UnsafeRawBufferPointer
-    /// The text of the id.
-    public let id: Range<Int>
-    /// The name of the event.
-    public let name: Range<Int>
-    /// When it happened, RFC 3339.
-    public let time: Range<Int>
-    /// When it arrived, RFC 3339.
-    public let receivedAt: Range<Int>
-    /// Whom it is about; `nil` where it does not say.
-    public let userID: Range<Int>?
-    /// Whom it is about as long as nobody knows the user; `nil` where it does not say.
-    public let anonymousID: Range<Int>?
-    /// Which session it belongs to; `nil` where it does not say.
-    public let sessionID: Range<Int>?
+    package let bytes: UnsafeRawBufferPointer
+    /// The event's id.
+    package let id: Range<Int>
+    /// The event's name.
+    package let name: Range<Int>
+    /// When the event happened, in RFC 3339.
+    package let time: Range<Int>
+    /// When the event arrived, in RFC 3339.
+    package let receivedAt: Range<Int>
+    /// The user; `nil` if absent.
+    package let userID: Range<Int>?
+    /// The user before they are known, such as the value of a cookie; `nil` if absent.
+    package let anonymousID: Range<Int>?
+    /// The session; `nil` if absent.
+    package let sessionID: Range<Int>?
 
-    /// Finds the envelope of a line that is given without its newline.
-    public init?(_ bytes: UnsafeRawBufferPointer) {
+    /// Finds the envelope of a line, which is given without its newline.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         var scanner = LineScanner(bytes)
         guard
             let id = scanner.string(after: #"{"id":""#),
@@ -44,26 +43,27 @@ public struct CanonicalLine {
         guard scanner.isAtEndOfField else { return nil }
     }
 
-    /// The bytes of a field as they stand, escapes and all.
+    /// The bytes of a field, with its escapes.
     @inlinable
-    public func rawText(of field: Range<Int>) -> UnsafeRawBufferPointer {
+    package func rawText(of field: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[field])
     }
 
-    /// Lends the UTF-8 of a field, its escapes resolved; only a field that has any is copied.
-    public func withText<Result>(of field: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    /// Calls `body` with the UTF-8 of a field without escapes; the text is copied only if it has some.
+    @inlinable
+    package func withText<Result>(of field: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let raw = rawText(of: field)
         guard raw.contains(UInt8(ascii: "\\")) else { return body(raw) }
-        return JSONEscapes.resolved(in: raw).withUnsafeBytes(body)
+        return JSONString.resolvingEscapes(in: raw).withUnsafeBytes(body)
     }
 
-    /// A field as a string, its escapes resolved.
-    public func text(of field: Range<Int>) -> String {
+    /// A field as a string, without escapes.
+    package func text(of field: Range<Int>) -> String {
         withText(of: field) { String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// Walks along a line, from string to string.
+/// Reads the string members of a line, one after another.
 private struct LineScanner {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -72,12 +72,13 @@ private struct LineScanner {
         self.bytes = bytes
     }
 
-    /// Whether what was found is followed by another field, or by the end of the event.
+    /// Whether another field or the end of the event follows.
     var isAtEndOfField: Bool {
         position < bytes.count && (bytes[position] == UInt8(ascii: ",") || bytes[position] == UInt8(ascii: "}"))
     }
 
-    /// The string that follows `introduction`, its quotation marks excluded; where it does not follow, nothing moves.
+    /// The range of the string after `introduction`, without its quotation marks; `nil`, and no move, if the line does not
+    /// continue with `introduction`.
     @inline(__always)
     mutating func string(after introduction: StaticString) -> Range<Int>? {
         let length = introduction.utf8CodeUnitCount
@@ -88,7 +89,7 @@ private struct LineScanner {
         return start..<end
     }
 
-    /// Whether these bytes come next, 4 to 24 of them: compared in words, the last of which overlaps another.
+    /// Whether these 4 to 24 bytes come next; compares words, the last of which may overlap.
     @inline(__always)
     private func begins(with text: UnsafePointer<UInt8>, _ length: Int) -> Bool {
         let text = UnsafeRawPointer(text)
@@ -100,11 +101,11 @@ private struct LineScanner {
         return isEqual(0, UInt64.self) && (length <= 16 || isEqual(8, UInt64.self)) && isEqual(length - 8, UInt64.self)
     }
 
-    /// Where the quotation mark stands that ends a string.
+    /// The position of the quotation mark that closes a string.
     private func endOfString(from start: Int) -> Int? {
         var index = start
         while index < bytes.count {
-            // Eight bytes at a time, as long as there is nothing to look at among them.
+            // Eight bytes at a time, until one of them is a quotation mark or a backslash.
             while bytes.count - index >= 8 {
                 let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
                 let marks = Self.zeroBytes(word ^ Self.quotes) | Self.zeroBytes(word ^ Self.backslashes)
@@ -127,7 +128,7 @@ private struct LineScanner {
     private static let quotes: UInt64 = 0x2222_2222_2222_2222
     private static let backslashes: UInt64 = 0x5C5C_5C5C_5C5C_5C5C
 
-    /// Sets the highest bit of the lowest byte that is zero; bytes above it may be marked without being zero.
+    /// Sets the top bit of the lowest zero byte; bytes above it may be marked falsely.
     @inline(__always)
     private static func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080

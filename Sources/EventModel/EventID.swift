@@ -1,34 +1,33 @@
-/// The identity of an event: a UUID, kept as its 16 bytes.
+/// The identity of an event, and its idempotency key: a UUID, stored as 16 bytes.
 ///
-/// Ids are what makes a repetition recognisable: every tracker receives the same id for the same event,
-/// however often it is delivered. Ids made here are UUIDs of version 7 (RFC 9562, section 5.7), so that
-/// an index over them grows at its end.
+/// Every tracker receives the same id for the same event, however often it is delivered, so that it can recognise a
+/// duplicate. Generated ids are UUIDs of version 7 (RFC 9562, section 5.7), so that an index over them grows at its end.
 public struct EventID: Sendable, Hashable {
     /// The first eight bytes, big-endian.
     public let high: UInt64
     /// The last eight bytes, big-endian.
     public let low: UInt64
 
-    /// The number of bytes `write(to:)` writes.
-    public static let textLength = 36
+    /// The number of bytes that `write(to:)` writes.
+    public static var textLength: Int { @inlinable get { 36 } }
 
-    /// Takes the sixteen bytes as two big-endian words, whatever version they say.
+    /// Creates an id from its sixteen bytes as two big-endian words, of any version.
     @inlinable
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Makes a UUID of version 7 from a moment and 74 bits of chance.
+    /// Creates a UUID of version 7 from a time and 74 random bits.
     ///
-    /// A moment before 1970 counts as 1970: version 7 has no earlier ones.
+    /// A time before 1970 counts as 1970, because version 7 has no earlier ones.
     public init(version7At time: Timestamp, randomA: UInt16, randomB: UInt64) {
         self.init(milliseconds: time.microseconds / 1000, version: 7, randomA: randomA, randomB: randomB)
     }
 
-    /// Makes a UUID of version 8 that is laid out as version 7: the event's milliseconds, then 74 bits of a digest.
+    /// Creates a UUID of version 8 with the layout of version 7: the event's milliseconds, then 74 bits of a digest.
     ///
-    /// The same moment and digest give the same id, which is how a replayed line keeps its id.
+    /// The same time and digest give the same id, so a line keeps its id when it is replayed again.
     public init(version8At time: Timestamp, digestHigh: UInt64, digestLow: UInt64) {
         self.init(
             milliseconds: time.microseconds / 1000,
@@ -44,7 +43,7 @@ public struct EventID: Sendable, Hashable {
         low = randomB & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    /// Reads the 36-character text form of RFC 9562, in either case; anything else is `nil`.
+    /// Reads the text form of RFC 9562 (36 characters, upper or lower case); `nil` for anything else.
     public init?(text: UnsafeRawBufferPointer) {
         let dash = UInt8(ascii: "-")
         guard
@@ -60,17 +59,17 @@ public struct EventID: Sendable, Hashable {
         self.init(high: first << 32 | second, low: third << 32 | fourth)
     }
 
-    /// Reads the 36-character text form of RFC 9562, in either case; anything else is `nil`.
+    /// Reads the text form of RFC 9562 (36 characters, upper or lower case); `nil` for anything else.
     public init?(_ text: String) {
         var text = text
         guard let id = text.withUTF8({ EventID(text: UnsafeRawBufferPointer($0)) }) else { return nil }
         self = id
     }
 
-    /// The 32 bits that eight hexadecimal digits say, the first in the lowest byte: all eight at once in one word.
+    /// The value of eight hexadecimal digits, the first in the lowest byte, all decoded at once in one word.
     @inline(__always)
     private static func value(ofDigits text: UInt64) -> UInt64? {
-        // The top bit of each byte that is at least so much; of bytes below 128.
+        // Sets the top bit of each byte that is at least `least`; for bytes below 128.
         @inline(__always) func isAtLeast(_ least: UInt64, _ bytes: UInt64) -> UInt64 {
             bytes &+ (0x80 &- least) &* 0x0101_0101_0101_0101
         }
@@ -85,7 +84,8 @@ public struct EventID: Sendable, Hashable {
         return (value | value >> 16).byteSwapped >> 32
     }
 
-    /// Writes the text form, in lower case, to memory that has room for `textLength` bytes.
+    /// Writes the text form in lower case to memory with room for `textLength` bytes.
+    @inlinable
     public func write(to bytes: UnsafeMutablePointer<UInt8>) {
         let output = UnsafeMutableRawPointer(bytes)
         let (first, second) = (Self.hexadecimalDigits(of: high >> 32), Self.hexadecimalDigits(of: high & 0xFFFF_FFFF))
@@ -102,9 +102,10 @@ public struct EventID: Sendable, Hashable {
         output.storeBytes(of: fourth, toByteOffset: 28, as: UInt64.self)
     }
 
-    /// The eight hexadecimal digits of the low 32 bits, the first in the lowest byte: all eight at once in one word.
+    /// The eight hexadecimal digits of the low 32 bits, the first in the lowest byte, all encoded at once in one word.
+    @inlinable
     @inline(__always)
-    private static func hexadecimalDigits(of word: UInt64) -> UInt64 {
+    static func hexadecimalDigits(of word: UInt64) -> UInt64 {
         var nibbles = word.byteSwapped >> 32
         nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF
         nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
@@ -126,7 +127,7 @@ extension EventID: CustomStringConvertible {
 }
 
 extension EventID: Comparable {
-    /// Orders ids by their bytes, which for versions 7 and 8 is the order of time.
+    /// Compares the bytes, which for versions 7 and 8 is the order in time.
     public static func < (left: EventID, right: EventID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }

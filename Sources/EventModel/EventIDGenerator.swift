@@ -1,10 +1,10 @@
-/// Makes ids of version 7 for events that come without one.
+/// Generates ids of version 7 for events that arrive without one.
 ///
-/// Each is greater than the one before as long as time does not go back, and a millisecond has fewer than half a billion:
-/// an index over them grows at its end within a millisecond, too (RFC 9562, section 6.2, method 2).
+/// Each id is greater than the one before, unless the clock is set back or one millisecond has more than half a billion ids. So
+/// an index over them grows at its end, within a millisecond too (RFC 9562, section 6.2, method 2).
 ///
-/// Not safe to share: each thread has its own. The chance in the ids comes from xoshiro256++, seeded by the system:
-/// ids do not repeat, but they are no secrets.
+/// Not safe to share: each thread needs its own. The random bits come from xoshiro256++ with a seed from the system: ids are
+/// unique, but not secret.
 public struct EventIDGenerator: Sendable {
     private var state: (UInt64, UInt64, UInt64, UInt64)
     // The last id.
@@ -12,30 +12,30 @@ public struct EventIDGenerator: Sendable {
     private var randomA: UInt16 = 0
     private var randomB: UInt64 = 0
 
-    /// Makes a generator with a seed of its own.
+    /// Creates a generator with a seed from the system.
     public init() {
         var system = SystemRandomNumberGenerator()
         self.init(using: &system)
     }
 
-    /// Makes a generator with a seed from `source`.
+    /// Creates a generator with a seed from `source`.
     public init(using source: inout some RandomNumberGenerator) {
-        // An all-zero state would stay zero for ever.
+        // A state of zeros only would stay zero.
         state = (source.next() | 1, source.next(), source.next(), source.next())
     }
 
-    /// Makes an id for an event that arrived at `time`.
+    /// Returns an id for an event that arrived at `time`.
     public mutating func next(at time: Timestamp) -> EventID {
-        // As the id has it: version 7 has no moments before 1970.
+        // As in the id: version 7 has no times before 1970.
         let now = max(0, time.microseconds / 1000)
         let random = next()
         if now == millisecond {
-            // 32 bits of chance a step: there is room for half a billion of them in a millisecond.
+            // Steps of 32 random bits: a millisecond has room for half a billion of them.
             randomB &+= random >> 32 | 1
         } else {
             millisecond = now
             randomA = UInt16(truncatingIfNeeded: next() >> 48)
-            // 61 of the 62 bits, to leave the steps room.
+            // 61 of the 62 bits, which leaves room for the steps.
             randomB = random >> 3
         }
         return EventID(version7At: time, randomA: randomA, randomB: randomB)

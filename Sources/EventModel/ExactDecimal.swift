@@ -1,26 +1,26 @@
-/// A decimal number with all its digits, as money needs it.
+/// A decimal number that keeps all its digits, for amounts of money.
 ///
-/// Equality and order go by value, so `1.50` equals `1.5`; the text keeps the fraction as it was written.
+/// Numbers are compared by value, so `1.50` equals `1.5`; the text keeps the trailing zeros.
 public struct ExactDecimal: Sendable {
-    /// The most digits a text may have, counted after its exponent is written out.
+    /// The maximum number of digits, counted after an exponent is written out.
     public static let maximumDigits = 1000
 
-    /// Whether it is below zero; zero itself is not.
+    /// Whether the number is less than zero.
     public let isNegative: Bool
     /// The digits, as a number.
     private let storage: Storage
-    /// How many of the digits stand behind the point.
+    /// The number of digits after the decimal point.
     private let scale: Int
 
-    /// Most numbers are short, and take no memory of their own.
+    /// Most numbers are short and need no allocation.
     private enum Storage {
         /// At most 18 digits.
         case narrow(UInt64)
-        /// The digits 0 to 9, most significant first, without leading zeros but for the one before a point.
+        /// The digits 0 to 9, most significant first, without leading zeros except for one before the point.
         case wide([UInt8])
     }
 
-    /// How many digits a word always has room for.
+    /// The number of digits that always fit into a word.
     private static let narrowDigits = 18
 
     private init(isNegative: Bool, storage: Storage, scale: Int) {
@@ -33,7 +33,7 @@ public struct ExactDecimal: Sendable {
         self.init(isNegative: isNegative && narrow != 0, storage: .narrow(narrow), scale: scale)
     }
 
-    /// Takes a whole number.
+    /// Creates a decimal from a whole number.
     public init(_ value: Int) {
         let magnitude = value.magnitude
         guard magnitude > 999_999_999_999_999_999 else {
@@ -44,15 +44,15 @@ public struct ExactDecimal: Sendable {
         self.init(isNegative: value < 0, storage: .wide(digits), scale: 0)
     }
 
-    /// Takes the fewest digits that mean this double; `nil` where it is infinite or NaN.
+    /// Creates a decimal from the shortest digits that read back as this double; `nil` if it is infinite or NaN.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         self.init(value.description)
     }
 
-    /// Takes `coefficient` divided by ten `scale` times: 255 and 2 are 2.55.
+    /// Creates the decimal `coefficient` / 10^`scale`: 255 and 2 are 2.55.
     ///
-    /// `nil` where the scale is negative, or the number would have more than `maximumDigits` digits.
+    /// `nil` if the scale is negative, or the number has more than `maximumDigits` digits.
     public init?(coefficient: Int, scale: Int) {
         guard scale >= 0, scale <= Self.narrowDigits else {
             guard scale >= 0, let value = ExactDecimal("\(coefficient)e-\(scale)") else { return nil }
@@ -68,7 +68,7 @@ public struct ExactDecimal: Sendable {
         self.init(isNegative: coefficient < 0, narrow: digits, scale: scale)
     }
 
-    /// The digits 0 to 9, most significant first, without leading zeros but for the one before a point.
+    /// The digits 0 to 9, most significant first, without leading zeros except for one before the point.
     private var digits: [UInt8] {
         switch storage {
         case .wide(let digits): return digits
@@ -82,7 +82,7 @@ public struct ExactDecimal: Sendable {
         }
     }
 
-    /// Reads a number in the grammar of JSON (RFC 8259); anything else, and more than `maximumDigits`, is `nil`.
+    /// Reads a number in JSON's grammar (RFC 8259); `nil` for anything else, and for more than `maximumDigits` digits.
     public init?(text: UnsafeRawBufferPointer) {
         if let narrow = ExactDecimal(narrow: text) {
             self = narrow
@@ -107,7 +107,7 @@ public struct ExactDecimal: Sendable {
 
         var digits = whole + fraction
         var scale = fraction.count - exponent
-        // Zero is zero, whatever its exponent.
+        // Zero remains zero with any exponent.
         if abs(scale) > Self.maximumDigits, digits.allSatisfy({ $0 == 0 }) { scale = fraction.count }
         guard abs(scale) <= Self.maximumDigits else { return nil }
         if scale < 0 {
@@ -128,7 +128,7 @@ public struct ExactDecimal: Sendable {
         }
     }
 
-    /// Reads what most numbers are: a few digits, and perhaps a point.
+    /// Reads the common case: at most 18 digits, perhaps with a point.
     private init?(narrow text: UnsafeRawBufferPointer) {
         guard let first = text.first else { return nil }
         let isNegative = first == UInt8(ascii: "-")
@@ -142,7 +142,7 @@ public struct ExactDecimal: Sendable {
                 continue
             }
             guard let digit = Digits.value(of: text[position]), digits < Self.narrowDigits else { return nil }
-            // A zero begins only a number that is less than one.
+            // Only a number less than one begins with a zero.
             if point == nil, digits == 1, coefficient == 0 { return nil }
             coefficient = coefficient * 10 + UInt64(digit)
             digits += 1
@@ -151,14 +151,14 @@ public struct ExactDecimal: Sendable {
         self.init(isNegative: isNegative, narrow: coefficient, scale: point.map { digits - $0 } ?? 0)
     }
 
-    /// Reads a number in the grammar of JSON (RFC 8259); anything else, and more than `maximumDigits`, is `nil`.
+    /// Reads a number in JSON's grammar (RFC 8259); `nil` for anything else, and for more than `maximumDigits` digits.
     public init?(_ text: String) {
         var text = text
         guard let value = text.withUTF8({ ExactDecimal(text: UnsafeRawBufferPointer($0)) }) else { return nil }
         self = value
     }
 
-    /// The number as an Int64, where it is whole and fits.
+    /// The number as an Int64; `nil` if it has a fraction or is out of range.
     public var int64: Int64? {
         guard digits.suffix(scale).allSatisfy({ $0 == 0 }) else { return nil }
         var value: Int64 = 0
@@ -171,28 +171,28 @@ public struct ExactDecimal: Sendable {
         return value
     }
 
-    /// How many digits stand between the first and the last that is not zero.
+    /// The number of digits from the first to the last that is not zero.
     public var significantDigits: Int { significant.digits.count }
 
-    /// Whether nothing but zeros stands behind the point.
+    /// Whether the fraction is zero.
     public var isWhole: Bool { digits.suffix(scale).allSatisfy { $0 == 0 } }
 
-    /// The number in plain digits, as ASCII.
+    /// The number in ASCII digits, without an exponent.
     public var text: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: textLength) { bytes, count in
             count = bytes.baseAddress.map { write(to: $0) } ?? 0
         }
     }
 
-    /// How many bytes `write(to:)` writes.
+    /// The number of bytes that `write(to:)` writes.
     public var textLength: Int {
         (isNegative ? 1 : 0) + digitCount + (scale > 0 ? 1 : 0)
     }
 
-    /// Writes the number in plain digits to memory that has room for `textLength` bytes, and returns that number.
+    /// Writes the number in ASCII digits to memory with room for `textLength` bytes, and returns that number.
     public func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let length = textLength
-        // Beginning with the last digit, as numbers give theirs.
+        // From the last digit to the first.
         var position = length - 1
         func put(_ digit: UInt8, at index: Int) {
             bytes[position] = UInt8(ascii: "0") + digit
@@ -247,14 +247,14 @@ public struct ExactDecimal: Sendable {
         let digits = digits(of: text, at: &position)
         let significant = digits.drop { $0 == 0 }
         guard !digits.isEmpty else { return nil }
-        // Beyond any limit; only zero takes no notice of it.
+        // Out of range, unless the number is zero.
         guard significant.count <= 6 else { return sign * 1_000_000 }
         return sign * significant.reduce(0) { $0 * 10 + Int($1) }
     }
 }
 
 extension ExactDecimal: Comparable, Hashable {
-    /// What decides about equality: the digits without zeros at either end, and where the point stands.
+    /// What equality compares: the digits without zeros at either end, and the position of the point.
     fileprivate var significant: (digits: ArraySlice<UInt8>, pointPosition: Int) {
         let leading = digits.prefix { $0 == 0 }.count
         let trailing = digits.reversed().prefix { $0 == 0 }.count
@@ -262,7 +262,7 @@ extension ExactDecimal: Comparable, Hashable {
         return (digits[leading..<digits.count - trailing], digits.count - scale - leading)
     }
 
-    /// The two digits as whole numbers of one unit, where they are short enough.
+    /// Both numbers as multiples of the same unit; `nil` if one of them is too long.
     private static func aligned(_ left: ExactDecimal, _ right: ExactDecimal) -> (left: UInt64, right: UInt64)? {
         guard case .narrow(let a) = left.storage, case .narrow(let b) = right.storage else { return nil }
         func scaled(_ value: UInt64, by places: Int) -> UInt64? {
@@ -311,17 +311,17 @@ extension ExactDecimal: Comparable, Hashable {
 }
 
 extension ExactDecimal: CustomStringConvertible {
-    /// The number in plain digits.
+    /// The number in digits, without an exponent.
     public var description: String { String(decoding: text, as: UTF8.self) }
 }
 
 extension ExactDecimal: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
-    /// Takes a whole number.
+    /// Creates a decimal from a whole number.
     public init(integerLiteral value: Int) {
         self.init(value)
     }
 
-    /// Takes a number with a fraction of at most 15 digits in all; with more, the digits of the nearest double.
+    /// Creates a decimal from a literal of at most 15 digits; one with more has the digits of the nearest double.
     public init(floatLiteral value: Double) {
         guard let decimal = ExactDecimal(value) else { preconditionFailure("a literal is finite") }
         self = decimal

@@ -1,4 +1,4 @@
-/// Any JSON value: what a property of type `any` holds, an object without stated properties, and an event's context.
+/// Any JSON value: the value of a property of type `any`, an object without declared properties, or an event's context.
 public indirect enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -6,32 +6,32 @@ public indirect enum JSONValue: Sendable, Hashable {
     case boolean(Bool)
     /// A whole number of 64 bits.
     case integer(Int64)
-    /// A number; one that is infinite or NaN is no JSON, and keeps the event from being taken.
+    /// A number; JSON has no infinity and no NaN, so an event with one is rejected.
     case number(Double)
-    /// Text; a NUL character keeps the event from being taken.
+    /// A string; an event with a NUL character in it is rejected.
     case string(String)
-    /// A list.
+    /// An array.
     case array([JSONValue])
-    /// Members by key; encoded in the order of the keys' UTF-8.
+    /// An object; its members are encoded in the order of the keys' UTF-8.
     case object([String: JSONValue])
 }
 
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Makes `null`.
+    /// Creates `null`.
     public init(nilLiteral: ()) { self = .null }
-    /// Makes a truth value.
+    /// Creates a Boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
-    /// Makes a whole number.
+    /// Creates a whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// Makes a number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// Makes a text.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// Makes a list.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// Makes an object; of a key that is written twice the last value stands.
+    /// Creates an object; the last value of a repeated key wins.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { _, last in last })
     }

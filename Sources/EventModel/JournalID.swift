@@ -1,13 +1,13 @@
-/// A journal's identity: a UUID made at its first opening, and kept in its folder from then on.
+/// A journal's identity: a UUID that is created when the journal is first opened, and stored in its folder.
 ///
-/// A tracker that keeps its own place in a journal keeps it under this, because numbers mean something in one journal only.
+/// A tracker that stores its own checkpoint stores it under this id, because sequence numbers count within one journal only.
 public struct JournalID: Sendable, Hashable, CustomStringConvertible {
     private static let groups = [8, 4, 4, 4, 12]
 
     /// The text form of RFC 9562, in lower case.
     public let description: String
 
-    /// A new one, of version 4.
+    /// Creates a new id: a UUID of version 4.
     public init() {
         let high = UInt64.random(in: 0...UInt64.max) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = UInt64.random(in: 0...UInt64.max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
@@ -20,7 +20,7 @@ public struct JournalID: Sendable, Hashable, CustomStringConvertible {
         description = parts.joined(separator: "-")
     }
 
-    /// Reads the text form of RFC 9562, in either case; anything else is `nil`.
+    /// Reads the text form of RFC 9562, in upper or lower case; `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == Self.groups,

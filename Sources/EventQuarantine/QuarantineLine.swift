@@ -57,7 +57,7 @@ package enum QuarantineLine {
         bytes.append(
             contentsOf: #"[{"code":"\#(verdict.rawValue)","path":"$","expected":"\#(verdict.expected)","found":"#.utf8
         )
-        ViolationEncoding.appendString(reason, to: &bytes)
+        JSONString.append(reason, to: &bytes)
         bytes.append(contentsOf: #"}]},"event":"#.utf8)
         bytes.append(contentsOf: event.batch.line(at: event.index))
         bytes.append(contentsOf: "}\n".utf8)
@@ -89,7 +89,7 @@ package enum QuarantineLine {
     static func verdict(on rejection: Rejection, _ head: Head) -> [UInt8] {
         var bytes: [UInt8] = []
         append(head, name: rejection.name, to: &bytes)
-        ViolationEncoding.appendJSON(of: rejection.violations, to: &bytes)
+        rejection.violations.appendJSON(to: &bytes)
         bytes.append(UInt8(ascii: "}"))
         return bytes
     }
@@ -110,17 +110,17 @@ package enum QuarantineLine {
 
     private static func append(_ head: Head, name: String?, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: #"{"at":"#.utf8)
-        ViolationEncoding.appendString(head.time.description, to: &bytes)
+        JSONString.append(head.time.description, to: &bytes)
         bytes.append(contentsOf: #","source":"#.utf8)
-        ViolationEncoding.appendString(head.source, to: &bytes)
+        JSONString.append(head.source, to: &bytes)
         bytes.append(contentsOf: #","stage":"\#(head.stage)""#.utf8)
         if let version = head.planVersion {
             bytes.append(contentsOf: #","planVersion":"#.utf8)
-            ViolationEncoding.appendString(version, to: &bytes)
+            JSONString.append(version, to: &bytes)
         }
         if let name {
             bytes.append(contentsOf: #","name":"#.utf8)
-            ViolationEncoding.appendString(name, to: &bytes)
+            JSONString.append(name, to: &bytes)
         }
         bytes.append(contentsOf: #","errors":"#.utf8)
     }
@@ -135,7 +135,7 @@ package enum QuarantineLine {
     private static func appendText(_ original: [UInt8], to bytes: inout [UInt8]) {
         if String(validating: original, as: UTF8.self) != nil {
             bytes.append(contentsOf: #""eventText":"#.utf8)
-            ViolationEncoding.appendString(utf8: original, to: &bytes)
+            JSONString.append(original, to: &bytes)
         } else {
             bytes.append(contentsOf: #""eventBase64":""#.utf8)
             bytes.append(contentsOf: Data(original).base64EncodedString().utf8)
@@ -150,7 +150,7 @@ extension Rejection {
 
     /// Whether an event with this verdict was perhaps not read to its end.
     private static func mayBeNoJSON(_ violation: Violation) -> Bool {
-        switch violation.code {
+        switch violation.code.kind {
         case .malformedJSON, .tooLarge, .tooDeep: true
         // JSON it is, but with a number that no parser of ours reads back.
         case .outOfRange: violation.path == "$"

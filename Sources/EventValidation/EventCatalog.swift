@@ -1,26 +1,27 @@
 public import EventSchema
 
-/// A tracking plan made ready for the pipeline: definitions by index, and for each the trackers that receive it.
+/// A tracking plan compiled for validation and routing: definitions by index, and the trackers that receive each event.
 ///
-/// A catalog never changes. Every batch holds the catalog it was checked against, so an index in a batch always
-/// means the same definition.
+/// A catalog is immutable. Every batch refers to the catalog it was checked against, so an index in a batch always denotes the
+/// same definition.
 public final class EventCatalog: Sendable {
-    /// The most distinct tracker names a plan may use: one bit each in a mask.
+    /// The maximum number of distinct tracker names in a plan: each is a bit of a mask.
     public static let maximumTrackers = 64
 
-    /// The plan this catalog was made from.
+    /// The plan of this catalog.
     public let plan: TrackingPlan
-    /// The names of all trackers the plan uses, lower-cased, in the order of their bits in a mask.
+    /// The names of all trackers in the plan, in lower case, in the order of their bits in a mask.
     public let trackerNames: [String]
-    /// For each definition, the set of trackers that receive it.
+    /// For each definition, the set of trackers that receive it, as a bit mask.
     package let trackerMasks: [UInt64]
-    /// The plan as the validator reads it.
+    /// The tables that events are checked against.
     let compiled: CompiledPlan
 
-    /// The definitions; an event refers to its own by index.
+    /// The definitions of the events; an event refers to its definition by index.
+    @inlinable
     public var definitions: [EventDefinition] { plan.events }
 
-    /// Prepares a plan; the plan's reader has already refused one that uses more than `maximumTrackers` names.
+    /// Compiles a plan; a plan must not use more than `maximumTrackers` names, which the reader of plans ensures.
     public init(plan: TrackingPlan) {
         var bits: [String: Int] = [:]
         var names: [String] = []
@@ -31,7 +32,7 @@ public final class EventCatalog: Sendable {
                 let name = tracker.lowercased()
                 let bit = bits[name] ?? names.count
                 if bit == names.count {
-                    precondition(bit < Self.maximumTrackers, "the plan's reader lets at most 64 trackers pass")
+                    precondition(bit < Self.maximumTrackers, "the reader of plans refuses more than 64 trackers")
                     bits[name] = bit
                     names.append(name)
                 }
@@ -45,16 +46,16 @@ public final class EventCatalog: Sendable {
         compiled = CompiledPlan(plan)
     }
 
-    /// The set that holds just the named tracker, compared without regard to case; zero if the plan does not use it.
+    /// The mask with only the bit of the named tracker, compared without regard to case; zero if the plan does not use it.
     package func mask(ofTracker name: String) -> UInt64 {
         trackerNames.firstIndex(of: name.lowercased()).map { 1 << UInt64($0) } ?? 0
     }
 }
 
 extension EventCatalog {
-    /// The trackers that events name but nobody configured, each with the names of those events, in the plan's order.
+    /// The trackers that are in the plan, but not configured, each with the names of its events, in the plan's order.
     ///
-    /// An event none of whose trackers is configured is accepted and goes nowhere, so this is worth a warning.
+    /// An event is accepted even if none of its trackers is configured, and is then delivered nowhere, so log a warning.
     public func unconfiguredTrackers(
         configured names: some Sequence<String>
     ) -> [(tracker: String, events: [String])] {
@@ -65,7 +66,7 @@ extension EventCatalog {
         }
     }
 
-    /// Those of the configured trackers that no event names: they will never receive anything.
+    /// The configured trackers that no event in the plan names, so that they will never receive any.
     public func unusedTrackers(configured names: some Sequence<String>) -> [String] {
         names.filter { mask(ofTracker: $0) == 0 }
     }

@@ -1,71 +1,45 @@
 public import EventModel
 
-/// How the events stand in a body.
-public enum BodyFormat: Sendable, Hashable {
+/// How a body contains its events.
+public struct BodyFormat: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case document, lines
+    }
+
+    package let kind: Kind
+
     /// One JSON document: an event, or an array of events.
-    case document
-    /// One event a line (NDJSON); empty lines do not count.
-    case lines
+    public static let document = Self(kind: .document)
+    /// One event per line (NDJSON); empty lines are ignored.
+    public static let lines = Self(kind: .lines)
 }
 
-/// What checking a body gave: the events that follow the plan, and which of the others were rejected for what.
-public struct CheckedBody: Sendable {
-    /// The accepted events; `nil` where there are none.
-    public let batch: EventBatch?
-    /// The others, in their order: all of them, unless the validator limits how many it explains.
-    public let rejections: [Rejection]
-    /// How many of `rejections`, from the first on, have every reason; the others have the first reason only.
-    public let explainedCount: Int
-    /// All events that were rejected, whether or not they are in `rejections`.
-    public let rejected: RejectionTally
-    /// About how many bytes the quarantine takes for `rejections`; in memory they take about twice as many.
-    package let keptBytes: Int
-
-    /// How many events the body held.
-    public var count: Int { (batch?.count ?? 0) + rejected.count }
-}
-
-/// A body that is refused as a whole: it is not JSON, too many of its events do not follow the plan, or those that do take more
-/// bytes than a batch.
-public struct MalformedBody: Error, Sendable {
-    /// What is wrong with it.
-    public let violation: Violation
-}
-
-/// A body that could not be checked because there was no memory for it: nothing is said about its events.
-public struct UncheckedBody: Error, Sendable, CustomStringConvertible {
-    /// Whether the same body may be checked later without anybody's doing.
-    public var isRetryable: Bool { true }
-
-    /// One sentence for the operator.
-    public var description: String { "There was no memory to check events. [no-memory]" }
-}
-
-/// Checks events against a plan and encodes the good ones, in one walk over simdjson's tape.
+/// Checks events that arrive as JSON against a plan, and encodes the valid ones in the canonical form.
 ///
-/// A validator keeps its buffers from body to body and is not safe to share: each thread or event loop has its own.
+/// A validator reuses its buffers from body to body and is not safe to share: each thread or event loop needs its own.
 ///
-/// Its limits: an event takes at most 1 MiB as it is sent and nests at most 64 levels; a body takes less than 2 GiB, and its
+/// Limits: an event takes at most 1 MiB as it is sent, and nests at most 64 levels. A body takes less than 2 GiB, and its
 /// accepted events at most `EventBatchBuilder.maximumBytes` in canonical form.
 public final class EventValidator {
-    /// The most bytes one event may take as it is sent.
+    /// The maximum size of one event as it is sent, in bytes.
     public static let maximumEventBytes = 1 << 20
 
-    // One struct, so that a body costs one check of exclusive access and not one for every step.
+    // A struct, so that a body costs one check of exclusive access, and not one for each step.
     private var body: BodyCheck
 
-    /// Makes a validator for a plan.
+    /// Creates a validator for a plan.
     ///
     /// - Parameters:
     ///   - catalog: The plan.
-    ///   - identity: Where ids come from that events do not bring.
-    ///   - acceptsReceivedAt: Whether an event may bring its `receivedAt`, as one does that comes back out of Sluice.
-    ///   - maximumRejections: The most rejections of one body; a body with more is refused as a whole, with `too-large`.
-    ///   - maximumExplained: The most rejections of one body that are explained in full; their reasons take at most 256 KiB.
-    ///     Others get their first reason as long as the rejected events, with four bytes for each, take at most the size of
-    ///     the body and 64 KiB; the rest is only counted. A rejection takes a hundred times the memory of the two bytes that
-    ///     can cause it, so set both limits where anybody may send. Default: no limit.
-    ///   - now: Tells the time of arrival; asked once a body.
+    ///   - identity: How events without an id get one. Default: `.assigned`.
+    ///   - acceptsReceivedAt: Whether events may have a `receivedAt`, as the events have that Sluice wrote. Default: false.
+    ///   - maximumRejections: The maximum number of rejections in one body; a body with more is refused as a whole, with
+    ///     `too-large`. Default: no limit.
+    ///   - maximumExplained: The maximum number of rejections in one body with all their reasons, which take at most 256 KiB.
+    ///     Further rejections have only the first reason, as long as the rejected events with four bytes for each take at most
+    ///     the size of the body and 64 KiB; the rest are only counted. Two bytes can cause a rejection that takes a hundred
+    ///     times as much memory, so set both limits if untrusted senders have access. Default: no limit.
+    ///   - now: Returns the time of arrival; called once per body. Default: the system's clock.
     public init(
         catalog: EventCatalog,
         identity: EventIdentity = .assigned,
@@ -86,7 +60,7 @@ public final class EventValidator {
         )
     }
 
-    /// A validator with another limit for the bytes of a batch.
+    /// Creates a validator with another limit on the bytes of a batch.
     package init(catalog: EventCatalog, maximumBatchBytes: Int) {
         body = BodyCheck(
             catalog: catalog,
@@ -100,7 +74,7 @@ public final class EventValidator {
         )
     }
 
-    /// A validator of canonical lines that were accepted before, which may be longer than they were as they were sent.
+    /// Creates a validator for canonical lines that were accepted before, which may be longer than the events as they were sent.
     package init(rereading catalog: EventCatalog) {
         body = BodyCheck(
             catalog: catalog,
@@ -109,22 +83,22 @@ public final class EventValidator {
             maximumRejections: .max,
             maximumExplained: .max,
             maximumEventBytes: .max,
-            // What was one batch is checked whole, should its lines have become longer.
+            // A batch must be checked as a whole even if its lines became longer.
             maximumBatchBytes: 1 << 30,
             now: Timestamp.now
         )
     }
 
-    /// Lets the next line count as this one, counted from 1, by which ids are derived.
+    /// Sets the number of the next line, counted from 1, which derived ids depend on.
     package func setNextLine(_ line: Int) {
         body.setNextLine(line)
     }
 
     /// Checks every event of a body.
     ///
-    /// Lines may come in several bodies, cut at the ends of lines: their numbers go on.
-    /// - Throws: `MalformedBody` where a document is no JSON, and where there are too many rejections, or the accepted events
-    ///   take too many bytes together; a broken line is one rejection. `UncheckedBody`, and nothing else, where there was no memory for it.
+    /// Lines may be split into several bodies at the ends of lines: the line numbers continue.
+    /// - Throws: `MalformedBody` if a document is not JSON, there are too many rejections, or the accepted events take too many
+    ///   bytes together; an invalid line is only one rejection. `UncheckedBody` if there is not enough memory.
     public func check(_ body: UnsafeRawBufferPointer, as format: BodyFormat) throws -> CheckedBody {
         var progress = begin(bodyOf: body.count, as: format)
         var budget = CheckBudget.unlimited
@@ -135,40 +109,18 @@ public final class EventValidator {
 
 // MARK: - In turns
 
-/// What one turn of a check may take.
-package struct CheckBudget: Sendable, Hashable {
-    /// Bytes of the body.
-    ///
-    /// Checked event by event, so a turn may exceed it by one event, or by one piece of 64 KiB.
-    package var bytes: Int
-    /// Rejected events.
-    package var rejections: Int
-
-    /// Whether nothing more may be done.
-    package var isSpent: Bool { bytes <= 0 || rejections <= 0 }
-
-    /// States what a turn may take.
-    package init(bytes: Int, rejections: Int) {
-        self.bytes = bytes
-        self.rejections = rejections
-    }
-
-    static let unlimited = CheckBudget(bytes: .max, rejections: .max)
-}
-
 extension EventValidator {
-    /// Begins with a body of so many bytes, which is checked in one or more turns.
+    /// Begins the check of a body of this size, in one or more turns.
     ///
-    /// What is kept between turns is in the returned value, so that one validator can be in the middle of any number of
-    /// bodies.
+    /// The returned value holds the state between turns, so one validator can check any number of bodies concurrently.
     package func begin(bodyOf byteCount: Int, as format: BodyFormat) -> BodyProgress {
         body.begin(bodyOf: byteCount, as: format)
     }
 
-    /// Continues with a body; `bytes` are the same at each turn.
+    /// Continues the check of a body; `bytes` must be the same in each turn.
     ///
-    /// - Returns: Whether the body is checked to its end.
-    /// - Throws: As `check(_:as:)`; then there is nothing to continue with.
+    /// - Returns: Whether the check is complete.
+    /// - Throws: The errors of `check(_:as:)`; then the check cannot be continued.
     package func check(
         _ bytes: UnsafeRawBufferPointer,
         from progress: inout BodyProgress,
@@ -177,7 +129,7 @@ extension EventValidator {
         try body.check(bytes, from: &progress, within: &budget)
     }
 
-    /// The result of a body that is checked to its end.
+    /// The result of a body whose check is complete.
     package func finish(_ progress: consuming BodyProgress) -> CheckedBody {
         body.finish(progress)
     }

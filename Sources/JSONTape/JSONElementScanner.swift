@@ -1,45 +1,45 @@
 /// Finds the elements of an array one after another, without parsing them.
 ///
-/// For an array that is not parsed as one document: one element is more than the parser takes, all together would take
-/// more memory than one body should, or the work on them is spread over several turns.
+/// It serves arrays that are not parsed as one document, because the parser refuses one of the elements, because all elements
+/// together would take too much memory, or because the work on them is split into several turns.
 ///
-/// Brackets and strings must be closed; what an element holds is for its own parse to judge.
+/// It only checks that brackets and strings are closed; each element is parsed on its own afterwards.
 package struct JSONElementScanner: Sendable {
-    /// What was found.
+    /// What a call found.
     package enum Step: Sendable, Hashable {
-        /// The bytes of the next element, without the white space around it.
+        /// The range of the next element, without the white space around it.
         case element(Range<Int>)
         /// The limit was reached before the end of the next element; the next call continues there.
         case unfinished
-        /// The array is over, and nothing follows it.
+        /// The array is closed, and nothing follows it.
         case end
-        /// The text is no array, or its elements are not separated by single commas.
+        /// The text is not an array, or its elements are not separated by single commas.
         case broken
     }
 
     private enum Place {
-        /// Before the opening bracket. Can transition to: element or closed, with the bracket.
+        /// Before the opening bracket. Can transition to: element or closed, after the bracket.
         case opening
-        /// In an element, or directly before it. Can transition to: closed, with the closing bracket.
+        /// In an element, or directly before one. Can transition to: closed, after the closing bracket.
         case element
-        /// Behind the closing bracket. No way out.
+        /// After the closing bracket. No way out.
         case closed
     }
 
-    /// How far the text was read.
+    /// The number of bytes read.
     package private(set) var position = 0
     private var place = Place.opening
-    /// Where the current element begins.
+    /// The position at which the current element begins.
     private var start = 0
     private var depth = 0
     private var isInString = false
 
-    /// Prepares for the beginning of a text.
+    /// Creates a scanner at the beginning of a text.
     package init() {}
 
-    /// Reads on to the end of the next element, but not beyond `limit` within an element.
+    /// Reads to the end of the next element, but stops at `limit` within an element.
     ///
-    /// - Parameter text: The same text at each call.
+    /// - Parameter text: The same text in each call.
     package mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
         if place == .opening {
             position = Self.skipSpace(text, from: position)
@@ -57,7 +57,7 @@ package struct JSONElementScanner: Sendable {
         return finishElement(in: text, limit: min(limit, text.count))
     }
 
-    /// Goes behind the bracket or comma at `position`, to the beginning of an element.
+    /// Moves from the bracket or comma at `position` to the beginning of the element after it.
     private mutating func beginElement(in text: UnsafeRawBufferPointer) {
         position = Self.skipSpace(text, from: position + 1)
         start = position
@@ -90,7 +90,7 @@ package struct JSONElementScanner: Sendable {
         return position < text.count ? .unfinished : .broken
     }
 
-    /// Goes behind the closing quote, or to the limit; an escape may lead one byte beyond it.
+    /// Returns the position after the closing quotation mark, or the limit; an escape may exceed the limit by one byte.
     private mutating func skipString(_ text: UnsafeRawBufferPointer, from start: Int, limit: Int) -> Int {
         var position = start
         while position < limit {

@@ -1,6 +1,6 @@
-/// What can be told of a JSON text without parsing it.
+/// What can be found out about a JSON text without parsing it.
 package enum JSONElements {
-    /// The position of the quote that closes the string that opens at `start`.
+    /// The position of the quotation mark that closes the string that begins at `start`.
     private static func stringEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start + 1
         while position < text.count {
@@ -13,15 +13,16 @@ package enum JSONElements {
         return nil
     }
 
-    /// Whether JSON takes the byte for white space.
+    /// Whether the byte is white space in JSON.
+    @inlinable
     package static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
-    /// Whether a text that the parser refused for a number breaks no grammar: the number is only too large.
+    /// Whether a text that the parser refused because of a number is valid JSON, and the number is only too large.
     ///
-    /// The parser stops at such a number, so the text is parsed again with a zero in place of each.
-    /// - Throws: `memory`, and nothing else, where there was none to parse it again.
+    /// The parser stops at such a number, so the text is parsed again with a zero in place of each number.
+    /// - Throws: Only `memory`, if there is not enough to parse the text again.
     package static func hasOnlyOversizedNumbers(_ text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
         guard let masked = maskingNumbers(of: text) else { return false }
         var parser = JSONParser()
@@ -37,8 +38,8 @@ package enum JSONElements {
         return error == nil
     }
 
-    /// The text with `0` and spaces in place of each number, and the parser's padding; `nil` where a number breaks RFC
-    /// 8259.
+    /// The text with `0` and spaces in place of each number, and the parser's padding after it; `nil` if a number does not
+    /// follow RFC 8259.
     private static func maskingNumbers(of text: UnsafeRawBufferPointer) -> [UInt8]? {
         var masked = Array(text) + [UInt8](repeating: 0, count: JSONParser.padding)
         var position = 0
@@ -60,7 +61,7 @@ package enum JSONElements {
         return masked
     }
 
-    /// The end of the run of bytes that can stand in or directly behind a number.
+    /// The end of the bytes up to the next comma, closing bracket or white space.
     private static func numberEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start
         while position < text.count {
@@ -72,7 +73,7 @@ package enum JSONElements {
         return position
     }
 
-    /// RFC 8259, section 6.
+    /// Whether a text is a number of RFC 8259, section 6.
     private static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         func digits() -> Int {

@@ -1,14 +1,14 @@
 import CSimdJSON
 
-/// simdjson's DOM parser for documents that stand one a line.
+/// simdjson's DOM parser for one document per line (NDJSON).
 ///
-/// What simdjson does in two stages it does here once for all lines, and then a line at a time: that is faster than
-/// parsing each line alone. A line on which anything is wrong is for `JSONParser` to parse, which tells what it is.
+/// simdjson parses in two stages. Here the first stage runs once for all lines and the second one for each line, which is faster
+/// than parsing the lines one by one. A line with an error must be parsed by `JSONParser`, which says what the error is.
 package struct JSONLineParser: ~Copyable {
-    private let handle: OpaquePointer?
-    private var lines = UnsafeRawBufferPointer(start: nil, count: 0)
+    @usableFromInline let handle: OpaquePointer?
+    @usableFromInline var lines = UnsafeRawBufferPointer(start: nil, count: 0)
 
-    /// Makes a parser without buffers yet.
+    /// Creates a parser; its buffers are allocated when they are first needed.
     package init() {
         handle = csimdjson_parser_create()
     }
@@ -17,20 +17,21 @@ package struct JSONLineParser: ~Copyable {
         if let handle { csimdjson_parser_destroy(handle) }
     }
 
-    /// Finds the structure of all lines; says no where it cannot, and each line has to be parsed alone.
+    /// Finds the structure of all lines; false if that fails, and each line has to be parsed on its own.
     ///
-    /// - Parameter lines: Less than 4 GiB that stay where they are while the lines are parsed, with
-    ///   `JSONParser.padding` more readable bytes behind them.
+    /// - Parameter lines: Less than 4 GiB, which must not move or change while the lines are parsed, with
+    ///   `JSONParser.padding` more readable bytes after them.
     package mutating func index(_ lines: UnsafeRawBufferPointer) -> Bool {
         self.lines = lines
         guard let handle, let start = lines.baseAddress else { return false }
         return csimdjson_index_lines(handle, start.assumingMemoryBound(to: UInt8.self), lines.count)
     }
 
-    /// Parses one of the lines that `index` said yes to; each must come after the one before.
+    /// Parses one of the lines for which `index` returned true; lines must be parsed in their order.
     ///
-    /// - Returns: A view of the parser's own memory, valid until the next call or the parser's end; `nil` where the line
-    ///   is not exactly one document, or no object.
+    /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser; `nil` if the line is
+    ///   not exactly one JSON object.
+    @inlinable
     @inline(__always)
     package mutating func parse(_ line: Range<Int>) -> JSONTape? {
         var document = csimdjson_document()

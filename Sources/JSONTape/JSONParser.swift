@@ -1,33 +1,33 @@
 import CSimdJSON
 
-/// Why a text is no JSON document.
+/// Why a text is not a JSON document.
 package enum JSONError: Error, Sendable, Hashable {
-    /// There is nothing in it.
+    /// The text is empty.
     case empty
-    /// Its structure breaks RFC 8259, or it ends early, or something follows it.
+    /// The structure does not follow RFC 8259, the text ends too early, or something follows the document.
     case syntax
-    /// A string is not closed, holds a raw control character, or a broken escape.
+    /// A string is not closed, or contains a control character or an invalid escape.
     case string
-    /// A number breaks RFC 8259, or is beyond a double, or is a whole number beyond 64 bits.
+    /// A number does not follow RFC 8259, or is out of the range of a double, or of 64 bits if it is whole.
     case number
-    /// It is not valid UTF-8.
+    /// The text is not valid UTF-8.
     case encoding
-    /// It nests deeper than 1,024 levels.
+    /// The document nests deeper than 1,024 levels.
     case depth
-    /// There was no memory to parse it.
+    /// There is not enough memory to parse the text.
     case memory
 }
 
 /// simdjson's DOM parser: bytes in, tape out.
 ///
-/// Its buffers are kept from text to text.
+/// It reuses its buffers for the next text.
 package struct JSONParser: ~Copyable {
-    /// How many bytes behind a text must be readable (what they hold does not matter).
+    /// The number of bytes after a text that must be readable; their values do not matter.
     package static let padding = csimdjson_padding()
 
     private let handle: OpaquePointer?
 
-    /// Makes a parser without buffers yet.
+    /// Creates a parser; its buffers are allocated when they are first needed.
     package init() {
         handle = csimdjson_parser_create()
     }
@@ -38,8 +38,8 @@ package struct JSONParser: ~Copyable {
 
     /// Parses one document of at most 4 GiB.
     ///
-    /// - Parameter text: The document; `padding` more bytes behind it must be readable.
-    /// - Returns: A view of the parser's own memory, valid until the next call or the parser's end.
+    /// - Parameter text: The document; `padding` more bytes after it must be readable.
+    /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser.
     package mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
         guard let start = text.baseAddress else { throw .empty }
         guard let handle else { throw .memory }

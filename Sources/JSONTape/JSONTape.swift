@@ -1,11 +1,11 @@
-/// A parsed document as simdjson leaves it: a row of 64-bit words, a value's kind in the top byte of its word.
+/// A parsed document in simdjson's form: a sequence of 64-bit words, with the kind of a value in the top byte of its word.
 ///
-/// A value is named by the index of its word. The tape is a view of its parser's memory and must not outlive
-/// the next parse. Accessors of one kind of value must only be used on values of that kind.
+/// A value is identified by the index of its word. The tape is a view of its parser's memory, and is invalid after the next
+/// parse. The accessors for a kind of value must only be called for values of that kind.
 ///
 /// The layout is documented in simdjson's `doc/tape.md`.
 package struct JSONTape {
-    /// The kinds of values, by the byte that stands for each on the tape.
+    /// The kind of a value, as the byte that denotes it on the tape.
     package struct Kind: Equatable, Sendable {
         /// The byte on the tape.
         package let byte: UInt8
@@ -21,9 +21,9 @@ package struct JSONTape {
         package static var array: Kind { @inlinable get { Kind(byte: UInt8(ascii: "[")) } }
         /// A string.
         package static var string: Kind { @inlinable get { Kind(byte: UInt8(ascii: "\"")) } }
-        /// A whole number that fits an Int64.
+        /// A whole number that fits into an Int64.
         package static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
-        /// A whole number beyond Int64 that fits a UInt64.
+        /// A whole number that fits into a UInt64, but not into an Int64.
         package static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
         /// A number with a fraction or an exponent.
         package static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
@@ -34,19 +34,35 @@ package struct JSONTape {
         /// `null`.
         package static var null: Kind { @inlinable get { Kind(byte: UInt8(ascii: "n")) } }
 
-        /// Whether it is a number of any of the three kinds.
+        /// Whether the value is a number of any of the three kinds.
         @inlinable
         package var isNumber: Bool { self == .signed || self == .unsigned || self == .double }
     }
 
     @usableFromInline let words: UnsafePointer<UInt64>
     @usableFromInline let strings: UnsafeRawPointer
-    /// Whether any string came with an escape.
+    /// Whether any string contains an escape.
     ///
-    /// Without one, no string holds what JSON must escape, nor half of a surrogate pair.
+    /// If not, no string contains a character that JSON must escape, or half of a surrogate pair.
     package let hasEscapes: Bool
-    let structurals: UnsafeBufferPointer<UInt32>
-    let text: UnsafeRawBufferPointer
+    /// The positions of brackets, separators and the first bytes of values in `text`.
+    @usableFromInline let structurals: UnsafeBufferPointer<UInt32>
+    @usableFromInline let text: UnsafeRawBufferPointer
+
+    @inlinable
+    init(
+        words: UnsafePointer<UInt64>,
+        strings: UnsafeRawPointer,
+        hasEscapes: Bool,
+        structurals: UnsafeBufferPointer<UInt32>,
+        text: UnsafeRawBufferPointer
+    ) {
+        self.words = words
+        self.strings = strings
+        self.hasEscapes = hasEscapes
+        self.structurals = structurals
+        self.text = text
+    }
 
     /// The tape of the document `null`.
     package static var null: JSONTape {
@@ -59,7 +75,7 @@ package struct JSONTape {
         )
     }
 
-    // Safe to share: never written after it is made, and never freed.
+    // Safe to share: it is never written after its initialisation, and never freed.
     nonisolated(unsafe) private static let nullWords: UnsafePointer<UInt64> = {
         let words = UnsafeMutablePointer<UInt64>.allocate(capacity: 2)
         words.initialize(repeating: UInt64(UInt8(ascii: "n")) << 56, count: 2)
@@ -70,14 +86,14 @@ package struct JSONTape {
     @inlinable
     package var root: Int { 1 }
 
-    /// What kind of value stands at `index`.
+    /// The kind of the value at `index`.
     @inlinable
     @inline(__always)
     package func kind(at index: Int) -> Kind {
         Kind(byte: UInt8(truncatingIfNeeded: words[index] >> 56))
     }
 
-    /// The index of the word behind the value at `index`.
+    /// The index of the word after the value at `index`.
     @inlinable
     @inline(__always)
     package func end(of index: Int) -> Int {
@@ -88,14 +104,14 @@ package struct JSONTape {
         }
     }
 
-    /// The values of the array, or the keys and values by turns of the object, at `index`: first, and just behind the last.
+    /// The words between the brackets of the array or object at `index`: values, or alternating keys and values.
     @inlinable
     @inline(__always)
     package func contents(of index: Int) -> Range<Int> {
         index &+ 1..<Int(words[index] & 0xFFFF_FFFF) &- 1
     }
 
-    /// The UTF-8 of the string at `index`, without its escapes; `ByteBuilder.padding` more bytes behind it are readable.
+    /// The UTF-8 of the string at `index`, without escapes; `ByteBuilder.padding` more bytes after it are readable.
     @inlinable
     @inline(__always)
     package func string(at index: Int) -> UnsafeRawBufferPointer {

@@ -1,7 +1,7 @@
 package import EventModel
 
 extension JSONValue {
-    /// The value at `index` of a tape, and all it holds.
+    /// Creates the value at `index` of a tape, with everything in it.
     package init(at index: Int, of tape: JSONTape) {
         switch tape.kind(at: index) {
         case .object: self = .object(Self.members(at: index, of: tape))

@@ -1,15 +1,15 @@
-/// The numbers of a document as they were written, for whoever needs the digits that a double does not hold.
+/// The numbers of a document as they were written, with the digits that a double cannot hold.
 package struct NumberTokens {
-    /// For each number, in the order of the text: its word on the tape and its first byte in the text.
+    /// For each number, in the order of the text: the index of its word on the tape, and the offset of its first byte.
     private let places: [(index: Int, offset: Int)]
     private let text: UnsafeRawBufferPointer
 
-    /// Finds all numbers of a document; takes time in proportion to its length.
+    /// Finds all numbers of a document, in time proportional to its length.
     package init(_ tape: JSONTape) {
         var places: [(index: Int, offset: Int)] = []
         var index = tape.root
         let end = tape.end(of: tape.root)
-        // Tape and structurals tell of the same values in the same order, so the nth number is the nth on both.
+        // Tape and structurals list the same values in the same order, so the nth number is the nth number of both.
         var structural = 0
         while index < end {
             if tape.kind(at: index).isNumber {
@@ -25,7 +25,7 @@ package struct NumberTokens {
         text = tape.text
     }
 
-    /// The digits of the number at `index` on the tape; empty where there is no number.
+    /// The number at `index` of the tape as it was written; empty if there is no number.
     package func text(at index: Int) -> UnsafeRawBufferPointer {
         var low = 0
         var high = places.count

@@ -1,24 +1,24 @@
 internal import CRE2
 
-/// A regular expression of the plan, compiled: RE2's syntax, matched in time linear in the text.
+/// A compiled regular expression of the plan, in RE2's syntax.
 ///
-/// The plan and the text may both come from outside, so no pattern may be slow: RE2 has no backreferences and no
-/// lookaround, and in return no text can make it backtrack. A pattern matches code points of UTF-8, anywhere in the
-/// text; `^` and `$` anchor it, as in JSON Schema.
+/// The plan and the text may both come from outside, so no pattern may be slow: RE2 matches in time linear in the text, and in
+/// return has no backreferences and no lookaround. A pattern matches Unicode code points anywhere in the text; `^` and `$`
+/// anchor it, as in JSON Schema.
 package final class Pattern: Sendable {
-    /// What a compiled pattern may occupy, the automaton it builds while matching included.
+    /// The memory limit of a compiled pattern, including the automaton that it builds while matching.
     package static let memoryLimitInBytes = 4 << 20
 
-    /// The pattern as it stands in the plan.
+    /// The pattern as it is written in the plan.
     package let source: String
 
-    // Safe to share: it is set once, RE2 promises that const matching may run on any number of threads at once,
-    // and it is freed only in `deinit`, when nobody can be matching any more.
+    // Safe to share: it is set once, RE2 guarantees that any number of threads may match at once, and it is freed only in
+    // `deinit`, when no thread can be matching any more.
     nonisolated(unsafe) private let compiled: OpaquePointer
 
     /// Compiles a pattern.
     ///
-    /// - Throws: `PatternError` when RE2 cannot read it, or when it needs more than the memory limit.
+    /// - Throws: `PatternError` if RE2 cannot parse it, or it needs more than the memory limit.
     package init(_ source: String) throws(PatternError) {
         var utf8 = source
         var message = [CChar](repeating: 0, count: 256)
@@ -53,15 +53,15 @@ package final class Pattern: Sendable {
 
 /// Why a pattern does not compile.
 package struct PatternError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The code of the diagnostic that a plan with such a pattern gets.
+    /// The code of the diagnostic for a plan with this pattern.
     package var code: String { "bad-pattern" }
 
-    /// RE2's own words, such as `missing ): (abc`.
+    /// RE2's message, such as `missing ): (abc`.
     package let reason: String
 
-    /// Always false: the same pattern fails in the same way again.
+    /// Always false: the same pattern fails again.
     package var isRetryable: Bool { false }
 
-    /// RE2's own words.
+    /// RE2's message.
     package var description: String { reason }
 }

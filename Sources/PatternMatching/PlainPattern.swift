@@ -1,26 +1,25 @@
-/// A pattern that is a row of ASCII character classes from the text's start to its end, as `^[A-Z]?[0-9]{6}$` is.
+/// A pattern that is a sequence of ASCII character classes and matches the whole text, such as `^[A-Z]?[0-9]{6}$`.
 ///
-/// Most patterns of most plans are, and a row is matched in less time than RE2 takes to begin.
+/// Most patterns of most plans are like this, and matching one takes less time than RE2 needs to start.
 package struct PlainPattern {
-    /// A class of characters, and how many of it stand in a row.
+    /// A class of characters, and how often it is repeated.
     package struct Step: BitwiseCopyable {
         package var characters = ASCIISet()
         package var least = 1
         package var most = 1
     }
 
-    /// From the text's start to its end.
+    /// The steps from the start of the text to its end.
     package let steps: [Step]
 
-    /// Takes a pattern that RE2 takes; `nil` where it is no such row, or where a row of such steps could be matched in
-    /// more than one way.
+    /// Reads a pattern that RE2 accepts; `nil` if it has any other form, or if it would need backtracking.
     package init?(_ source: String) {
         var reader = PlainPatternReader(source)
         guard let steps = reader.read(), Self.areDistinct(steps) else { return nil }
         self.steps = steps
     }
 
-    /// Whether each step may take all it can: what may follow it begins with none of its characters.
+    /// Whether each step may match greedily, because nothing that may follow it begins with one of its characters.
     private static func areDistinct(_ steps: [Step]) -> Bool {
         for (position, step) in steps.enumerated() where step.least != step.most {
             for follower in steps[(position + 1)...] {
@@ -32,14 +31,15 @@ package struct PlainPattern {
     }
 }
 
-extension UnsafeBufferPointer<PlainPattern.Step> {
-    /// Whether the UTF-8 text, all of it, is such a row.
+extension PlainPattern {
+    /// Whether the whole UTF-8 text matches the steps.
+    @inlinable
     @inline(__always)
-    package func match(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard let start = text.baseAddress else { return allSatisfy { $0.least == 0 } }
+    package static func matches(_ text: UnsafeRawBufferPointer, steps: UnsafeBufferPointer<Step>) -> Bool {
+        guard let start = text.baseAddress else { return steps.allSatisfy { $0.least == 0 } }
         var position = start
         let textEnd = start + text.count
-        for step in self {
+        for step in steps {
             let first = position
             let end = step.most < textEnd - first ? first + step.most : textEnd
             while position < end, step.characters.contains(position.load(as: UInt8.self)) { position += 1 }
@@ -51,9 +51,10 @@ extension UnsafeBufferPointer<PlainPattern.Step> {
 
 /// A set of ASCII characters.
 package struct ASCIISet: BitwiseCopyable {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
+    @usableFromInline var low: UInt64 = 0
+    @usableFromInline var high: UInt64 = 0
 
+    @inlinable
     @inline(__always)
     package func contains(_ byte: UInt8) -> Bool {
         let half = byte < 64 ? low : high

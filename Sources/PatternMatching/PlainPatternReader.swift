@@ -1,4 +1,4 @@
-/// Reads the few parts of RE2's syntax of which a plain pattern consists; whatever else it meets, it gives up.
+/// Reads the small part of RE2's syntax that a plain pattern consists of; `nil` for anything else.
 struct PlainPatternReader {
     private let source: [UInt8]
     private var position = 0
@@ -58,9 +58,9 @@ struct PlainPatternReader {
         return characters
     }
 
-    /// A character of a class that stands for itself.
+    /// A literal character in a class.
     ///
-    /// A hyphen does at either end only; elsewhere it is left to RE2.
+    /// A hyphen is one only at either end; elsewhere the pattern is left to RE2.
     private mutating func readMember() -> UInt8? {
         guard let byte = next, Self.isLiteral(byte) || ".|?*+(){}$".utf8.contains(byte) else { return nil }
         if byte == UInt8(ascii: "-") {
@@ -118,7 +118,7 @@ struct PlainPatternReader {
             } else {
                 (1, 1)
             }
-        // A second sign says how to search, or repeats a repetition.
+        // A second operator makes the first one lazy, or repeats a repetition.
         if let byte = next, "?*+{".utf8.contains(byte) { return nil }
         return repetition
     }

@@ -21,7 +21,7 @@ final class TapeReader {
         /// The value as JSON without spaces.
         var json: [UInt8] {
             var builder = ByteBuilder(capacity: 256)
-            builder.appendValue(at: index, of: tape)
+            tape.appendValue(at: index, to: &builder)
             return Array(builder.bytes)
         }
 

@@ -1,3 +1,5 @@
+import EventModel
+
 /// JSON whose members stay in their order and whose numbers keep their digits: for files that people read and compare.
 package indirect enum OrderedJSON: Sendable {
     case null
@@ -34,10 +36,10 @@ extension OrderedJSON {
         case .null: "null"
         case .boolean(let truth): truth ? "true" : "false"
         case .number(let digits): digits
-        case .string(let text): Self.quoted(text)
+        case .string(let text): JSONString.quoted(text)
         case .array(let elements): "[" + elements.map(\.line).joined(separator: ", ") + "]"
         case .object(let members):
-            "{" + members.map { "\(Self.quoted($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
+            "{" + members.map { "\(JSONString.quoted($0.key)): \($0.value.line)" }.joined(separator: ", ") + "}"
         }
     }
 
@@ -59,7 +61,7 @@ extension OrderedJSON {
             }
         case .object(let members) where !members.isEmpty:
             Self.append(members, to: &text, indentation, "{", "}") { member, text in
-                text += Self.quoted(member.key) + ": "
+                text += JSONString.quoted(member.key) + ": "
                 member.value.append(to: &text, indentation: inner)
             }
         default:
@@ -92,23 +94,5 @@ extension OrderedJSON {
             }
         }
         return elements.isEmpty || isPlain && line.count <= Self.longestLine
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

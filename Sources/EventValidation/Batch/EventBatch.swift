@@ -1,20 +1,20 @@
 public import EventModel
 
-/// Many accepted events in one immutable buffer, made once and shared by everything downstream.
+/// Accepted events in one immutable buffer, which all trackers share.
 ///
-/// Each event is one line of canonical JSON, ending in a newline; beside the lines stands one entry an event with
-/// what trackers ask for most. Handing a batch to another tracker costs one reference count.
+/// Each event is a line of canonical JSON with a newline at its end, and has an entry with the properties that trackers need
+/// most. Handing a batch to another tracker costs one reference count.
 public final class EventBatch: Sendable {
-    /// What is known of an event without reading its line.
+    /// The properties of an event that are known without reading its line.
     public struct Entry: Sendable {
         /// The event's identity.
         public let id: EventID
         /// When it happened.
         public let time: Timestamp
-        /// Which of the catalog's definitions it follows.
+        /// The index of its definition in the catalog.
         public let definitionIndex: UInt32
-        /// Where its line ends in the batch's bytes, the newline included.
-        package let end: UInt32
+        /// The position after its line and newline in the batch's bytes.
+        @usableFromInline package let end: UInt32
 
         package init(id: EventID, time: Timestamp, definitionIndex: UInt32, end: UInt32) {
             self.id = id
@@ -24,24 +24,26 @@ public final class EventBatch: Sendable {
         }
     }
 
-    /// The catalog that `definitionIndex` points into.
+    /// The catalog that `definitionIndex` refers to.
     public let catalog: EventCatalog
-    /// One entry an event, in the order in which they arrived.
+    /// An entry for each event, in the order of arrival.
     public let entries: [Entry]
-    /// The union of the trackers its events name.
+    /// The trackers of all events together, as a bit mask.
     package let trackerMask: UInt64
-    /// Whether every event in it goes to every tracker of `trackerMask`.
+    /// Whether every event goes to every tracker in `trackerMask`.
     package let isUniform: Bool
 
-    // Safe to share: the memory is written before the batch exists, never after, and freed with it.
-    nonisolated(unsafe) private let storage: UnsafeRawBufferPointer
+    // Safe to share: the memory is written before the batch is created, never afterwards, and freed with the batch.
+    @usableFromInline nonisolated(unsafe) let storage: UnsafeRawBufferPointer
 
-    /// How many bytes all lines take together.
+    /// The size of all lines together, in bytes.
+    @inlinable
     public var byteCount: Int { storage.count }
-    /// How many events it holds.
+    /// The number of events.
+    @inlinable
     public var count: Int { entries.count }
 
-    /// Takes over `storage`, which must come from `UnsafeMutableRawPointer.allocate`.
+    /// Creates a batch that owns `storage`, which must come from `UnsafeMutableRawPointer.allocate`.
     package init(catalog: EventCatalog, entries: [Entry], adopting storage: UnsafeRawBufferPointer) {
         self.catalog = catalog
         self.entries = entries
@@ -61,15 +63,17 @@ public final class EventBatch: Sendable {
         UnsafeMutableRawPointer(mutating: storage.baseAddress)?.deallocate()
     }
 
-    /// The bytes of one event's line, without its newline; the memory lives as long as the batch.
+    /// The bytes of an event's line, without its newline; valid as long as the batch exists.
     ///
-    /// The pointer must not outlive the batch: a tracker that hands it to C keeps the batch until C is done.
+    /// A tracker that passes the pointer to a C library must retain the batch until the library is done.
+    @inlinable
     @inline(__always)
     public func line(at index: Int) -> UnsafeRawBufferPointer {
         let start = index == 0 ? 0 : Int(entries[index - 1].end)
         return UnsafeRawBufferPointer(rebasing: storage[start..<Int(entries[index].end) - 1])
     }
 
-    /// All lines, each with its newline; the memory lives as long as the batch.
+    /// All lines, each with its newline; valid as long as the batch exists.
+    @inlinable
     public var lines: UnsafeRawBufferPointer { storage }
 }

@@ -1,27 +1,27 @@
-/// The part of a batch that goes to one tracker: some of its events, in their order.
+/// The events of a batch that go to one tracker, in their order.
 public struct EventSlice: Sendable {
     /// The batch.
     public let batch: EventBatch
-    /// The positions in the batch, ascending; `nil` where `range` says it all.
-    private let indexes: [UInt32]?
-    /// Positions in `indexes`, or in the batch where there are none.
-    private let range: Range<Int>
-    /// How many bytes the lines of its events take, newlines included.
+    /// The ascending positions of the events in the batch; `nil` if `range` is enough.
+    @usableFromInline let indexes: [UInt32]?
+    /// The range of positions in `indexes`, or in the batch if `indexes` is `nil`.
+    @usableFromInline let range: Range<Int>
+    /// The size of the events' lines with their newlines, in bytes.
     public let byteCount: Int
 
-    /// The journal's numbers of what is settled with it: of the batch's events, those before and between its own
-    /// included.
+    /// The sequence numbers that are settled with this slice, including those of the batch's other events before and between
+    /// its own.
     ///
     /// Empty without a journal.
-    package var sequences: Range<UInt64> = 0..<0
-    /// For each event of the batch its place in the commit that `sequences` counts from; `nil` where the batch is as it
-    /// was committed.
+    @usableFromInline package var sequences: Range<UInt64> = 0..<0
+    /// For each event of the batch its position in the commit; `nil` if the batch holds the events as they were committed.
     package var committedPlaces: [UInt32]?
 
-    /// How many events it holds.
+    /// The number of events.
+    @inlinable
     public var count: Int { range.count }
 
-    /// The whole batch.
+    /// Creates a slice of the whole batch.
     public init(_ batch: EventBatch) {
         self.batch = batch
         indexes = nil
@@ -29,7 +29,7 @@ public struct EventSlice: Sendable {
         byteCount = batch.byteCount
     }
 
-    /// The events of a batch that go to the trackers of `mask`; `nil` where there are none.
+    /// Creates a slice of the events that go to the trackers of `mask`; `nil` if there are none.
     package init?(_ batch: EventBatch, for mask: UInt64) {
         guard batch.trackerMask & mask != 0 else { return nil }
         if batch.isUniform {
@@ -67,13 +67,14 @@ public struct EventSlice: Sendable {
     }
 
     /// The position in the batch of the slice's event at `position`.
+    @inlinable
     @inline(__always)
     public func batchIndex(at position: Int) -> Int {
         if let indexes { return Int(indexes[range.lowerBound + position]) }
         return range.lowerBound + position
     }
 
-    /// The slice's own events at the positions of `subrange`.
+    /// The slice's events at the positions of `subrange`.
     public subscript(subrange: Range<Int>) -> EventSlice {
         if subrange == 0..<count { return self }
         var slice = EventSlice(
@@ -86,7 +87,7 @@ public struct EventSlice: Sendable {
         return slice
     }
 
-    /// The number before which everything is settled with the slice's first events.
+    /// The sequence number before which everything is settled with the slice's first `position` events.
     private func nextSequence(after position: Int) -> UInt64 {
         if position == count { return sequences.upperBound }
         guard position > 0, !sequences.isEmpty else { return sequences.lowerBound }
@@ -96,6 +97,8 @@ public struct EventSlice: Sendable {
 }
 
 extension [EventSlice] {
-    /// The journal's number before which everything is settled with these, which follow each other; 0 without a journal.
+    /// The sequence number before which everything is settled with these slices, which must be consecutive; 0 without a
+    /// journal.
+    @inlinable
     package var nextSequence: UInt64 { last?.sequences.upperBound ?? 0 }
 }

@@ -2,7 +2,7 @@ import EventModel
 import JSONTape
 
 extension EventCheck {
-    /// What was found out about an event, whether it is taken or not.
+    /// What is known about an event after its check, whether it is accepted or not.
     struct Result {
         var id: EventID?
         var time: Timestamp?
@@ -11,7 +11,7 @@ extension EventCheck {
 
     /// Checks the event at `index` and appends its canonical line.
     ///
-    /// An event without an id is given what `makeID` returns. Where `firstCode` is set afterwards, nothing was appended.
+    /// An event without an id gets the one that `makeID` returns. If `firstCode` is set afterwards, nothing was appended.
     mutating func check(
         at index: Int,
         into output: inout ByteBuilder,
@@ -53,7 +53,7 @@ extension EventCheck {
             let field = tables.fields.ordinal(of: key, guess: guess)
             if field != guess, field >= 0 { envelope.learn(field, at: position) }
             position += 1
-            guard field >= 0, field != Envelope.receivedAtOrdinal || acceptsReceivedAt else {
+            guard field >= 0, field != EnvelopeFields.receivedAtOrdinal || acceptsReceivedAt else {
                 if isDescribed(.unknownField) {
                     let expected = "one of \(Self.fieldNames)"
                     report(.unknownField, at: .key(key), expected: expected, found: kindName(at: value))
@@ -120,21 +120,19 @@ extension EventCheck {
 
     private mutating func encode(_ result: Result, receivedAt: Timestamp, into output: inout ByteBuilder) {
         guard result.definitionIndex >= 0 else {
-            // Without a definition the payload says nothing, but the envelope can still be told all it got wrong.
+            // The payload cannot be checked without a definition, but all violations in the envelope are reported.
             return encodePeopleAndContext(into: &output)
         }
         let event = tables.events[result.definitionIndex]
-        output.reserve(event.nameAndTimeKey.count + 192)
-        output.appendPadded(tables.keys.id.bytes)
-        if let id = result.id {
-            id.write(to: output.end)
-            output.count += EventID.textLength
-        }
-        output.appendPadded(event.nameAndTimeKey.bytes)
-        output.count += times.write(result.time ?? receivedAt, to: output.end)
-        output.appendPadded(tables.keys.receivedAt.bytes)
-        output.count += arrivalTimes.write(receivedAt, to: output.end)
-        output.append(UInt8(ascii: "\""))
+        envelopeWriter.append(
+            // An event with an invalid id is rejected, so the id does not matter.
+            id: result.id ?? EventID(high: 0, low: 0),
+            of: event,
+            time: result.time ?? receivedAt,
+            receivedAt: receivedAt,
+            keys: tables.keys,
+            to: &output
+        )
         encodePeopleAndContext(into: &output)
         output.appendPadded(tables.keys.payload.bytes)
         encodePayload(envelope.payload, of: event, definitionIndex: result.definitionIndex, into: &output)
@@ -171,7 +169,7 @@ extension EventCheck {
         path.push(.field("context"))
         if tape.kind(at: index) == .object {
             output.appendPadded(tables.keys.context.bytes)
-            encodeFree(at: index, into: &output)
+            encodeFreeForm(at: index, into: &output)
         } else {
             report(.wrongType, expected: "object", found: kindName(at: index))
         }

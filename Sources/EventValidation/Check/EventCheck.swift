@@ -2,42 +2,38 @@ import EventModel
 import EventSchema
 import JSONTape
 
-/// Checks one event after the other against the plan, and encodes each in the same walk over its tape.
+/// Checks events against the plan, one after another, and encodes each in the same walk over its tape.
 ///
-/// A value is encoded as soon as it is found right. When anything in the event is wrong, what was encoded of it is
-/// taken back; the walk goes on, so that all its problems are found.
+/// A value is encoded as soon as it is checked. If anything in the event is invalid, its encoded bytes are removed, but the walk
+/// continues, to find all its violations.
 struct EventCheck: ~Copyable {
-    /// A property of the plan, where it stands: it is too large to copy for each value.
-    typealias PropertyRules = UnsafePointer<CompiledPlan.Property>
-
-    /// How deep objects and arrays may nest, the event itself being the first level.
+    /// The maximum depth of nested objects and arrays, counting the event itself.
     static let maximumDepth = 64
 
     let plan: CompiledPlan
     let tables: CompiledPlan.Tables
-    /// Whether the event's own `receivedAt` stands, as in events that come back out of Sluice.
+    /// Whether events may have a `receivedAt`, as the events have that Sluice wrote.
     let acceptsReceivedAt: Bool
 
     /// The current document.
     var tape = JSONTape.null
-    /// The digits of the current document's numbers; made when first asked for.
+    /// The numbers of the current document as they were sent; found when they are first needed.
     var numbers: NumberTokens?
     var arrival = Timestamp(microseconds: 0)
     var path = ViolationPath()
-    /// What is wrong with the current event, up to `maximumViolations`.
+    /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []
-    /// The first rule that the current event broke; `nil` while it broke none.
+    /// The code of the current event's first violation; `nil` if it has none so far.
     var firstCode: VerdictCode?
-    /// How many violations of an event are described; 0 where its first code is all that is asked for.
+    /// The maximum number of violations that are described for an event; 0 if only the first code is needed.
     var maximumViolations = Rejection.maximumViolations
     var slots = SlotStack()
     var depth = 0
-    var envelope = Envelope()
-    /// Which event of the plan came last: the next is often another of it.
+    var envelope = EnvelopeFields()
+    var envelopeWriter = EnvelopeWriter()
+    /// The definition of the last event, because the next event often has the same.
     var lastDefinition = 0
     var timeReader = TimestampReader()
-    var times = TimestampWriter()
-    var arrivalTimes = TimestampWriter()
 
     init(plan: CompiledPlan, acceptsReceivedAt: Bool) {
         self.plan = plan
@@ -45,22 +41,18 @@ struct EventCheck: ~Copyable {
         self.acceptsReceivedAt = acceptsReceivedAt
     }
 
-    /// Turns to another document.
+    /// Continues with another document.
     mutating func begin(_ tape: JSONTape) {
         self.tape = tape
         numbers = nil
     }
 
-    /// Notes that the event broke a rule.
-    ///
-    /// - Returns: Whether a description is wanted. If not, nothing need be spent on one: what is wrong with a large event
-    ///   must not take longer than the event.
     mutating func isDescribed(_ code: VerdictCode) -> Bool {
         if firstCode == nil { firstCode = code }
         return violations.count < maximumViolations
     }
 
-    /// Notes a violation at the current place.
+    /// Records a violation at the current place.
     @inline(never)
     mutating func report(
         _ code: VerdictCode,
@@ -74,7 +66,7 @@ struct EventCheck: ~Copyable {
         )
     }
 
-    /// Notes a violation of a property's rules at the current place.
+    /// Records a violation of a property's rules at the current place.
     @inline(never)
     mutating func report(
         _ code: VerdictCode,
@@ -86,7 +78,7 @@ struct EventCheck: ~Copyable {
         report(code, expected: expected, found: found, location: plan.definitions[property.pointee.index].location)
     }
 
-    /// Notes a violation one step below the current place.
+    /// Records a violation one step below the current place.
     @inline(never)
     mutating func report(
         _ code: VerdictCode,
@@ -101,17 +93,7 @@ struct EventCheck: ~Copyable {
         path.pop()
     }
 
-    /// Enters an object or array; says no, and notes it, where that is too deep.
-    mutating func descend() -> Bool {
-        guard depth < Self.maximumDepth else {
-            report(.tooDeep, expected: "at most \(Self.maximumDepth) levels of nesting", found: "more")
-            return false
-        }
-        depth += 1
-        return true
-    }
-
-    /// What kind of thing stands at `index`, in JSON's words.
+    /// The JSON type of the value at `index`.
     func kindName(at index: Int) -> String {
         switch tape.kind(at: index) {
         case .object: "object"
@@ -124,7 +106,7 @@ struct EventCheck: ~Copyable {
         }
     }
 
-    /// The id as the sender stated it, where it is a string short enough to repeat.
+    /// The id that the sender stated; `nil` if it is not a string, or is too long to repeat.
     var statedID: String? {
         guard envelope.id != 0, isString(at: envelope.id) else { return nil }
         let text = tape.string(at: envelope.id)

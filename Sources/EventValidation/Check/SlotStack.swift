@@ -1,5 +1,5 @@
-/// A stack of frames, one an object being checked: for each of its properties the place of its value on the tape,
-/// 0 where it is absent.
+/// A stack with a frame for each object being checked: for each of its properties the position of the value on the tape, 0 if
+/// it is absent.
 struct SlotStack: ~Copyable {
     private var memory = UnsafeMutableBufferPointer<Int>.allocate(capacity: 256)
     private var count = 0
@@ -8,7 +8,7 @@ struct SlotStack: ~Copyable {
         memory.deallocate()
     }
 
-    /// Opens a frame of zeros and returns its start.
+    /// Pushes a frame of zeros and returns its start.
     @inline(__always)
     mutating func push(_ size: Int) -> Int {
         if count + size > memory.count { grow(by: size) }
@@ -17,7 +17,7 @@ struct SlotStack: ~Copyable {
         return count - size
     }
 
-    /// Closes the last frame, which has this size.
+    /// Pops the last frame, which must have this size.
     @inline(__always)
     mutating func pop(_ size: Int) {
         count -= size

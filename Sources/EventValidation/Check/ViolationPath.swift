@@ -1,8 +1,8 @@
 import JSONTape
 
-/// Where the check stands in an event, written down only when something is wrong there.
+/// The place of the check in an event; it becomes text only for a violation.
 struct ViolationPath: ~Copyable {
-    /// One step down: a key of the envelope, of the plan or on the tape; or, where there is none, a place in an array.
+    /// One step: a key in the envelope, the plan or the tape, or the index of an element if there is no key.
     struct Step: BitwiseCopyable {
         private let start: UnsafeRawPointer?
         private let number: Int
@@ -20,7 +20,7 @@ struct ViolationPath: ~Copyable {
         }
     }
 
-    /// Room for the envelope's field, a step a level, and the key of a violation.
+    /// Room for the envelope's field, a step for each level, and the key of a violation.
     private let steps = UnsafeMutablePointer<Step>.allocate(capacity: EventCheck.maximumDepth + 8)
     private var count = 0
 
@@ -30,7 +30,7 @@ struct ViolationPath: ~Copyable {
 
     @inline(__always)
     mutating func push(_ step: Step) {
-        precondition(count < EventCheck.maximumDepth + 8, "nesting is bounded before a step is taken")
+        precondition(count < EventCheck.maximumDepth + 8, "the depth is checked before a step is pushed")
         steps[count] = step
         count += 1
     }
@@ -38,7 +38,7 @@ struct ViolationPath: ~Copyable {
     @inline(__always)
     mutating func pop() { count &-= 1 }
 
-    /// Turns from one member of an object to another.
+    /// Moves from one member of an object to another.
     @inline(__always)
     mutating func replaceLast(_ step: Step) { steps[count &- 1] = step }
 
@@ -46,12 +46,12 @@ struct ViolationPath: ~Copyable {
 
     /// A JSONPath (RFC 9535) from the envelope.
     ///
-    /// A key is cut after 64 bytes: senders choose their own.
+    /// Keys are cut after 64 bytes, because senders can choose them.
     var text: String {
         (0..<count).reduce(into: "$") { $0 += steps[$1].text }
     }
 
-    /// A step to a key.
+    /// The text of a step to a key.
     static func text(ofKey key: String) -> String {
         let isPlain = key.utf8.allSatisfy { byte in
             switch byte {

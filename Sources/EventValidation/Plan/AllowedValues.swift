@@ -1,14 +1,14 @@
 import EventModel
 import EventSchema
 
-/// The values of an enumeration whose equal values can be written in several ways: 1.50 is 1.5, and 1e3 is 1000.
+/// The values of an enumeration in which equal values can have different texts: 1.50 is 1.5, and 1e3 is 1000.
 enum AllowedValues {
     case decimals(Set<ExactDecimal>)
     case numbers(Set<Double>)
     /// In microseconds.
     case moments(Set<Int64>)
 
-    /// `nil` for types whose canonical text tells all.
+    /// `nil` for types whose values are equal only if their canonical text is.
     init?(_ values: [PlanValue], of type: PropertyType) {
         switch type {
         case .decimal: self = .decimals(Set(values.compactMap(\.decimal)))
@@ -32,12 +32,12 @@ enum AllowedValues {
 }
 
 extension PlanValue {
-    /// What a limit or an allowed value of an integer says.
+    /// The value as a limit or an allowed value of an integer.
     var integer: Int64? {
         if case .integer(let value) = self { value } else { nil }
     }
 
-    /// What a limit or an allowed value of a number says.
+    /// The value as a limit or an allowed value of a number.
     var number: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -46,7 +46,7 @@ extension PlanValue {
         }
     }
 
-    /// What a limit or an allowed value of a decimal says.
+    /// The value as a limit or an allowed value of a decimal.
     var decimal: ExactDecimal? {
         switch self {
         case .integer(let value): ExactDecimal(String(value))
@@ -56,7 +56,7 @@ extension PlanValue {
         }
     }
 
-    /// What an allowed value of a timestamp says.
+    /// The value as an allowed value of a timestamp.
     var timestamp: Timestamp? {
         if case .string(let text) = self { Timestamp(text) } else { nil }
     }

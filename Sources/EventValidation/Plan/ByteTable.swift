@@ -1,10 +1,10 @@
-/// A fixed set of byte strings, each with an ordinal: event names, the keys of an object, the values of an enum.
+/// A fixed set of byte strings, each with an ordinal: event names, the keys of an object, or the values of an enumeration.
 ///
-/// It points into memory that its `CompiledPlan` owns, so looking something up touches no reference count: the
-/// threads that check events share a plan, and counting its references would make them wait for each other.
+/// It points into memory that its `CompiledPlan` owns, so a lookup changes no reference count. Threads that check events share a
+/// plan, and would wait for each other to count its references.
 struct ByteTable: BitwiseCopyable {
     struct Name: BitwiseCopyable {
-        /// `ByteBuilder.padding` bytes behind it are readable.
+        /// `ByteBuilder.padding` more bytes after the name are readable.
         let start: UnsafeRawPointer
         let count: Int
     }
@@ -12,7 +12,7 @@ struct ByteTable: BitwiseCopyable {
     /// The strings, by ordinal.
     let names: UnsafePointer<Name>
     let count: Int
-    /// Ordinals plus one, 0 where empty; at least twice as many as there are names.
+    /// The hash table: ordinals plus one, 0 if empty; at least twice as many as there are names.
     private let slots: UnsafePointer<UInt32>
     private let mask: Int
 
@@ -32,7 +32,7 @@ struct ByteTable: BitwiseCopyable {
         self.slots = arena.allocate(slots)
     }
 
-    /// The ordinal of `key`, or -1; at least 8 bytes behind the key are readable.
+    /// The ordinal of `key`, or -1; at least 8 more bytes after the key must be readable.
     @inline(__always)
     func ordinal(of key: UnsafeRawBufferPointer) -> Int {
         guard let start = key.baseAddress else { return -1 }
@@ -44,7 +44,7 @@ struct ByteTable: BitwiseCopyable {
         }
     }
 
-    /// The ordinal of `key`, or -1, trying `guess` first: senders mostly keep to the plan's order.
+    /// The ordinal of `key`, or -1; tries `guess` first, because senders mostly keep to the plan's order.
     @inline(__always)
     func ordinal(of key: UnsafeRawBufferPointer, guess: Int) -> Int {
         isName(guess, key) ? guess : search(key)
@@ -53,7 +53,7 @@ struct ByteTable: BitwiseCopyable {
     @inline(never)
     private func search(_ key: UnsafeRawBufferPointer) -> Int { ordinal(of: key) }
 
-    /// Whether `key` is the string with this ordinal, which may be one too many; at least 8 bytes behind the key are
+    /// Whether `key` is the string with this ordinal, which may be `count`; at least 8 more bytes after the key must be
     /// readable.
     @inline(__always)
     func isName(_ ordinal: Int, _ key: UnsafeRawBufferPointer) -> Bool {
@@ -67,7 +67,7 @@ struct ByteTable: BitwiseCopyable {
         return name.count == count && Self.areEqual(name.start, start, count)
     }
 
-    /// Compares in words; at least 8 bytes behind both are readable.
+    /// Compares in words; at least 8 more bytes after both must be readable.
     @inline(__always)
     static func areEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
         guard count >= 8 else {
@@ -83,8 +83,9 @@ struct ByteTable: BitwiseCopyable {
         return load(left + last) == load(right + last)
     }
 
-    /// Mixes the length and the first, middle and last eight bytes: the names are the plan's own, so nobody can
-    /// choose them to collide, and a collision costs one comparison.
+    /// Mixes the length and the first, middle and last eight bytes.
+    ///
+    /// The names come from the plan, so no sender can choose them to collide, and a collision costs only one comparison.
     @inline(__always)
     private static func hash(_ start: UnsafeRawPointer, _ count: Int) -> Int {
         var word: UInt64
@@ -106,7 +107,7 @@ struct ByteTable: BitwiseCopyable {
 }
 
 extension ByteTable.Name {
-    /// The bytes; `ByteBuilder.padding` more behind them are readable.
+    /// The bytes; `ByteBuilder.padding` more after them are readable.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 }
@@ -117,8 +118,8 @@ extension ByteTable {
         String(decoding: names[ordinal].bytes, as: UTF8.self)
     }
 
-    /// The ordinal of `key`, or -1, and with how many of the strings it was compared; at least 8 bytes behind the key are
-    /// readable.
+    /// The ordinal of `key`, or -1, and the number of strings that it was compared with; at least 8 more bytes after the key must
+    /// be readable.
     func lookUp(_ key: UnsafeRawBufferPointer) -> (ordinal: Int, comparisons: Int) {
         guard let start = key.baseAddress else { return (-1, 0) }
         var slot = Self.hash(start, key.count) & mask

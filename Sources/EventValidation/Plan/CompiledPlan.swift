@@ -2,11 +2,11 @@ import EventModel
 import EventSchema
 import PatternMatching
 
-/// A plan as flat tables, which is what an event is checked against.
+/// A plan compiled into flat tables, which events are checked against.
 final class CompiledPlan: Sendable {
-    /// What to do with one value.
+    /// The rules for one value.
     ///
-    /// Holds no references; what is looked at rarely stands in the plan's arrays.
+    /// It holds no references; what is rarely needed is in the arrays of the plan.
     struct Property: BitwiseCopyable {
         let type: PropertyType
         let isRequired: Bool
@@ -24,44 +24,45 @@ final class CompiledPlan: Sendable {
         /// For `string`, in code points.
         let leastLength: Int
         let greatestLength: Int
-        /// Where the definition stands in `definitions`, and the exact limits in `decimalLimits`.
+        /// The index of the definition in `definitions`, and of the exact limits in `decimalLimits`.
         let index: Int
-        /// Which of `patterns`, or -1.
+        /// The index in `patterns`, or -1.
         let pattern: Int
-        /// The same pattern, where it is a plain one.
+        /// The same pattern, if it is a plain one.
         let plainPattern: UnsafeBufferPointer<PlainPattern.Step>?
-        /// The allowed values in canonical JSON; `nil` where all are.
+        /// The allowed values in canonical JSON; `nil` if all values are allowed.
         let enumeration: ByteTable?
-        /// Which of `properties` the items of an array are, or -1.
+        /// The index in `properties` of the rules for an array's items, or -1.
         let items: Int
-        /// Which of `objects` it is, or -1 for an object of any kind.
+        /// The index in `objects`, or -1 for a free-form object.
         let object: Int
     }
 
-    /// What a decimal may be.
+    /// The exact limits of a decimal.
     struct DecimalLimits {
         let least: ExactDecimal?
         let greatest: ExactDecimal?
     }
 
-    /// The properties that a payload or an object may hold.
+    /// The properties of a payload or an object.
     struct Object: BitwiseCopyable {
         let keys: ByteTable
-        /// What may have been meant by a key that is none of `keys`.
+        /// Suggests a key for one that is not in `keys`.
         let suggestions: SuggestionTable
-        /// The first of `keys.count` properties.
+        /// The index of the first of its `keys.count` properties.
         let firstProperty: Int
-        /// Where the plan says so, in `objectLocations`.
+        /// The index in `objectLocations`.
         let index: Int
-        /// Whether it may hold others.
+        /// Whether additional properties are allowed.
         let isOpen: Bool
-        /// Whether nothing in it is worth checking once only: no objects and no arrays.
+        /// Whether it contains no objects and no arrays.
         ///
-        /// Trying one way and then another would double the work at each level.
+        /// Only then may the check try the fast path first: with nested objects, a second try would double the work at each
+        /// level.
         let isFlat: Bool
     }
 
-    /// What stands in the canonical form of every event of one definition.
+    /// The parts of the canonical form that all events of a definition share.
     struct Event: BitwiseCopyable {
         /// `","name":"…","time":"`, escaped.
         let nameAndTimeKey: ByteTable.Name
@@ -69,7 +70,7 @@ final class CompiledPlan: Sendable {
         let requiresPayload: Bool
     }
 
-    /// The texts before the values of the envelope.
+    /// The texts before the values in the envelope.
     struct EnvelopeKeys: BitwiseCopyable {
         let id: ByteTable.Name
         let receivedAt: ByteTable.Name
@@ -80,32 +81,32 @@ final class CompiledPlan: Sendable {
         let payload: ByteTable.Name
     }
 
-    /// The tables without a reference to count; they live as long as the plan.
+    /// The tables, without references that would be counted; valid as long as the plan exists.
     struct Tables: BitwiseCopyable {
         /// The names of the envelope's fields.
         let fields: ByteTable
         let keys: EnvelopeKeys
         /// The names of the events.
         let names: ByteTable
-        /// What may have been meant by a name that is none of `names`.
+        /// Suggests a name for one that is not in `names`.
         let suggestions: SuggestionTable
         let events: UnsafePointer<Event>
         let objects: UnsafePointer<Object>
         let properties: UnsafePointer<Property>
     }
 
-    // Safe to share: the arena's memory is written in `init` and never after.
+    // Safe to share: the memory of the arena is written in `init` and never afterwards.
     nonisolated(unsafe) let tables: Tables
     nonisolated(unsafe) private let arena: PlanArena
 
-    /// The definitions of the properties, by their index.
+    /// The definitions of the properties, by index.
     let definitions: [PropertyDefinition]
-    /// Where the plan describes each object: an event for its payload, a property for what is below.
+    /// The place of each object in the plan: that of the event for a payload, and of the property for other objects.
     let objectLocations: [PlanLocation]
     let patterns: [Pattern]
-    /// By the property's index.
+    /// The exact limits of decimals, by the property's index.
     let decimalLimits: [DecimalLimits?]
-    /// By the property's index: the enumerations that `Property.enumeration` cannot decide by text.
+    /// The enumerations whose values cannot be compared as text, by the property's index.
     let allowedValues: [Int: AllowedValues]
 
     /// The envelope's fields, in the order of the canonical form.
@@ -113,7 +114,7 @@ final class CompiledPlan: Sendable {
         "id", "name", "time", "receivedAt", "userId", "anonymousId", "sessionId", "context", "payload",
     ]
 
-    /// How many they are.
+    /// The number of the envelope's fields.
     static let fieldCount = 9
 
     init(_ plan: TrackingPlan) {

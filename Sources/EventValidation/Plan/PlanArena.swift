@@ -1,7 +1,7 @@
 import EventModel
 import JSONTape
 
-/// Memory for a compiled plan's tables: written while the plan is compiled, read ever after, freed all at once.
+/// The memory of a compiled plan's tables: written while the plan is compiled, only read afterwards, and freed all at once.
 final class PlanArena {
     private var blocks: [UnsafeMutableRawPointer] = []
 
@@ -9,7 +9,7 @@ final class PlanArena {
         for block in blocks { block.deallocate() }
     }
 
-    /// Copies values that stay where they are as long as the arena lives.
+    /// Copies values; the result is valid as long as the arena exists.
     func allocate<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
         let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
         elements.withUnsafeBufferPointer { source in
@@ -19,7 +19,7 @@ final class PlanArena {
         return UnsafePointer(memory)
     }
 
-    /// Copies a text, with the readable bytes behind it that a padded text has.
+    /// Copies a text, with `ByteBuilder.padding` more readable bytes after it.
     func allocate(text: [UInt8]) -> UnsafeRawPointer {
         UnsafeRawPointer(allocate(text + [UInt8](repeating: 0, count: ByteBuilder.padding)))
     }

@@ -3,12 +3,12 @@ import EventSchema
 import JSONTape
 import PatternMatching
 
-/// Lays a plan's definitions out as the tables of a `CompiledPlan`.
+/// Compiles a plan's definitions into the tables of a `CompiledPlan`.
 final class PlanCompiler {
     let arena = PlanArena()
     private(set) var objects: [CompiledPlan.Object] = []
     private(set) var objectLocations: [PlanLocation] = []
-    /// `nil` only while the objects inside a property are being laid out.
+    /// `nil` only while the objects in a property are being compiled.
     private(set) var properties: [CompiledPlan.Property?] = []
     private(set) var definitions: [PropertyDefinition] = []
     private(set) var patterns: [Pattern] = []
@@ -36,7 +36,7 @@ final class PlanCompiler {
     }
 
     private func compile(_ members: [PropertyDefinition], isOpen: Bool, location: PlanLocation) -> Int {
-        // An object's properties stand side by side, so their places are taken before anything inside them.
+        // An object's properties are adjacent, so their places are reserved before anything in them is compiled.
         let firstProperty = properties.count
         properties.append(contentsOf: members.map { _ in nil })
         definitions.append(contentsOf: members)
@@ -99,12 +99,12 @@ final class PlanCompiler {
         do {
             patterns.append(try Pattern(pattern))
         } catch {
-            preconditionFailure("the plan's reader compiles every pattern before it lets a plan pass: \(error)")
+            preconditionFailure("the reader of plans refuses invalid patterns: \(error)")
         }
         return patterns.count - 1
     }
 
-    /// Keeps what neither a double nor a text can tell.
+    /// Keeps the limits and values that neither a double nor a text represents exactly.
     private func compileExactly(_ property: PropertyDefinition, at index: Int) {
         if property.type == .decimal, property.minimum != nil || property.maximum != nil {
             decimalLimits[index] = CompiledPlan.DecimalLimits(
@@ -140,11 +140,9 @@ final class PlanCompiler {
     }
 
     private func json(_ text: String) -> String {
-        let padded = Array(text.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
-        var builder = ByteBuilder(capacity: padded.count)
-        padded.withUnsafeBytes {
-            _ = builder.appendString(UnsafeRawBufferPointer(rebasing: $0.dropLast(ByteBuilder.padding)))
-        }
+        var text = text
+        var builder = ByteBuilder(capacity: text.utf8.count + 2)
+        text.withUTF8 { _ = builder.appendUnpaddedString(UnsafeRawBufferPointer($0)) }
         return String(decoding: builder.bytes, as: UTF8.self)
     }
 

@@ -1,15 +1,15 @@
 import EventModel
 import JSONTape
 
-/// Suggests the string of a fixed set that differs from a text in case and separators only.
+/// Suggests the string of a fixed set that differs from a text only in case and separators.
 ///
-/// The strings are folded when the table is made, so that a suggestion is one lookup however many strings there are.
+/// The strings are folded when the table is created, so a suggestion takes one lookup however many strings there are.
 struct SuggestionTable: BitwiseCopyable {
-    /// So much of a text is compared.
+    /// The number of bytes of a text that are compared.
     private static let maximumBytes = 255
 
     private let folded: ByteTable
-    /// By the ordinal of the folded text, the ordinal of the first string that folds to it.
+    /// For each folded text, the ordinal of the first string that folds to it.
     private let ordinals: UnsafePointer<Int>
     private let strings: ByteTable
 
@@ -28,10 +28,10 @@ struct SuggestionTable: BitwiseCopyable {
         self.strings = strings
     }
 
-    /// The string that was probably meant, for a message.
+    /// The string that the sender probably meant.
     func suggestion(for text: UnsafeRawBufferPointer) -> String? { lookUp(text).suggestion }
 
-    /// The same, and with how many strings the text was compared.
+    /// The suggestion, and the number of strings that the text was compared with.
     func lookUp(_ text: UnsafeRawBufferPointer) -> (suggestion: String?, comparisons: Int) {
         let key = Self.fold(UnsafeRawBufferPointer(rebasing: text.prefix(Self.maximumBytes)))
         guard !key.isEmpty else { return (nil, 0) }
@@ -58,12 +58,12 @@ struct SuggestionTable: BitwiseCopyable {
 }
 
 extension EventCatalog {
-    /// The event that was probably meant by a name that the plan does not have, and with how many names it was compared.
+    /// The event that was probably meant by an unknown name, and the number of names that it was compared with.
     package func suggestedEvent(for name: String) -> (suggestion: String?, comparisons: Int) {
         Array(name.utf8).withUnsafeBytes { compiled.tables.suggestions.lookUp($0) }
     }
 
-    /// The same for a key of one event's payload.
+    /// The property that was probably meant by an unknown key of an event's payload, and the number of comparisons.
     package func suggestedProperty(for key: String, ofEventAt index: Int) -> (suggestion: String?, comparisons: Int) {
         let object = compiled.tables.objects[compiled.tables.events[index].payload]
         return Array(key.utf8).withUnsafeBytes { object.suggestions.lookUp($0) }

@@ -2,12 +2,11 @@ public import EventModel
 import EventSchema
 import JSONTape
 
-/// Checks typed events, and encodes them into one batch.
+/// Checks typed events, and encodes them into a batch.
 ///
-/// In steady state it allocates memory for each batch, not for each event. Not safe to share.
+/// It allocates memory for each batch, but not for each event. Not safe to share.
 public struct EventBatchBuilder: ~Copyable {
-    /// The most bytes of canonical JSON that one batch holds, however it is made: what the journal takes in one commit, which is
-    /// 64 MiB with 56 bytes of its own.
+    /// The maximum size of a batch in canonical JSON, in bytes: a commit of the journal takes 64 MiB, with a header of 56 bytes.
     public static let maximumBytes = (64 << 20) - 56
 
     private let catalog: EventCatalog
@@ -15,32 +14,35 @@ public struct EventBatchBuilder: ~Copyable {
     private var encoder: PayloadEncoder
     private var entries: [EventBatch.Entry] = []
     private var ids = EventIDGenerator()
-    private var times = TimestampWriter()
-    private var arrivalTimes = TimestampWriter()
-    /// The places of events of other catalogs that this one defines in the same way.
+    private var envelopeWriter = EnvelopeWriter()
+    /// The indexes in this catalog of events of other catalogs that have the same definition here.
     private var equivalents: [ObjectIdentifier: Int] = [:]
 
-    /// Begins with no events; `now` tells when an event is appended.
+    /// Creates a builder without events.
+    ///
+    /// - Parameters:
+    ///   - catalog: The catalog of the batches.
+    ///   - now: Returns the time of arrival; called once per event. Default: the system's clock.
     public init(catalog: EventCatalog, now: @escaping @Sendable () -> Timestamp = Timestamp.now) {
         self.catalog = catalog
         self.now = now
         encoder = PayloadEncoder(plan: catalog.compiled)
     }
 
-    /// How many events the batch has so far.
+    /// The number of events so far.
     public var count: Int { entries.count }
 
-    /// How many bytes of canonical JSON it has so far.
+    /// The size of the canonical JSON so far, in bytes.
     public var byteCount: Int { encoder.output.count }
 
     /// Checks an event and appends it.
     ///
     /// - Parameters:
-    ///   - event: What happened.
-    ///   - context: Who did it, and around what. Default: that of the task.
-    ///   - id: What makes a repetition recognisable. Default: a new UUID of version 7.
+    ///   - event: The event.
+    ///   - context: Who did it, and further context. Default: the context of the current task.
+    ///   - id: The idempotency key. Default: a new UUID of version 7.
     ///   - time: When it happened. Default: now.
-    /// - Throws: `InvalidEvent` where it does not follow the plan, or is of another one; the batch is as it was then.
+    /// - Throws: `InvalidEvent` if the event does not follow the plan, or is not in it; the batch is unchanged then.
     public mutating func append(
         _ event: some AnalyticsEvent,
         context: EventContext = .current,
@@ -50,7 +52,7 @@ public struct EventBatchBuilder: ~Copyable {
         try append(event, context: context, id: id, time: time, receivedAt: now())
     }
 
-    /// The events appended since the last time as a batch; `nil` where there are none.
+    /// Returns the events appended since the last call as a batch; `nil` if there are none.
     public mutating func finish() -> EventBatch? {
         guard !entries.isEmpty else { return nil }
         let finished = entries
@@ -72,16 +74,24 @@ public struct EventBatchBuilder: ~Copyable {
         let time = time ?? receivedAt
         let start = encoder.output.count
         encoder.reset()
-        encodeHead(id: id, of: index, time: time, receivedAt: receivedAt)
+        let tables = encoder.plan.tables
+        envelopeWriter.append(
+            id: id,
+            of: tables.events[index],
+            time: time,
+            receivedAt: receivedAt,
+            keys: tables.keys,
+            to: &encoder.output
+        )
         encoder.encode(context)
-        encoder.output.appendPadded(encoder.plan.tables.keys.payload.bytes)
-        encoder.encodePayload(event, as: encoder.plan.tables.events[index].payload)
+        encoder.output.appendPadded(tables.keys.payload.bytes)
+        encoder.encodePayload(event, as: tables.events[index].payload)
         encoder.output.append("}\n")
         let end = encoder.output.count
-        // The newline behind the event is the batch's.
+        // The newline belongs to the batch, and not to the event.
         let length = end - 1 - start
         if !encoder.violations.isEmpty || length > EventValidator.maximumEventBytes || end > Self.maximumBytes {
-            throw takeBack(from: start, length: length, index: index)
+            throw discard(from: start, length: length, index: index)
         }
         entries.append(
             EventBatch.Entry(
@@ -93,28 +103,9 @@ public struct EventBatchBuilder: ~Copyable {
         )
     }
 
-    @inline(__always)
-    private mutating func encodeHead(id: EventID, of index: Int, time: Timestamp, receivedAt: Timestamp) {
-        let tables = encoder.plan.tables
-        let event = tables.events[index]
-        encoder.output.reserve(event.nameAndTimeKey.count + 192)
-        encoder.output.appendPadded(tables.keys.id.bytes)
-        id.write(to: encoder.output.end)
-        encoder.output.count += EventID.textLength
-        encoder.output.appendPadded(event.nameAndTimeKey.bytes)
-        encoder.output.count += times.write(time, to: encoder.output.end)
-        encoder.output.appendPadded(tables.keys.receivedAt.bytes)
-        // Mostly it is the moment that was just written.
-        if receivedAt == time {
-            encoder.output.count += times.write(time, to: encoder.output.end)
-        } else {
-            encoder.output.count += arrivalTimes.write(receivedAt, to: encoder.output.end)
-        }
-        encoder.output.append(UInt8(ascii: "\""))
-    }
-
+    /// Removes the last event, and says why it is invalid.
     @inline(never)
-    private mutating func takeBack(from start: Int, length: Int, index: Int) -> InvalidEvent {
+    private mutating func discard(from start: Int, length: Int, index: Int) -> InvalidEvent {
         var violations = encoder.violations
         if violations.isEmpty {
             let isEvent = length > EventValidator.maximumEventBytes
@@ -133,7 +124,7 @@ public struct EventBatchBuilder: ~Copyable {
         return InvalidEvent(name: catalog.definitions[index].name, violations: violations)
     }
 
-    /// The place of an event of another catalog in this one.
+    /// The index in this catalog of an event of another catalog.
     private mutating func equivalent<Event: AnalyticsEvent>(of type: Event.Type) throws(InvalidEvent) -> Int {
         if let known = equivalents[ObjectIdentifier(type)] { return known }
         let definitions = Event.catalog.definitions
@@ -163,7 +154,7 @@ public struct EventBatchBuilder: ~Copyable {
 }
 
 extension PayloadEncoder {
-    /// Hands over what was encoded, and begins with room for about as much again.
+    /// Hands over the encoded bytes, and continues with room for slightly more.
     fileprivate mutating func release() -> UnsafeRawBufferPointer {
         let count = output.count
         var finished = ByteBuilder(capacity: count + count / 8 + 64)

@@ -1,26 +1,24 @@
 public import EventModel
 
-/// Who does something, and around what: what events have in common that come from one request or one session.
+/// The context of events: the user, the session, and further attributes that all events of a request have in common.
 ///
-/// Inside `with`, every event that is tracked gets it, so that it is stated once, where a request is received. What a call
-/// of `track` states itself wins.
+/// Every event that is tracked inside `with` gets the context, so that it is stated once, where a request is received. What a
+/// call of `track` states itself takes precedence.
 ///
 ///     try await EventContext.with(EventContext(userID: user.id, requestID: request.id)) {
 ///         try await pipeline.track(event)
 ///     }
 public struct EventContext: Sendable, Hashable {
-    /// The person, as your own systems know them.
+    /// The user's id in your own systems.
     public var userID: String?
-    /// The person before they are known, a cookie's value for instance.
+    /// The id of a user who is not logged in, such as the value of a cookie.
     public var anonymousID: String?
-    /// The visit.
+    /// The id of the session.
     public var sessionID: String?
-    /// What else is worth knowing, by key: the envelope's `context`.
+    /// Further attributes by key: the envelope's `context`.
     public var attributes: [String: JSONValue]
 
-    /// States what is known.
-    ///
-    /// A request's id is the attribute `requestId`.
+    /// Creates a context; `requestID` becomes the attribute `requestId`.
     public init(
         userID: String? = nil,
         anonymousID: String? = nil,
@@ -35,10 +33,10 @@ public struct EventContext: Sendable, Hashable {
         if let requestID { self.attributes["requestId"] = .string(requestID) }
     }
 
-    /// That of the current task; states nothing outside of every `with`.
+    /// The context of the current task; empty outside of `with`.
     @TaskLocal public static var current = EventContext()
 
-    /// Runs `operation` with a context that adds to the current one, and wins where both state something.
+    /// Runs `operation` with the current context and `context` together; `context` takes precedence.
     @discardableResult
     public static func with<Result>(
         _ context: EventContext,
@@ -47,13 +45,13 @@ public struct EventContext: Sendable, Hashable {
         try await $current.withValue(current.merging(context), operation: operation)
     }
 
-    /// Runs `operation` with a context that adds to the current one, and wins where both state something.
+    /// Runs `operation` with the current context and `context` together; `context` takes precedence.
     @discardableResult
     public static func with<Result>(_ context: EventContext, operation: () throws -> Result) rethrows -> Result {
         try $current.withValue(current.merging(context), operation: operation)
     }
 
-    /// Both, what `other` states winning.
+    /// This context and `other` together; `other` takes precedence.
     public func merging(_ other: EventContext) -> EventContext {
         var merged = self
         merged.userID = other.userID ?? userID

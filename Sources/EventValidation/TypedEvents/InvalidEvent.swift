@@ -1,14 +1,14 @@
-/// A typed event that does not follow the plan; nothing of it was taken.
+/// A typed event that does not follow the plan, and was therefore not accepted.
 public struct InvalidEvent: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The event's name on the wire.
+    /// The event's name in the plan.
     public let name: String
-    /// The rules it broke, up to `Rejection.maximumViolations`; never empty.
+    /// The rules that it broke, up to `Rejection.maximumViolations`; never empty.
     public let violations: [Violation]
 
-    /// Always false: the same event fails in the same way again.
+    /// Always false: the same event fails again.
     public var isRetryable: Bool { false }
 
-    /// The rules it broke, each with its place in the plan; never the values.
+    /// The rules that it broke, each with its place in the plan, without the values.
     public var description: String {
         let sentences = violations.map { violation in
             let place = violation.location.map { " (\($0))" } ?? ""

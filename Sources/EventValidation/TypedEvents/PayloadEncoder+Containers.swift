@@ -3,11 +3,11 @@ import EventSchema
 import JSONTape
 
 extension PayloadEncoder {
-    /// Encodes an `object` whose properties the plan states.
+    /// Encodes an `object` whose properties the plan declares.
     public mutating func object(_ value: some PayloadObject) {
         guard let property = begin(.object) else { return }
         guard property.pointee.object >= 0 else {
-            report(.wrongType, of: property, expected: "an object of any kind", found: "one with stated properties")
+            report(.wrongType, of: property, expected: "a free-form object", found: "one with declared properties")
             return
         }
         places.append(Place(property: property))
@@ -20,7 +20,7 @@ extension PayloadEncoder {
         if let value { object(value) } else { skip() }
     }
 
-    /// Encodes an `array` whose items the plan states; `encodeElement` makes one call for each.
+    /// Encodes an `array` whose items the plan declares; `encodeElement` makes one call for each element.
     public mutating func array<Element>(
         _ values: [Element],
         _ encodeElement: (inout PayloadEncoder, Element) -> Void
@@ -28,7 +28,7 @@ extension PayloadEncoder {
         guard let property = begin(.array), descend() else { return }
         defer { depth -= 1 }
         guard property.pointee.items >= 0 else {
-            report(.wrongType, of: property, expected: "items of any kind", found: "stated ones")
+            report(.wrongType, of: property, expected: "free-form items", found: "declared ones")
             return
         }
         let outer = (next, isElement)
@@ -60,7 +60,7 @@ extension PayloadEncoder {
     public mutating func any(_ value: JSONValue) {
         guard let property = begin(.any) else { return }
         if value == .null, !property.pointee.isNullable {
-            report(.wrongType, of: property, expected: plan.typeRule(of: property), found: "null")
+            reportType(of: property, found: "null")
         }
         append(value)
     }
@@ -70,37 +70,37 @@ extension PayloadEncoder {
         if let value { any(value) } else { skip() }
     }
 
-    /// Encodes an `object` of any kind.
+    /// Encodes a free-form `object`.
     public mutating func object(_ members: [String: JSONValue]) {
         guard let property = begin(.object) else { return }
         guard property.pointee.object < 0 else {
-            report(.wrongType, of: property, expected: "an object with stated properties", found: "one of any kind")
+            report(.wrongType, of: property, expected: "an object with declared properties", found: "a free-form one")
             return
         }
         append(.object(members))
     }
 
-    /// Encodes an `object` of any kind that may be absent.
+    /// Encodes a free-form `object` that may be absent.
     public mutating func object(_ members: [String: JSONValue]?) {
         if let members { object(members) } else { skip() }
     }
 
-    /// Encodes an `array` of any kind.
+    /// Encodes an `array` of free-form items.
     public mutating func array(_ values: [JSONValue]) {
         guard let property = begin(.array) else { return }
         guard property.pointee.items < 0 else {
-            report(.wrongType, of: property, expected: "items that the plan states", found: "items of any kind")
+            report(.wrongType, of: property, expected: "items that the plan declares", found: "free-form items")
             return
         }
         append(.array(values))
     }
 
-    /// Encodes an `array` of any kind that may be absent.
+    /// Encodes an `array` of free-form items that may be absent.
     public mutating func array(_ values: [JSONValue]?) {
         if let values { array(values) } else { skip() }
     }
 
-    /// Encodes the properties that the plan does not name; after all others, and only where the plan allows such.
+    /// Encodes properties that the plan does not declare; after all others, and only if the plan allows additional properties.
     public mutating func additionalProperties(_ members: [String: JSONValue]) {
         let rules = plan.tables.objects[object]
         guard !isElement, !isComplete, rules.isOpen || members.isEmpty else { return reportSurplus() }
@@ -108,7 +108,7 @@ extension PayloadEncoder {
         isComplete = true
         defer { additionalKey = nil }
         for (key, value) in members.sorted(by: { Self.precedes($0.key, $1.key) }) {
-            // The table reads whole words.
+            // The table reads whole words, beyond the end of the key.
             let padded = Array(key.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
             let isPlanned = padded.withUnsafeBytes {
                 rules.keys.ordinal(of: UnsafeRawBufferPointer(rebasing: $0.dropLast(ByteBuilder.padding))) >= 0

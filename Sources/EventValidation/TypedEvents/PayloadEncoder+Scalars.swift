@@ -2,12 +2,17 @@ public import EventModel
 import EventSchema
 import JSONTape
 
-// Each has a form for values that may be absent, because the generated code is read, and calls it as it reads.
+// Each function has a variant for values that may be absent, which keeps generated code readable.
 extension PayloadEncoder {
     /// Encodes a `string`; its length and pattern are checked.
     public mutating func string(_ value: String) {
         guard let property = begin(.string) else { return }
-        append(value, as: property)
+        var value = value
+        value.withUTF8 { utf8 in
+            let text = UnsafeRawBufferPointer(utf8)
+            appendText(text)
+            checkText(text, as: property)
+        }
     }
 
     /// Encodes a `string` that may be absent.
@@ -19,9 +24,7 @@ extension PayloadEncoder {
     public mutating func integer(_ value: Int) {
         guard let property = begin(.integer) else { return }
         let value = Int64(value)
-        if value < property.pointee.leastInteger || value > property.pointee.greatestInteger {
-            reportRange(of: property)
-        }
+        checkRange(of: value, as: property)
         output.append(value)
     }
 
@@ -30,16 +33,11 @@ extension PayloadEncoder {
         if let value { integer(value) } else { skip() }
     }
 
-    /// Encodes a `number`, which has to be finite; its range is checked.
+    /// Encodes a `number`, which must be finite; its range is checked.
     public mutating func number(_ value: Double) {
         guard let property = begin(.number) else { return }
-        guard value.isFinite else {
-            report(.outOfRange, of: property, expected: "a finite number", found: "an infinite one, or NaN")
-            return
-        }
-        if value < property.pointee.leastNumber || value > property.pointee.greatestNumber {
-            reportRange(of: property)
-        }
+        guard value.isFinite else { return reportNotFinite() }
+        checkRange(of: value, as: property)
         output.append(value)
     }
 
@@ -51,8 +49,8 @@ extension PayloadEncoder {
     /// Encodes a `decimal`; its range is checked.
     public mutating func decimal(_ value: ExactDecimal) {
         guard let property = begin(.decimal) else { return }
-        if property.pointee.hasRange, !plan.allows(value, as: property) { reportRange(of: property) }
-        output.appendQuoted(atMost: value.textLength) { value.write(to: $0) }
+        checkRange(of: value, as: property)
+        output.appendQuoted(value)
     }
 
     /// Encodes a `decimal` that may be absent.
@@ -71,10 +69,10 @@ extension PayloadEncoder {
         if let value { boolean(value) } else { skip() }
     }
 
-    /// Encodes a `timestamp`, with as many digits of the second's fraction as it states.
+    /// Encodes a `timestamp` with its precision.
     public mutating func timestamp(_ value: Timestamp) {
         guard begin(.timestamp) != nil else { return }
-        output.appendQuoted(atMost: Timestamp.maximumTextLength) { value.write(to: $0) }
+        output.appendQuoted(value)
     }
 
     /// Encodes a `timestamp` that may be absent.
@@ -85,7 +83,7 @@ extension PayloadEncoder {
     /// Encodes a `date`.
     public mutating func date(_ value: CalendarDate) {
         guard begin(.date) != nil else { return }
-        output.appendQuoted(atMost: CalendarDate.textLength) { value.write(to: $0) }
+        output.appendQuoted(value)
     }
 
     /// Encodes a `date` that may be absent.
@@ -96,10 +94,7 @@ extension PayloadEncoder {
     /// Encodes a `uuid`, in lower case.
     public mutating func uuid(_ value: EventID) {
         guard begin(.uuid) != nil else { return }
-        output.appendQuoted(atMost: EventID.textLength) { bytes in
-            value.write(to: bytes)
-            return EventID.textLength
-        }
+        output.appendQuoted(value)
     }
 
     /// Encodes a `uuid` that may be absent.
@@ -107,23 +102,17 @@ extension PayloadEncoder {
         if let value { uuid(value) } else { skip() }
     }
 
-    /// Encodes one of the values of an `enum`, by its place among them.
+    /// Encodes a value of an `enum`, given by its position in the plan's list.
     public mutating func enumeration(_ ordinal: Int) {
         guard let property = advance() else { return }
         guard let values = property.pointee.enumeration, ordinal >= 0, ordinal < values.count else {
-            report(
-                .notInEnum,
-                of: property,
-                expected: plan.typeRule(of: property),
-                found: "value \(ordinal) of an enum"
-            )
-            return
+            return reportNotInEnum(of: property, found: "value \(ordinal) of an enum")
         }
         if !isElement { output.appendPadded(property.pointee.key.bytes) }
         output.appendPadded(values.names[ordinal].bytes)
     }
 
-    /// Encodes one of the values of an `enum` that may be absent.
+    /// Encodes a value of an `enum` that may be absent.
     public mutating func enumeration(_ ordinal: Int?) {
         if let ordinal { enumeration(ordinal) } else { skip() }
     }

@@ -2,56 +2,39 @@ import EventSchema
 import JSONTape
 import PatternMatching
 
-// Never inlined: what is wrong must not make what is right slower.
+// Not inlined, so that violations do not slow down valid events.
 extension PayloadEncoder {
-    /// Notes that the next value breaks a rule of its property.
+    /// Whether another violation can be listed; the first one always can.
+    mutating func isDescribed(_ code: VerdictCode) -> Bool { violations.count < Rejection.maximumViolations }
+
+    /// Records that the current value breaks a rule of its property.
     @inline(never)
     mutating func report(_ code: VerdictCode, of property: PropertyRules, expected: String, found: String) {
         let location = plan.definitions[property.pointee.index].location
         report(code, path: path(of: property), expected: expected, found: found, location: location)
     }
 
-    /// Notes that a number is below the minimum or above the maximum.
-    @inline(never)
-    mutating func reportRange(of property: PropertyRules) {
-        report(.outOfRange, of: property, expected: plan.rangeRule(of: property), found: "a value out of range")
-    }
-
-    /// Notes that a text does not match.
-    @inline(never)
-    mutating func reportPattern(of property: PropertyRules) {
-        let source = plan.patterns[property.pointee.pattern].source
-        report(.patternMismatch, of: property, expected: "a match of \(source)", found: "another string")
-    }
-
-    /// Notes a NUL character in the text that was just encoded.
-    @inline(never)
-    mutating func reportNUL() {
-        report(.malformedJSON, expected: "text without NUL characters", found: "a string with one")
-    }
-
-    /// Notes a number that JSON does not have.
+    /// Reports a number that JSON does not have.
     @inline(never)
     mutating func reportNotFinite() {
         report(.outOfRange, expected: "a finite number", found: "an infinite one, or NaN")
     }
 
-    /// Notes nesting that no tracker has to follow.
-    @inline(never)
-    mutating func reportDepth() {
-        report(.tooDeep, expected: "at most \(EventCheck.maximumDepth) levels of nesting", found: "more")
-    }
-
-    /// Notes a value for which the plan has no property.
+    /// Reports a value for which the plan has no property.
     @inline(never)
     mutating func reportSurplus() {
         report(.unplannedProperty, expected: "no more properties", found: "another")
     }
 
-    /// Notes an additional property that the plan does name.
+    /// Reports an additional property that the plan declares.
     @inline(never)
     mutating func reportPlanned() {
-        report(.malformedJSON, expected: "each key once", found: "a planned property among the additional ones")
+        report(.malformedJSON, expected: "each key once", found: "a declared property among the additional ones")
+    }
+
+    /// Records a violation at the current place.
+    mutating func report(_ code: VerdictCode, expected: String, found: String, location: PlanLocation?) {
+        report(code, path: nil, expected: expected, found: found, location: location)
     }
 
     private mutating func report(
@@ -61,7 +44,7 @@ extension PayloadEncoder {
         found: String,
         location: PlanLocation? = nil
     ) {
-        guard violations.count < Rejection.maximumViolations else { return }
+        guard isDescribed(code) else { return }
         let current = current
         violations.append(
             Violation(

@@ -1,4 +1,4 @@
-import EventValidation
+import EventModel
 import Foundation
 
 /// Writes an event of the app's as the JSON that the engine checks and stores.
@@ -28,7 +28,7 @@ struct RecordWriter {
     }
 
     private mutating func appendString(_ text: String) {
-        ViolationEncoding.appendString(text, to: &bytes)
+        JSONString.append(text, to: &bytes)
     }
 
     private mutating func appendMembers(_ members: [String: Any]) throws(RecordError) {

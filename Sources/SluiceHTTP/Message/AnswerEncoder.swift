@@ -1,3 +1,4 @@
+import EventModel
 import EventValidation
 import NIOCore
 
@@ -117,25 +118,25 @@ enum AnswerEncoder {
         bytes.append(contentsOf: String(rejection.index).utf8)
         bytes.append(contentsOf: #","id":"#.utf8)
         if let id = rejection.id {
-            ViolationEncoding.appendString(id, to: &bytes)
+            JSONString.append(id, to: &bytes)
         } else {
             bytes.append(contentsOf: "null".utf8)
         }
         bytes.append(contentsOf: #","errors":"#.utf8)
-        ViolationEncoding.appendJSON(of: rejection.violations, to: &bytes)
+        rejection.violations.appendJSON(to: &bytes)
         bytes.append(UInt8(ascii: "}"))
     }
 
     private static func error(code: String, message: String, reasons: [String] = []) -> [UInt8] {
         var bytes = Array(#"{"error":{"code":"#.utf8)
-        ViolationEncoding.appendString(code, to: &bytes)
+        JSONString.append(code, to: &bytes)
         bytes.append(contentsOf: #","message":"#.utf8)
-        ViolationEncoding.appendString(message, to: &bytes)
+        JSONString.append(message, to: &bytes)
         if !reasons.isEmpty {
             bytes.append(contentsOf: #","reasons":["#.utf8)
             for (position, reason) in reasons.enumerated() {
                 if position > 0 { bytes.append(UInt8(ascii: ",")) }
-                ViolationEncoding.appendString(reason, to: &bytes)
+                JSONString.append(reason, to: &bytes)
             }
             bytes.append(UInt8(ascii: "]"))
         }

@@ -78,7 +78,7 @@ struct NoMemoryTests {
         let report = try run.report()
         #expect(report.rejected == 0)
         #expect(report.accepted == 1)
-        #expect(report.failures == ["-: There was no memory to check events. [no-memory]"])
+        #expect(report.failures == ["-: There was not enough memory to check events. [no-memory]"])
     }
 }
 #endif

@@ -10,13 +10,13 @@ struct CalendarDateTests {
         return date.description == text && CalendarDate(text) == date && Int(date.daysSince1970) == day
     }
 
-    @Test("agree with counting, on days throughout the years 0000 to 9999")
+    @Test("agree with a calendar that counts days, throughout the years 0000 to 9999")
     func sampled() {
         let days = stride(from: ReferenceCalendar.firstDays[0], to: ReferenceCalendar.firstDays[10_000], by: 211)
         #expect(days.allSatisfy(Self.agrees))
     }
 
-    @Test("agree with counting, at both ends of every year and about every end of February")
+    @Test("agree with a calendar that counts days, at the start and end of every year and around the end of February")
     func edges() {
         for year in 0..<10_000 {
             let first = ReferenceCalendar.firstDays[year]
@@ -28,14 +28,14 @@ struct CalendarDateTests {
     }
 
     @Test(
-        "agree with counting, on every day of a leap year and of the others",
+        "agree with a calendar that counts days, on every day of leap years and other years",
         arguments: [0, 1900, 1970, 2000, 2023, 9999]
     )
     func wholeYear(year: Int) {
         #expect((ReferenceCalendar.firstDays[year]..<ReferenceCalendar.firstDays[year + 1]).allSatisfy(Self.agrees))
     }
 
-    @Test("that do not exist are not read")
+    @Test("that do not exist are nil")
     func nonexistent() {
         for year in [0, 1600, 1900, 2000, 2023, 2024, 9999] {
             for month in 0...13 {
@@ -50,7 +50,7 @@ struct CalendarDateTests {
     }
 
     @Test(
-        "in another form are not read",
+        "in another format are nil",
         arguments: [
             "", "2020", "2020-1-01", "2020-01-1", "20200101", "2020-01-01 ", " 2020-01-01", "2020/01/01", "2020-01/01",
             "-020-01-01",
@@ -61,7 +61,7 @@ struct CalendarDateTests {
         #expect(CalendarDate(text) == nil)
     }
 
-    @Test("stay within the years 0000 to 9999")
+    @Test("are clamped to the years 0000 to 9999")
     func clamped() {
         #expect(CalendarDate(daysSince1970: .min).description == "0000-01-01")
         #expect(CalendarDate(daysSince1970: .max).description == "9999-12-31")

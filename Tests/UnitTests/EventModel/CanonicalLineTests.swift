@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "fields that a line leaves out are nil, whatever the context and the payload hold",
+        "absent fields are nil, whatever the context and the payload contain",
         arguments: [
             (#","payload":{"userId":"p"}}"#, nil, nil, nil),
             (#","context":{"userId":"c","sessionId":"c"},"payload":{}}"#, nil, nil, nil),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "escapes are resolved, and do not end a string too early",
+        "escapes are resolved, and do not end a string early",
         arguments: [
             (#"a\"b"#, "a\"b"), (#"a\\"#, "a\\"), (#"\/\b\f\n\r\t"#, "/\u{8}\u{C}\n\r\t"), (#"Zo\u00eb"#, "Zoë"),
             (#"\ud83d\ude42!"#, "🙂!"), (#"\ud83d?"#, "\u{FFFD}?"), (#"\u12"#, #"\u12"#), ("日本", "日本"),
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("a field without an escape is lent, not copied")
+    @Test("a field without escapes is not copied")
     func noCopy() throws {
         try withLine(Self.head + #","userId":"u-1","payload":{}}"#) { line in
             let field = try #require(line.userID)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("a line that is cut anywhere in its envelope is nil, and never a trap")
+    @Test("a line that is cut anywhere in its envelope is nil, and does not trap")
     func everyCut() {
         let text = Self.head + #","userId":"u-1\n"}"#
         let envelope = Self.head.utf8.count
@@ -74,7 +74,7 @@ import Testing
         #expect(isLine(Array(text.utf8)))
     }
 
-    @Test("bytes that are no canonical line are nil, or a line whose ranges lie in it")
+    @Test("arbitrary bytes are nil, or a line whose ranges are within it")
     func anyBytes() {
         var random = SystemRandomNumberGenerator()
         let text = Array((Self.head + #","userId":"u-1","anonymousId":"a\\","sessionId":"s","payload":{}}"#).utf8)

@@ -29,7 +29,7 @@ struct EventIDTests {
         #expect(EventID(high: high, low: low).description == text)
     }
 
-    @Test("no other character is taken in any place of the text form")
+    @Test("no other character is accepted at any position of the text form")
     func otherCharacters() {
         let text = Array("01234567-89ab-cdef-fedc-ba9876543210".utf8)
         for place in text.indices {
@@ -59,7 +59,7 @@ struct EventIDTests {
         #expect(last.description == "e677d21f-dbff-7000-8000-000000000000")
     }
 
-    @Test("the order is that of the text form, and for ids of one version that of time")
+    @Test("ids are ordered like their text, and ids of one version by time")
     func order() {
         var source = CaseSource(seed: CaseSource.runSeed)
         var ids = (0..<300).map { _ in EventID(high: source.next(), low: source.next()) }
@@ -70,14 +70,14 @@ struct EventIDTests {
         #expect(byTime == byTime.sorted())
     }
 
-    @Test("ids of one generator ascend, within a millisecond, too")
+    @Test("the ids of a generator ascend, even within a millisecond")
     func ascending() {
         var generator = EventIDGenerator()
         let ids = (0..<30_000).map { generator.next(at: Timestamp(microseconds: 5_000_000 + Int64($0 / 10))) }
         #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("made ids do not repeat, in one millisecond or between two generators")
+    @Test("generated ids are unique, within a millisecond and across generators")
     func unique() {
         var (one, other) = (EventIDGenerator(), EventIDGenerator())
         let time = Timestamp(microseconds: 1_000_000)
@@ -86,7 +86,7 @@ struct EventIDTests {
         #expect(ids.allSatisfy { $0.high >> 16 == 1000 && $0.high >> 12 & 0xF == 7 && $0.low >> 62 == 2 })
     }
 
-    @Test("a seed of zeros is no trap for the generator")
+    @Test("a generator with a seed of zeros works")
     func zeroSeed() {
         struct Zeros: RandomNumberGenerator {
             func next() -> UInt64 { 0 }

@@ -15,7 +15,7 @@ struct ExactDecimalLawTests {
         }
     }
 
-    @Test("a number is read where a slow reader reads one, and is written as that writes it")
+    @Test("reads and writes the same numbers as a simple reference implementation")
     func reading() {
         var source = CaseSource(seed: CaseSource.runSeed)
         for text in Self.numbers(3000, &source) {
@@ -27,7 +27,7 @@ struct ExactDecimalLawTests {
         }
     }
 
-    @Test("two numbers compare as their digits do, and equal ones have one hash")
+    @Test("numbers compare like their digits, and equal numbers have the same hash")
     func comparing() throws {
         var source = CaseSource(seed: CaseSource.runSeed)
         let numbers = Self.numbers(160, &source).compactMap { text in
@@ -45,7 +45,7 @@ struct ExactDecimalLawTests {
     }
 
     @Test(
-        "whole numbers at the ends of Int64",
+        "whole numbers at the limits of Int64",
         arguments: [
             ("9223372036854775807", .max), ("9223372036854775808", nil), ("-9223372036854775808", .min),
             ("-9223372036854775809", nil),

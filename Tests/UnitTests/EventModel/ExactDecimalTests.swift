@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Exact decimals")
 struct ExactDecimalTests {
-    @Test("the order is that of the numbers")
+    @Test("are ordered by value")
     func order() throws {
         let ascending = [
             "-1e999", "-12.5", "-12", "-0.10001", "-0.1", "0", "1e-999", "0.09", "0.1", "0.10000000000000000000001",
@@ -18,7 +18,7 @@ struct ExactDecimalTests {
         }
     }
 
-    @Test("zeros and exponents do not make another number")
+    @Test("are equal whatever their trailing zeros and exponents")
     func equality() {
         #expect(ExactDecimal("2.5") == ExactDecimal("2.500"))
         #expect(ExactDecimal("2.5") == ExactDecimal("25e-1"))
@@ -30,21 +30,21 @@ struct ExactDecimalTests {
     }
 
     @Test(
-        "what JSON does not write is no number",
+        "text that is not a JSON number is nil",
         arguments: ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x1", "1 ", " 1", "1,5", "nan", "1e1000", "--1"]
     )
     func refused(text: String) {
         #expect(ExactDecimal(text) == nil)
     }
 
-    @Test("zeros before the digits of an exponent do not count")
+    @Test("leading zeros of an exponent are ignored")
     func paddedExponents() {
         #expect(ExactDecimal("1e000000000002")?.description == "100")
         #expect(ExactDecimal("1E-00000001")?.description == "0.1")
         #expect(ExactDecimal("5e0000000000")?.description == "5")
     }
 
-    @Test("a thousand digits are read, one more is not")
+    @Test("have at most 1,000 digits")
     func length() {
         #expect(ExactDecimal(String(repeating: "9", count: 1000)) != nil)
         #expect(ExactDecimal(String(repeating: "9", count: 1001)) == nil)

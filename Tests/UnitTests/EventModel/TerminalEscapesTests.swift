@@ -1,7 +1,7 @@
 import EventModel
 import Testing
 
-@Suite("What a terminal would obey")
+@Suite("Terminal escapes")
 struct TerminalEscapesTests {
     private static func escaped(_ text: String, keepingLines: Bool = false) -> String {
         var bytes: [UInt8] = []
@@ -10,7 +10,7 @@ struct TerminalEscapesTests {
     }
 
     @Test(
-        "every control character, separator of lines and mark of direction is escaped, and every other character stays"
+        "control characters, line separators and direction marks are escaped, and no other character"
     )
     func scalars() {
         for value in UInt32(0)...0x30FF {
@@ -25,7 +25,7 @@ struct TerminalEscapesTests {
         }
     }
 
-    @Test("bytes that are not UTF-8 are replaced, and no terminal gets one that it might obey")
+    @Test("invalid UTF-8 is replaced, so that no terminal receives a control character in it")
     func bytes() {
         for byte in UInt8(0x80)...0xFF {
             var bytes: [UInt8] = []
@@ -34,7 +34,7 @@ struct TerminalEscapesTests {
         }
     }
 
-    @Test("line feeds and tabs stay where lines are wanted, and nothing else does")
+    @Test("line feeds and tabs are kept if lines are wanted, and nothing else")
     func lines() {
         #expect(Self.escaped("a\n\tb\r\u{1B}", keepingLines: true) == "a\n\tb\\u000d\\u001b")
         #expect(Self.escaped("a\n\tb") == #"a\u000a\u0009b"#)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Timestamps")
 struct TimestampTests {
-    @Test("agree with a slow reading of RFC 3339, whether they are well formed or not")
+    @Test("agree with a simple reader of RFC 3339, whether they are valid or not")
     func agreement() {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<4000 {
@@ -18,7 +18,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("are read alike by a reader that remembers the last date")
+    @Test("are read in the same way by a reader that caches the last date")
     func reader() {
         var source = CaseSource(seed: CaseSource.runSeed)
         var reader = TimestampReader()
@@ -38,7 +38,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("are written alike by a writer that remembers the last one")
+    @Test("are written in the same way by a writer that caches the last text")
     func writer() {
         var source = CaseSource(seed: CaseSource.runSeed)
         var writer = TimestampWriter()
@@ -62,7 +62,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("keep the number of digits that came, up to six", arguments: 0...9)
+    @Test("keep the number of fractional digits, up to six", arguments: 0...9)
     func fractionDigits(count: Int) throws {
         let digits = String("123456789".prefix(count))
         let time = try #require(Timestamp("2020-02-29T12:34:56" + (count > 0 ? "." + digits : "") + "Z"))
@@ -70,14 +70,14 @@ struct TimestampTests {
         #expect(time.description == "2020-02-29T12:34:56" + (count > 0 ? "." + digits.prefix(6) : "") + "Z")
     }
 
-    @Test("stay within the years 0000 to 9999, and six digits")
+    @Test("are clamped to the years 0000 to 9999 and six digits")
     func clamped() {
         #expect(Timestamp(microseconds: .min, fractionDigits: 200).description == "0000-01-01T00:00:00.000000Z")
         #expect(Timestamp(microseconds: .max, fractionDigits: 0).description == "9999-12-31T23:59:59Z")
     }
 
     @Test(
-        "round milliseconds down, before 1970 too",
+        "round milliseconds down, also before 1970",
         arguments: [
             (0, 0), (999, 0), (1000, 1), (-1, -1), (-1000, -1), (-1001, -2), (1_700_000_000_123_999, 1_700_000_000_123),
         ] as [(Int64, Int64)]
@@ -86,7 +86,7 @@ struct TimestampTests {
         #expect(Timestamp(microseconds: microseconds).milliseconds == milliseconds)
     }
 
-    @Test("are ordered by the moment, whatever their precision")
+    @Test("are ordered by time, whatever their precision")
     func order() throws {
         let (early, late) = (
             try #require(Timestamp("2020-01-01T00:00:00.9999999Z")), try #require(Timestamp("2020-01-01T00:00:01Z"))

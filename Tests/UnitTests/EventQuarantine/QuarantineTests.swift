@@ -279,18 +279,16 @@ struct QuarantineTests {
 }
 
 @Suite("Verdicts as JSON")
-struct ViolationEncodingTests {
+struct ViolationJSONTests {
     @Test("a verdict has the place in the plan where it has one")
     func members() {
         var bytes: [UInt8] = []
         let place = PlanLocation(file: "a.plist", line: 1, column: 2)
-        ViolationEncoding.appendJSON(
-            of: [
-                Violation(code: .unknownEvent, path: "$.name", expected: "a name of the plan", found: "another"),
-                Violation(code: .tooLong, path: "$", expected: "x", found: "y", location: place),
-            ],
-            to: &bytes
-        )
+        let violations = [
+            Violation(code: .unknownEvent, path: "$.name", expected: "a name of the plan", found: "another"),
+            Violation(code: .tooLong, path: "$", expected: "x", found: "y", location: place),
+        ]
+        violations.appendJSON(to: &bytes)
         let first = #"{"code":"unknown-event","path":"$.name","expected":"a name of the plan","found":"another"}"#
         let second = #"{"code":"too-long","path":"$","expected":"x","found":"y","plan":"a.plist:1:2"}"#
         #expect(String(decoding: bytes, as: UTF8.self) == "[\(first),\(second)]")
@@ -300,7 +298,7 @@ struct ViolationEncodingTests {
     func escaping() throws {
         let text = (0..<0x80).map { String(UnicodeScalar(UInt8($0))) }.joined() + "é\u{2028}\u{2029}🙂\u{FFFD}"
         var bytes: [UInt8] = []
-        ViolationEncoding.appendString(text, to: &bytes)
+        JSONString.append(text, to: &bytes)
         #expect(bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F })
         let read = try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) as? String
         #expect(read == text)
@@ -309,7 +307,7 @@ struct ViolationEncodingTests {
     @Test("no violations are an empty array")
     func empty() {
         var bytes: [UInt8] = []
-        ViolationEncoding.appendJSON(of: [], to: &bytes)
+        [Violation]().appendJSON(to: &bytes)
         #expect(bytes == Array("[]".utf8))
     }
 }

@@ -4,14 +4,14 @@ import EventValidation
 import TestCases
 import Testing
 
-/// Both implementations are given the same plans and events, and must say the same.
+/// Both implementations check the same plans and events, and must give the same result.
 ///
-/// `SLUICE_PROPERTY_SEED=<seed>` has a run again.
-@Suite("The validator and a straightforward second implementation", .serialized)
+/// `SLUICE_PROPERTY_SEED=<seed>` repeats a run.
+@Suite("The validator and a simple reference implementation", .serialized)
 struct AgreementTests {
     static let arrival = Timestamp(microseconds: 1_700_000_000_123_456)
 
-    @Test("say the same of single events", arguments: 0..<8)
+    @Test("agree on single events", arguments: 0..<8)
     func singleEvents(part: Int) {
         let seed = CaseSource.runSeed &+ UInt64(part)
         var source = CaseSource(seed: seed)
@@ -32,7 +32,7 @@ struct AgreementTests {
         }
     }
 
-    @Test("say the same of lines and of arrays", arguments: [BodyFormat.lines, .document])
+    @Test("agree on lines and on arrays", arguments: [BodyFormat.lines, .document])
     func manyEvents(format: BodyFormat) {
         let seed = CaseSource.runSeed &+ (format == .lines ? 100 : 200)
         var source = CaseSource(seed: seed)
@@ -47,7 +47,7 @@ struct AgreementTests {
         }
     }
 
-    @Test("say the same of an array that is taken apart element by element")
+    @Test("agree on an array that is parsed element by element")
     func largeArray() {
         let seed = CaseSource.runSeed &+ 300
         var source = CaseSource(seed: seed)

@@ -19,7 +19,7 @@ struct BatchLimitTests {
         return try #require(EventValidator(catalog: .sample).check(all, as: .lines).batch).byteCount
     }
 
-    @Test("lets a body pass whose events take just so many bytes")
+    @Test("accepts a body whose events take exactly this number of bytes")
     func within() throws {
         let validator = EventValidator(catalog: .sample, maximumBatchBytes: try Self.byteCount(events: 10))
         for (body, format) in Self.bodies(events: 10) {
@@ -28,7 +28,7 @@ struct BatchLimitTests {
     }
 
     @Test(
-        "refuses a body with one more event as a whole, with a verdict that says so, and the next is judged by itself"
+        "refuses a body with one more event as a whole, with a verdict that says so, and does not affect the next body"
     )
     func beyond() throws {
         let limit = try Self.byteCount(events: 10)
@@ -41,7 +41,7 @@ struct BatchLimitTests {
         }
     }
 
-    @Test("is what the journal takes in one commit, and no byte less, and far from where a batch's offsets end")
+    @Test("is the size of the journal's largest commit, and far below the range of a batch's offsets")
     func fits() throws {
         let configuration = JournalConfiguration(minimumFreeBytes: 0)
         var writer = JournalWriter(try Journal(SimulatedFileSystem(seed: 1), configuration: configuration, now: 0))

@@ -14,7 +14,7 @@ struct BatchTests {
 
     func line(_ batch: EventBatch, _ index: Int) -> String { String(decoding: batch.line(at: index), as: UTF8.self) }
 
-    @Test("holds its lines in their order, and each line alone")
+    @Test("gives its lines in their order, together and one by one")
     func lines() throws {
         let batch = try batch()
         let lines = (0..<batch.count).map { line(batch, $0) }
@@ -23,7 +23,7 @@ struct BatchTests {
         #expect(zip(batch.entries, lines).allSatisfy { $1.contains("\"id\":\"\($0.id)\"") })
     }
 
-    @Test("of only some events holds their lines and entries, and nothing else")
+    @Test("of some of its events has only their lines and entries")
     func selecting() throws {
         let batch = try batch()
         let selected = try #require(batch.selecting { $0.definitionIndex == 2 })
@@ -32,14 +32,14 @@ struct BatchTests {
         #expect(selected.byteCount == selected.lines.count)
     }
 
-    @Test("of all events is itself, and of none is nothing")
+    @Test("of all its events is the same batch, and of none is nil")
     func selectingAllOrNone() throws {
         let batch = try batch()
         #expect(batch.selecting { _ in true } === batch)
         #expect(batch.selecting { _ in false } == nil)
     }
 
-    @Test("is sliced for each tracker into the events that name it")
+    @Test("is sliced into the events of each tracker")
     func slices() throws {
         let batch = try batch()
         let wanted = ["console": [0, 1, 3, 5, 6], "postgres": [1, 5], "kafka": [2, 4]]
@@ -51,14 +51,14 @@ struct BatchTests {
         #expect(EventSlice(batch, for: batch.catalog.mask(ofTracker: "nobody")) == nil)
     }
 
-    @Test("that goes whole to one tracker is one slice without a list")
+    @Test("that goes to one tracker as a whole is one slice without a list of positions")
     func uniform() throws {
         let batch = try #require(try EventValidator.sample().check("[\(Sent.open("")),\(Sent.open(""))]").batch)
         let slice = try #require(EventSlice(batch, for: batch.catalog.mask(ofTracker: "Kafka")))
         #expect(slice.count == 2 && slice.byteCount == batch.byteCount)
     }
 
-    @Test("can be sliced again, and the parts are the whole")
+    @Test("can be sliced again, and the parts add up to the whole")
     func subslices() throws {
         let batch = try batch()
         let slice = try #require(EventSlice(batch, for: batch.catalog.mask(ofTracker: "console")))

@@ -22,23 +22,23 @@ struct CanonicalFormTests {
          "time":"2010-12-01T08:26:00Z","name":"Item Purchased","id":"0190a2b4-0000-7000-8000-000000000001"}
         """#
 
-    @Test("has the envelope's keys and the plan's in their order, and not a space")
+    @Test("has the keys of the envelope and the plan in their order, and no spaces")
     func order() throws {
         #expect(try EventValidator.sample().check(Self.shuffled).lines == [Self.whole])
     }
 
-    @Test("is its own canonical form, so that a replay changes nothing")
+    @Test("is its own canonical form, so a replay changes nothing")
     func idempotent() throws {
         #expect(try EventValidator.sample(acceptsReceivedAt: true).check(Self.whole).lines == [Self.whole])
     }
 
-    @Test("has additional properties behind the plan's, as they came")
+    @Test("has additional properties after the plan's, in the order of the sender")
     func additional() throws {
         let event = Sent.open(#""z":1,"y":{"b":[],"a":1.0},"a":2,"x":"\/""#)
         #expect(try EventValidator.sample().payload(of: event) == #"{"a":2,"z":1,"y":{"b":[],"a":1},"x":"/"}"#)
     }
 
-    @Test("has an empty payload where there is none")
+    @Test("has an empty payload if the event has none")
     func emptyPayload() throws {
         #expect(try EventValidator.sample().payload(of: Sent.ping()) == "{}")
         #expect(try EventValidator.sample().payload(of: Sent.ping(#","payload":{}"#)) == "{}")

@@ -57,7 +57,7 @@ struct DecimalTests {
         #expect(try payload("\"d\":\"\(canonical)\"") == "{\"d\":\"\(canonical)\"}", "and is its own canonical form")
     }
 
-    @Test("finds the digits of each number among other values")
+    @Test("keeps the digits of each number among other values")
     func amongOthers() throws {
         let event =
             #"{"name":"D","context":{"1":[-1,2.5,"3",{"4":5e5}],"6":true},"payload":{"limited":1.10,"d":-2.200}}"#
@@ -79,7 +79,7 @@ struct DecimalTests {
         )
     }
 
-    @Test("has at most 1,000 digits, its exponent written out")
+    @Test("has at most 1,000 digits, including those of its exponent")
     func length() throws {
         let longest = "0." + String(repeating: "9", count: 999)
         #expect(try payload("\"d\":\"\(longest)\"") == "{\"d\":\"\(longest)\"}")
@@ -98,17 +98,17 @@ struct DecimalTests {
     }
 
     @Test(
-        "has at most 64 digits from its exponent, so that little text stays little",
+        "has at most 64 digits from its exponent, so that a short text remains short",
         arguments: ["1e68", "1e-68", "1e70", "-1e-70", "1e999"]
     )
     func exponent(sent: String) throws {
-        let verdict = ["out-of-range $.payload.d: decimal, at most 64 digits of it from an exponent / more (1)"]
+        let verdict = ["out-of-range $.payload.d: decimal whose exponent adds at most 64 digits / more (1)"]
         #expect(try self.verdict("\"d\":\"\(sent)\"") == verdict)
         // As the exported schema's comment has it: 64 always, and more where little is added.
         for sent in ["1e64", "1e-64", "1e67", "1e-67"] { #expect(try self.verdict("\"d\":\"\(sent)\"") == []) }
     }
 
-    @Test("keeps its limits exactly")
+    @Test("is compared with its limits exactly")
     func limits() throws {
         let beyond =
             "out-of-range $.payload.limited: decimal, at least -0.10 and at most 99999999999999999999.99 / a value out of range (2)"
@@ -133,7 +133,7 @@ struct DecimalTests {
     }
 
     @Test(
-        "is a number or a string and nothing else",
+        "is a number or a string, and nothing else",
         arguments: [("true", "boolean"), ("[1]", "array"), ("null", "null")]
     )
     func otherTypes(sent: String, kind: String) throws {

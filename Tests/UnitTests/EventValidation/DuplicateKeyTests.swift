@@ -2,7 +2,7 @@ import EventValidation
 import TestCases
 import Testing
 
-@Suite("A key that comes twice")
+@Suite("A duplicate key")
 struct DuplicateKeyTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -46,14 +46,14 @@ struct DuplicateKeyTests {
         #expect(summary == ["malformed-json \(sent.path): each key once / the key again"])
     }
 
-    @Test("is one violation for each time that it comes again", arguments: [3, 20])
+    @Test("is one violation for each repetition", arguments: [3, 20])
     func again(times: Int) throws {
         let members = (0..<times).map { _ in #""k":0"# }.joined(separator: ",")
         let verdicts = try EventValidator.sample().check(Sent.ping(",\"context\":{\(members)}")).verdicts
         #expect(verdicts == [[String](repeating: "malformed-json $.context.k", count: min(10, times - 1))])
     }
 
-    @Test("is no violation in different objects, nor where only the case or the composition differs")
+    @Test("is not a violation in different objects, or if the case or the Unicode composition differs")
     func distinct() throws {
         let event = Sent.ping(
             #","context":{"a":{"a":[{"a":1},{"a":1}]},"A":1,"\u00e9":1,"e\u0301":1,"a ":1,"a\u0001":1}"#

@@ -43,7 +43,7 @@ struct EnumerationTests {
     }
 
     @Test(
-        "holds equal values, however they are written",
+        "contains equal values, however they are written",
         arguments: [
             #""text":"a\"b""#, #""text":"\u00e9""#, #""text":"""#, #""integer":1"#, #""integer":1.0"#,
             #""integer":-9223372036854775808"#, #""number":0"#, #""number":-0.0"#, #""number":25e-1"#,
@@ -58,7 +58,7 @@ struct EnumerationTests {
     }
 
     @Test(
-        "holds no others",
+        "contains no other values",
         arguments: [
             #""text":"A\"B""#, #""text":"e\u0301""#, #""integer":2"#, #""number":1e17"#, #""number":2.5000001"#,
             #""truth":false"#,
@@ -72,7 +72,7 @@ struct EnumerationTests {
         #expect(try verdicts(member) == [["not-in-enum $.payload.\(name)"]])
     }
 
-    @Test("is told in full up to ten values")
+    @Test("is listed in the verdict, up to ten values")
     func long() throws {
         let values = (1...12).map { PlanValue.integer($0) }
         let definition = EventDefinition(

@@ -13,7 +13,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "is a UUID in its one text form",
+        "is a UUID in its text form",
         arguments: [
             "", "0190a2b4abcd4ef08000000000000001", "{0190a2b4-abcd-4ef0-8000-000000000001}",
             "0190a2b4-abcd-4ef0-8000-00000000000g",
@@ -25,7 +25,7 @@ struct IdentityTests {
         #expect(try EventValidator.sample().check(Sent.ping(",\"id\":\"\(text)\"")).verdicts == [["invalid-id $.id"]])
     }
 
-    @Test("is one of version 7 with the time of arrival, where the event brings none")
+    @Test("is a UUID of version 7 with the time of arrival, if the event has none")
     func assigned() throws {
         let body =
             "[" + Array(repeating: Sent.ping(#","time":"2010-12-01T08:26:00Z""#), count: 1000).joined(separator: ",")
@@ -44,7 +44,7 @@ struct IdentityTests {
             ?? []
     }
 
-    @Test("is derived from a line: version 8, led by the event's milliseconds")
+    @Test("is derived from a line: version 8, with the event's milliseconds in front")
     func derivedLayout() throws {
         let id = try #require(try derived(Sent.ping(#","time":"2010-12-01T08:26:00.1239Z""#)).first)
         #expect(id.high >> 16 == 1_291_191_960_123)
@@ -52,7 +52,7 @@ struct IdentityTests {
         #expect(id.low >> 62 == 2)
     }
 
-    @Test("is derived as the same each time, and as another for another place or file")
+    @Test("is derived from the line, its number and its file, and the same each time")
     func derivedDigest() throws {
         let line = Sent.ping(#","time":"2010-12-01T08:26:00Z""#)
         let body = "\(line)\n\(line)\n\(line) \n"
@@ -63,7 +63,7 @@ struct IdentityTests {
         #expect(Set(ids.map { $0.high >> 16 }).count == 1)
     }
 
-    @Test("is derived alike however the lines are cut into bodies")
+    @Test("is derived in the same way however the lines are split into bodies")
     func derivedInPieces() throws {
         let lines = (0..<20).map { Sent.ping(",\"userId\":\"\($0)\"") }
         let whole = try derived(lines.joined(separator: "\n"))
@@ -77,7 +77,7 @@ struct IdentityTests {
         #expect(pieces == whole)
     }
 
-    @Test("is led by zeros where an event has no time, for its arrival is another each time")
+    @Test("has zeros in front if an event has no time, because its arrival differs each time")
     func derivedWithoutTime() throws {
         let id = try #require(try derived(Sent.ping()).first)
         #expect(id.high >> 16 == 0 && id.high >> 12 & 0xF == 8 && id.low >> 62 == 2)
@@ -89,13 +89,13 @@ struct IdentityTests {
         #expect(try later.check(Sent.ping(), as: .lines).batch?.entries.first?.id == id)
     }
 
-    @Test("is not derived where the line states one")
+    @Test("is not derived if the line states one")
     func statedInALine() throws {
         let id = "0190a2b4-abcd-4ef0-8000-000000000001"
         #expect(try derived(Sent.ping(",\"id\":\"\(id)\"")).map(\.description) == [id])
     }
 
-    @Test("before 1970 is led by zeros")
+    @Test("has zeros in front before 1970")
     func beforeTheEpoch() throws {
         #expect(try derived(Sent.ping(#","time":"1969-12-31T23:59:59.999Z""#)).map { $0.high >> 16 } == [0])
     }

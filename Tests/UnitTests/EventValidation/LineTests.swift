@@ -7,7 +7,7 @@ struct LineTests {
     let validator = EventValidator.sample()
 
     @Test(
-        "a broken line is one rejection, and its neighbours are taken",
+        "an invalid line is one rejection, and the lines around it are accepted",
         arguments: [
             "{", "}", "{\"name\":\"Ping\"", "garbage", "{\"name\":\"Ping\"}}", "{\"name\":\"Ping\"},",
             "{\"name\":\"Ping\"}{\"name\":\"Ping\"}",
@@ -24,7 +24,7 @@ struct LineTests {
         #expect(checked.lines.count == 2)
     }
 
-    @Test("empty lines do not count as events, but as lines")
+    @Test("empty lines count as lines, but not as events")
     func emptyLines() throws {
         let checked = try validator.check("\n\n{}\n \t\r\n\(Sent.ping())\n\n5\n\r\n", as: .lines)
         #expect(checked.rejections.map(\.index) == [0, 2])
@@ -42,31 +42,31 @@ struct LineTests {
         #expect(checked.batch?.entries.map(\.definitionIndex) == [2, 1, 2])
     }
 
-    @Test("nothing at all is no event", arguments: ["", "\n", " ", "\r\n\r\n", "\u{FEFF}", "\u{FEFF}\n"])
+    @Test("an empty body has no events", arguments: ["", "\n", " ", "\r\n\r\n", "\u{FEFF}", "\u{FEFF}\n"])
     func nothing(body: String) throws {
         let checked = try validator.check(body, as: .lines)
         #expect(checked.batch == nil && checked.rejections.isEmpty && checked.count == 0)
     }
 
-    @Test("a byte order mark before the first line is no part of it")
+    @Test("a byte order mark before the first line is ignored")
     func byteOrderMark() throws {
         #expect(try validator.check("\u{FEFF}\(Sent.ping())\n\(Sent.ping())", as: .lines).lines.count == 2)
     }
 
-    @Test("an array in a line is no event")
+    @Test("an array in a line is not an event")
     func array() throws {
         let checked = try validator.check("[\(Sent.ping())]\n\(Sent.ping())", as: .lines)
         #expect(checked.summary == ["wrong-type $: an object with a name / array"])
         #expect(checked.lines.count == 1)
     }
 
-    @Test("a carriage return in the middle of a line is white space between values and nothing in a string")
+    @Test("a carriage return within a line is white space between values, and invalid in a string")
     func carriageReturn() throws {
         #expect(try validator.check("{\"name\":\r\"Ping\"}", as: .lines).lines.count == 1)
         #expect(try validator.check("{\"name\":\"Ping\r\"}", as: .lines).verdicts == [["malformed-json $"]])
     }
 
-    @Test("line numbers go on from body to body, indexes do not")
+    @Test("line numbers continue from body to body, and indexes start again")
     func severalBodies() throws {
         let validator = EventValidator.sample()
         #expect(try validator.check("\(Sent.ping())\n\n5\n", as: .lines).rejections.map(\.line) == [3])
@@ -75,7 +75,7 @@ struct LineTests {
         #expect(second.rejections.map(\.index) == [1])
     }
 
-    @Test("numbers beyond and nesting beyond spoil their own line only")
+    @Test("an oversized number or deep nesting affects only its own line")
     func beyondTheParser() throws {
         let deep = Sent.ping(
             ",\"context\":" + String(repeating: "{\"a\":", count: 2000) + "1" + String(repeating: "}", count: 2000)

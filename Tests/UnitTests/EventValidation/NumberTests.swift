@@ -37,7 +37,7 @@ struct NumberTests {
     }
 
     @Test(
-        "is an integer when it is whole, however it is written",
+        "is an integer if it is whole, however it is written",
         arguments: [
             ("0", "0"), ("-0", "0"), ("-0.0", "0"), ("1.0", "1"), ("1e3", "1000"), ("1.5E1", "15"), ("100e-2", "1"),
             ("-12.00", "-12"), ("9223372036854775807", "9223372036854775807"),
@@ -51,7 +51,7 @@ struct NumberTests {
     }
 
     @Test(
-        "is no integer when anything stands behind its point, though a double would not show it",
+        "is not an integer if it has a fraction, even one that a double would lose",
         arguments: [
             "1.5", "0.1", "1e-1", "4503599627370497.3", "1.00000000000000000001", "9007199254740993.5", "1e-400",
         ]
@@ -61,7 +61,7 @@ struct NumberTests {
     }
 
     @Test(
-        "is out of an integer's range beyond 64 signed bits",
+        "is out of an integer's range if it does not fit into 64 signed bits",
         arguments: ["9223372036854775808", "18446744073709551615", "9223372036854775808.0", "1e19", "-1e300"]
     )
     func beyondInt64(sent: String) throws {
@@ -70,12 +70,12 @@ struct NumberTests {
         )
     }
 
-    @Test("keeps the limits of the plan, the limit itself allowed", arguments: ["-1", "0", "1", "1.0", "-1e0"])
+    @Test("may be equal to a limit of the plan", arguments: ["-1", "0", "1", "1.0", "-1e0"])
     func withinLimits(sent: String) throws {
         #expect(try verdict("\"small\":\(sent)") == [])
     }
 
-    @Test("breaks the limits of the plan just beyond them", arguments: ["-2", "2", "2.0", "-2e0"])
+    @Test("may not exceed a limit of the plan", arguments: ["-2", "2", "2.0", "-2e0"])
     func beyondLimits(sent: String) throws {
         #expect(
             try verdict("\"small\":\(sent)")
@@ -84,7 +84,7 @@ struct NumberTests {
     }
 
     @Test(
-        "beyond a double or beyond 64 bits makes its event out of range",
+        "outside the range of a double or of 64 bits makes its event out of range",
         arguments: [
             "1e400", "-1e400", "18446744073709551616", "-9223372036854775809", "123456789012345678901234567890",
         ]
@@ -96,7 +96,7 @@ struct NumberTests {
     }
 
     @Test(
-        "in its canonical form is the shortest that reads back the same",
+        "has the shortest canonical form that reads back as the same value",
         arguments: [
             ("6.0", "6"), ("2.50", "2.5"), ("0.10", "0.1"), ("-0.0", "0"), ("-0", "0"), ("1e2", "100"),
             ("0.000001", "0.000001"),
@@ -111,7 +111,7 @@ struct NumberTests {
     }
 
     @Test(
-        "with a form of its own is no JSON",
+        "in another format is malformed JSON",
         arguments: ["01", "1.", ".5", "+1", "-", "1e", "1e+", "0x1", "1_000", "NaN", "Infinity", "--1", "1.5.5"]
     )
     func malformed(sent: String) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The list of an event's problems")
 struct ProblemListTests {
-    @Test("holds all of them, not only the first")
+    @Test("has all of them, and not only the first")
     func all() throws {
         let event = #"""
             {"id":"x","nom":1,"userId":2,"time":"t","name":"Item Purchased","context":{"a":1,"a":2},
@@ -32,7 +32,7 @@ struct ProblemListTests {
         #expect(rejection.violations.map(\.path) == (0..<10).map { "$.payload.lines[\($0)].name" })
     }
 
-    @Test("begins anew with each event")
+    @Test("starts again with each event")
     func perEvent() throws {
         let checked = try EventValidator.sample().check("[\(Sent.ping(#","id":1"#)),\(Sent.ping()),{},\(Sent.ping())]")
         #expect(checked.verdicts == [["invalid-id $.id"], ["missing-required $.name"]])
@@ -40,7 +40,7 @@ struct ProblemListTests {
         #expect(checked.lines.count == 2)
     }
 
-    @Test("tells of an unknown event's envelope too")
+    @Test("includes the envelope of an unknown event")
     func unknownEvent() throws {
         let event = #"{"name":"No","userId":1,"context":{"a":"\u0000"},"payload":{"x":1,"x":2}}"#
         #expect(
@@ -50,7 +50,7 @@ struct ProblemListTests {
     }
 
     @Test(
-        "names places as JSONPath does",
+        "names places as JSONPath",
         arguments: [
             ("plain_1", ".plain_1"), ("é😀", ".é😀"), ("1st", "['1st']"), ("", "['']"), ("it's", #"['it\'s']"#),
             (#"a\\b"#, #"['a\\b']"#), (#"tab\tkey"#, #"['tab\u0009key']"#), ("a b", "['a b']"), ("a.b", "['a.b']"),
@@ -61,7 +61,7 @@ struct ProblemListTests {
         #expect(try EventValidator.sample().check(event).verdicts == [["malformed-json $.context\(step)[1]\(step)"]])
     }
 
-    @Test("cuts a sender's own key after 64 bytes")
+    @Test("cuts a sender's key after 64 bytes")
     func longKey() throws {
         let key = String(repeating: "k", count: 100)
         #expect(

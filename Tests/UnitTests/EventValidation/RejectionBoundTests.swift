@@ -10,7 +10,7 @@ struct RejectionBoundTests {
 
     static let twoMistakes = #"{"name":"Nothing","userId":1}"#
 
-    @Test("gives the first of them every reason, and those behind them the first", arguments: [0, 2, 5])
+    @Test("gives all reasons for the first rejections, and only the first reason for the others", arguments: [0, 2, 5])
     func explained(maximum: Int) throws {
         for body in RejectionLimitTests.bodies(rejections: 5).map(\.body) {
             let broken = body.replacing("{}", with: Self.twoMistakes)
@@ -27,7 +27,7 @@ struct RejectionBoundTests {
         }
     }
 
-    @Test("keeps of all rejections no more than the size of the body and 64 KiB, and counts the rest")
+    @Test("keeps rejections up to the size of the body and 64 KiB, and counts the rest")
     func kept() throws {
         let event = #"{"name":"Nothing"}"#
         let body = "[" + Array(repeating: event, count: 9990).joined(separator: ",") + "]"
@@ -42,7 +42,7 @@ struct RejectionBoundTests {
         #expect(checked.rejections.last?.original == Array(event.utf8))
     }
 
-    @Test("counts what the quarantine does not store of one body, and does not keep it")
+    @Test("only counts rejections that the quarantine would not store")
     func beyond() throws {
         let body = Array(repeating: "5", count: 40_000).joined(separator: "\n")
         let validator = EventValidator(catalog: .sample, maximumExplained: 100, now: { Sent.arrival })
@@ -69,7 +69,7 @@ struct RejectionBoundTests {
         }
     }
 
-    @Test("tells all rejected events apart from the accepted ones by their indexes")
+    @Test("gives the indexes of all rejected events")
     func indexes() throws {
         let events = (0..<1000).map { $0 % 5 < 2 ? "{}" : Sent.ping() }
         for (body, format) in [

@@ -15,7 +15,7 @@ struct RejectionLimitTests {
             + [(events.joined(separator: "\n"), .lines)]
     }
 
-    @Test("lets so many pass")
+    @Test("accepts a body with exactly this number")
     func within() throws {
         for (body, format) in Self.bodies(rejections: 3) {
             let checked = try validator.check(body, as: format)
@@ -24,7 +24,7 @@ struct RejectionLimitTests {
         }
     }
 
-    @Test("refuses a body with one more as a whole, and the next body is judged by itself")
+    @Test("refuses a body with one more as a whole, and does not affect the next body")
     func beyond() throws {
         for (body, format) in Self.bodies(rejections: 4) {
             let error = #expect(throws: MalformedBody.self) { _ = try validator.check(body, as: format) }

@@ -12,7 +12,7 @@ struct ReuseTests {
         Sent.purchase(#","lines":[{"name":"a"},{"name":"b","count":2}]"#),
     ]
 
-    /// What is said of a body, but for the ids it is given.
+    /// The result for a body, without the generated ids.
     static func summary(of body: String, by validator: EventValidator) -> [String] {
         do {
             let checked = try validator.check(body)
@@ -24,7 +24,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("says of each body what a fresh one says, after thousands of others")
+    @Test("gives the same result for a body as a new one, after thousands of others")
     func thousands() {
         let fresh = Self.bodies.map { Self.summary(of: $0, by: .sample()) }
         let validator = EventValidator.sample()
@@ -35,7 +35,7 @@ struct ReuseTests {
         }
     }
 
-    @Test("leaves nothing of a rejected event in the batch, wherever it goes wrong")
+    @Test("leaves nothing of a rejected event in the batch, wherever the violation is")
     func nothingLeft() throws {
         let bad = [
             Sent.purchase(#","size":"huge""#), Sent.ping(#","context":{"a":"x","a":1}"#),
@@ -53,12 +53,12 @@ struct ReuseTests {
         }
     }
 
-    @Test("gives no batch where nothing is good")
+    @Test("gives no batch if no event is valid")
     func noBatch() throws {
         #expect(try EventValidator.sample().check("[5,6]").batch == nil)
     }
 
-    @Test("does not keep the batches that it gave")
+    @Test("does not retain its batches")
     func batchFreed() throws {
         let validator = EventValidator.sample()
         weak var batch: EventBatch?

@@ -5,17 +5,17 @@ import Foundation
 import TestCases
 import Testing
 
-/// Events of the sample plan, as senders write them.
+/// Events of the sample plan as senders write them.
 enum Sent {
-    /// A good purchase; `more` is further members of its payload, each after a comma.
+    /// A valid purchase; `more` has further members of its payload, each after a comma.
     static func purchase(_ more: String = "", envelope: String = "") -> String {
         #"{"name":"Item Purchased"\#(envelope),"payload":{"sku":"AB","quantity":1,"price":2.5\#(more)}}"#
     }
 
-    /// An event that may hold anything.
+    /// An event with a free-form payload.
     static func open(_ members: String) -> String { #"{"name":"Open","payload":{\#(members)}}"# }
 
-    /// An event without a payload; `more` is further members of the envelope, each after a comma.
+    /// An event without a payload; `more` has further members of the envelope, each after a comma.
     static func ping(_ more: String = "") -> String { #"{"name":"Ping"\#(more)}"# }
 
     static let arrival = Timestamp(microseconds: 1_700_000_000_000_000)
@@ -31,7 +31,7 @@ extension EventValidator {
         )
     }
 
-    /// What is said of one event, which must be the same alone, in an array between others, and as a line.
+    /// The verdict on one event, which must be the same alone, in an array, and as a line.
     func verdict(of event: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> [String] {
         let alone = try check(event)
         let amongOthers = try check("[\(Sent.ping()), \(event) ,\(Sent.ping())]")
@@ -42,7 +42,7 @@ extension EventValidator {
         return alone.summary
     }
 
-    /// The payload of one good event in its canonical form.
+    /// The payload of one valid event in canonical form.
     func payload(of event: String) throws -> String {
         let checked = try check(event)
         let line = try #require(checked.lines.first, "\(checked.summary)")
@@ -52,7 +52,7 @@ extension EventValidator {
 }
 
 extension CheckedBody {
-    /// Everything that is said of the one rejected event; empty where none was rejected.
+    /// All violations of the only rejected event; empty if none was rejected.
     var summary: [String] { rejections.first?.violations.map(\.summary) ?? [] }
 }
 

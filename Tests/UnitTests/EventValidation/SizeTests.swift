@@ -6,7 +6,7 @@ import Testing
 struct SizeTests {
     let validator = EventValidator.sample()
 
-    /// An event of exactly so many bytes.
+    /// An event of exactly this size.
     func event(ofBytes count: Int) -> String {
         let empty = Sent.open("\"x\":\"\"").utf8.count
         return Sent.open("\"x\":\"\(String(repeating: "x", count: count - empty))\"")
@@ -20,7 +20,7 @@ struct SizeTests {
         #expect(try validator.check("[\(event)]").lines.count == 1)
     }
 
-    @Test("may not be one byte more, and its neighbours are taken")
+    @Test("may not be one byte more, and the events around it are accepted")
     func tooLarge() throws {
         let event = event(ofBytes: (1 << 20) + 1)
         #expect(try validator.verdict(of: event) == ["too-large $: at most 1048576 bytes / 1048577 bytes"])
@@ -30,7 +30,7 @@ struct SizeTests {
         #expect(checked.lines.count == 2)
     }
 
-    @Test("is not that of the array: many events may take more together")
+    @Test("is not the size of the array: many events may take more together")
     func together() throws {
         let event = event(ofBytes: 300 << 10)
         #expect(try validator.check("[\(Array(repeating: event, count: 5).joined(separator: ","))]").lines.count == 5)
@@ -65,14 +65,14 @@ struct DepthTests {
         #expect(verdict.first?.hasSuffix(": at most 64 levels of nesting / more") == true)
     }
 
-    @Test("says where it goes too far")
+    @Test("is reported with the place of the first level that is too deep")
     func path() throws {
         let event = event(levels: 65, arrays: true, in: { Sent.ping(",\"context\":{\"x\":\($0)}") }, from: 3)
         #expect(try validator.check(event).verdicts == [["too-deep $.context.x" + String(repeating: "[0]", count: 62)]])
     }
 
     @Test(
-        "beyond what the parser takes is too deep all the same",
+        "greater than the parser's limit is reported as too deep, too",
         arguments: [1_022, 1_023, 1_024, 1_025, 1_026, 5_000, 100_000]
     )
     func beyondTheParser(levels: Int) throws {
@@ -85,13 +85,13 @@ struct DepthTests {
         #expect(checked[1].lines.count == 1)
     }
 
-    @Test("is counted from the event, not from the array around it")
+    @Test("is counted from the event, and not from the array around it")
     func aroundIt() throws {
         let event = event(levels: 64, arrays: false, in: { Sent.ping(",\"context\":\($0)") }, from: 2)
         #expect(try validator.check("[\(event)]").lines.count == 1)
     }
 
-    @Test("does not matter where nothing is kept")
+    @Test("does not matter in values that are not kept")
     func unplanned() throws {
         let event = event(levels: 70, arrays: true, in: { Sent.purchase(",\"colour\":\($0)") }, from: 3)
         #expect(try validator.check(event).verdicts == [["unplanned-property $.payload.colour"]])

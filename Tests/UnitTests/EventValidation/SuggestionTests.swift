@@ -3,7 +3,7 @@ import EventValidation
 import TestCases
 import Testing
 
-@Suite("What may have been meant")
+@Suite("Suggestions")
 struct SuggestionTests {
     private static func catalog(_ names: [String]) -> EventCatalog {
         EventCatalog(
@@ -20,7 +20,7 @@ struct SuggestionTests {
     }
 
     @Test(
-        "is the name that differs in case and separators only",
+        "are names that differ only in case and separators",
         arguments: [
             ("item_purchased", "Item Purchased"), ("ITEM-PURCHASED", "Item Purchased"),
             ("Itempurchased", "Item Purchased"),
@@ -32,12 +32,12 @@ struct SuggestionTests {
         #expect(catalog.suggestedEvent(for: text).suggestion == expected)
     }
 
-    @Test("is the first of the names that fold to the same")
+    @Test("are the first of the names that differ only in case and separators")
     func sameFold() {
         #expect(Self.catalog(["a b", "A-B", "ab"]).suggestedEvent(for: "A_B").suggestion == "a b")
     }
 
-    @Test("looks at no more of a text than its first 255 bytes, however long it is")
+    @Test("compare only the first 255 bytes of a text")
     func longText() {
         let known = String(repeating: "a", count: 255)
         let catalog = Self.catalog([known, known + "b"])
@@ -47,7 +47,7 @@ struct SuggestionTests {
         #expect(catalog.suggestedEvent(for: String(known.dropLast())).suggestion == nil)
     }
 
-    @Test("takes as many comparisons in a plan of 20,000 names or keys as in one of 20", arguments: [20, 2000, 20_000])
+    @Test("take as many comparisons in a plan of 20,000 names or keys as in one of 20", arguments: [20, 2000, 20_000])
     func comparisons(count: Int) {
         let names = (0..<count).map { "Event Number \($0)" }
         let (events, keys) = (Self.catalog(names), Self.catalog(keys: names))

@@ -8,7 +8,7 @@ struct TextTests {
     let validator = EventValidator.sample()
 
     @Test(
-        "with a NUL character is malformed wherever it is kept",
+        "with a NUL character is malformed wherever it is stored",
         arguments: [
             (Sent.ping(#","userId":"\u0000""#), "$.userId"),
             (Sent.ping(#","anonymousId":"a\u0000b""#), "$.anonymousId"),
@@ -27,7 +27,7 @@ struct TextTests {
         #expect(try validator.verdict(of: event) == verdict)
     }
 
-    @Test("with a NUL character is no id, time, name, key of the plan, UUID, date or decimal")
+    @Test("with a NUL character is not a valid id, time, name, key, UUID, date or decimal")
     func nulElsewhere() throws {
         #expect(
             try validator.check(Sent.ping(#","id":"0190a2b4-0000-7000-8000-00000000000\u0000""#)).verdicts == [
@@ -68,7 +68,7 @@ struct TextTests {
         }
     }
 
-    @Test("with whole surrogate pairs is what they stand for")
+    @Test("with surrogate pairs is decoded")
     func surrogatePair() throws {
         #expect(
             try validator.payload(of: Sent.open(#""x":"\ud83d\ude00\uD800\uDC00\udbff\udfff""#))
@@ -77,7 +77,7 @@ struct TextTests {
     }
 
     @Test(
-        "that is not UTF-8 spoils its own event and no other",
+        "that is not UTF-8 affects only its own event",
         arguments: [
             [0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82], [0x80],
         ] as [[UInt8]]
@@ -119,7 +119,7 @@ struct TextTests {
         }
     }
 
-    @Test("of every control character is escaped, so that a line stays a line")
+    @Test("has its control characters escaped, so that an event remains one line")
     func controls() throws {
         let text = (1..<0x20).map { "\\u00" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let line = try #require(try validator.check(Sent.ping(",\"userId\":\"\(text)\"")).lines.first)

@@ -12,7 +12,7 @@ struct TimeTests {
     }
 
     @Test(
-        "is written in UTC with the precision that came",
+        "is written in UTC with its precision",
         arguments: [
             ("2010-12-01T08:26:00Z", "2010-12-01T08:26:00Z"),
             ("2010-12-01t08:26:00z", "2010-12-01T08:26:00Z"),
@@ -38,7 +38,7 @@ struct TimeTests {
     }
 
     @Test(
-        "is refused in any other form, and outside the years 0000 to 9999",
+        "is refused in any other format, and outside the years 0000 to 9999",
         arguments: [
             "", "2010-12-01", "2010-12-01 08:26:00Z", "2010-12-01T08:26:00", "2010-12-01T08:26Z",
             "2010-12-01T24:00:00Z",
@@ -55,7 +55,7 @@ struct TimeTests {
         #expect(try validator.check(Sent.purchase(",\"at\":\"\(sent)\"")).verdicts == [["wrong-type $.payload.at"]])
     }
 
-    @Test("is the time of arrival where the event brings none")
+    @Test("is the time of arrival if the event has none")
     func absent() throws {
         let checked = try validator.check(Sent.ping())
         #expect(checked.batch?.entries.map(\.time) == [Sent.arrival])
@@ -63,7 +63,7 @@ struct TimeTests {
         #expect(checked.lines.first?.contains(times) == true)
     }
 
-    @Test("of receipt may only be stated by what comes back out of Sluice")
+    @Test("of arrival may only be stated by events that Sluice wrote")
     func receivedAt() throws {
         let event = Sent.ping(#","receivedAt":"2020-05-05T05:05:05.5Z""#)
         #expect(try validator.check(event).verdicts == [["unknown-field $.receivedAt"]])
@@ -75,7 +75,7 @@ struct TimeTests {
         #expect(try again.check(Sent.ping(#","receivedAt":"now""#)).verdicts == [["invalid-time $.receivedAt"]])
     }
 
-    @Test("of arrival is asked for once a body")
+    @Test("of arrival is the same for a whole body")
     func clock() throws {
         var asked: Int64 = 0
         let validator = EventValidator(

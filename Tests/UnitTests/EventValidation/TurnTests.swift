@@ -2,9 +2,9 @@ import EventValidation
 import TestCases
 import Testing
 
-@Suite("A body that is checked in turns")
+@Suite("A body checked in turns")
 struct TurnTests {
-    /// What became of a body, but for the ids that its events were given.
+    /// The result for a body, without the generated ids.
     struct Outcome: Equatable {
         var lines: [String] = []
         var rejections: [String] = []
@@ -25,7 +25,7 @@ struct TurnTests {
         }
     }
 
-    /// The bytes of a body, which stay where they are.
+    /// The bytes of a body at a fixed address.
     final class Text {
         let bytes: UnsafeRawBufferPointer
 
@@ -38,7 +38,7 @@ struct TurnTests {
         deinit { bytes.deallocate() }
     }
 
-    /// A body that is in the middle of its check.
+    /// A body whose check is in progress.
     struct Half: ~Copyable {
         private let text: Text
         private let validator: EventValidator
@@ -54,9 +54,9 @@ struct TurnTests {
             try validator.check(text.bytes, from: &progress, within: &budget)
         }
 
-        /// Gives it turns until it is at its end, and returns how many that took; `budget` is what each may take.
+        /// Continues in turns with this `budget` until the check is complete, and returns the number of turns.
         ///
-        /// `look` is shown what each left of its budget.
+        /// `look` is called after each turn with the rest of its budget.
         mutating func turns(
             of budget: CheckBudget,
             atMost limit: Int = 1_000,
@@ -95,7 +95,7 @@ struct TurnTests {
         }
     }
 
-    @Test("gives what it gives in one turn, wherever it was set aside")
+    @Test("has the same result as in one turn, wherever it was interrupted")
     func agreement() throws {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<300 {
@@ -117,7 +117,7 @@ struct TurnTests {
         }
     }
 
-    @Test("rejects at most so many events in a turn as its budget says, and needs as many turns as that makes")
+    @Test("rejects at most the number of events in its budget in a turn, and takes the corresponding number of turns")
     func rejections() throws {
         let events = Array(repeating: #"{"name":"Nothing"}"#, count: 9990)
         for (text, format) in [
@@ -130,7 +130,7 @@ struct TurnTests {
         }
     }
 
-    @Test("reads at most the bytes of its budget in a turn, one event or one piece of lines beyond them")
+    @Test("exceeds the bytes of its budget in a turn by at most one event or one piece of lines")
     func bytes() throws {
         let events = Array(repeating: Sent.purchase(), count: 12_000)
         let piece = 64 << 10
@@ -144,7 +144,7 @@ struct TurnTests {
         }
     }
 
-    @Test("that is one long element is not looked through in one turn")
+    @Test("with one long element is not scanned in one turn")
     func longElement() throws {
         let text = "[\"" + String(repeating: "x", count: 1 << 20) + "\"]"
         var half = Half(text, .document, .sample())

@@ -116,12 +116,12 @@ struct VerdictTests {
         #expect(try EventValidator.sample().verdict(of: wrong.event) == wrong.verdict)
     }
 
-    @Test("says what is wrong with the payload, and which line of the plan says so", arguments: payload + limits)
+    @Test("says what is wrong with the payload, with the line of the plan", arguments: payload + limits)
     func ofThePayload(of wrong: Case) throws {
         #expect(try EventValidator.sample().verdict(of: wrong.event) == wrong.verdict)
     }
 
-    @Test("names the event where the plan knows it, and repeats the id where it is short text")
+    @Test("names the event if it is in the plan, and repeats the id if it is a short string")
     func nameAndID() throws {
         let validator = EventValidator.sample()
         let long = String(repeating: "x", count: 64)
@@ -133,7 +133,7 @@ struct VerdictTests {
         #expect(try validator.check(#"{"name":"Pong"}"#).rejections.map(\.name) == [nil])
     }
 
-    @Test("of something that is no event does not repeat the id of the event before it")
+    @Test("on a value that is not an event does not repeat the id of the event before it")
     func staleID() throws {
         let bad = Sent.ping(#","userId":"someone","id":"first""#)
         for (body, format) in [("[\(bad),5]", BodyFormat.document), ("\(bad)\n5\n", .lines)] {
@@ -142,7 +142,7 @@ struct VerdictTests {
         }
     }
 
-    @Test("holds no value, wherever the value stands")
+    @Test("never shows a value, wherever it is")
     func noValues() throws {
         let secret = "s3cret"
         let event = #"""

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A growing buffer of bytes")
 struct ByteBuilderTests {
-    @Test("keeps what was appended through any growth")
+    @Test("keeps its bytes when it grows")
     func growth() {
         var source = CaseSource(seed: CaseSource.runSeed)
         var builder = ByteBuilder(capacity: 0)
@@ -24,7 +24,7 @@ struct ByteBuilderTests {
         #expect(builder.count == wanted.count + 7)
     }
 
-    @Test("hands its bytes over to be freed by the receiver")
+    @Test("hands over its bytes, which the caller frees")
     func release() {
         var builder = ByteBuilder(capacity: 1)
         builder.append("abc")

@@ -2,14 +2,14 @@ import JSONTape
 import TestCases
 import Testing
 
-@Suite("The elements of an array, found without parsing them")
+@Suite("The elements of an array, found without parsing")
 struct JSONElementsTests {
     static func elements(_ text: String) -> [String]? {
         let bytes = Array(text.utf8)
         return ranges(in: bytes)?.map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
-    /// The elements, found in steps of at most `step` bytes; `nil` where the text is no array.
+    /// The elements, found in steps of at most `step` bytes; `nil` if the text is not an array.
     static func ranges(in bytes: [UInt8], step: Int = .max) -> [Range<Int>]? {
         bytes.withUnsafeBytes { text in
             var scanner = JSONElementScanner()
@@ -27,7 +27,7 @@ struct JSONElementsTests {
     }
 
     @Test(
-        "are what stands between the commas, without the spaces around",
+        "are the texts between the commas, without white space",
         arguments: [
             ("[]", []), (" [ ] ", []), ("[1]", ["1"]), ("[ 1 , 2\n]", ["1", "2"]),
             ("[[1,2],{\"a\":[3,4]}]", ["[1,2]", "{\"a\":[3,4]}"]),
@@ -40,7 +40,7 @@ struct JSONElementsTests {
     }
 
     @Test(
-        "are not found where the text is no array, or its commas do not part them",
+        "are not found if the text is not an array, or a comma is missing or repeated",
         arguments: [
             "", " ", "{}", "1", "[", "[1", "[1,", "[1,]", "[,1]", "[,]", "[1,,2]", "[1]]", "[1] x", "[\"a]",
             "[\"a\\\"]", "[[1]", "[}", "[1}", "]",
@@ -50,7 +50,7 @@ struct JSONElementsTests {
         #expect(Self.elements(text) == nil)
     }
 
-    @Test("are those that were put in, however they are written")
+    @Test("are the same however they are written")
     func agreement() {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<500 {
@@ -72,7 +72,7 @@ struct JSONElementsTests {
         }
     }
 
-    @Test("of damaged bytes are within the text, or none")
+    @Test("are within the text if it is damaged")
     func damaged() throws {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<2000 {
@@ -86,7 +86,7 @@ struct JSONElementsTests {
     }
 
     @Test(
-        "may hold numbers that are only too large, or numbers of a broken form",
+        "are checked for numbers that are only too large, or invalid",
         arguments: [
             ("1e400", true), ("[1,-99999999999999999999,0.5e+10]", true), (#"{"01":"1."}"#, true), ("[01]", false),
             ("[1.]", false),

@@ -3,16 +3,16 @@ import JSONTape
 import TestCases
 import Testing
 
-@Suite("Lines that are parsed together")
+@Suite("Lines parsed together")
 struct JSONLineParserTests {
-    /// What each line of a text becomes when it is parsed together with the others; `nil` where it is no object.
+    /// The result of each line when all lines are parsed together; `nil` if it is not an object.
     private static func together(_ text: [UInt8], by parser: inout JSONLineParser) -> [String?] {
         withPadded(text) { text in
             guard parser.index(text) else { return ranges(of: Array(text)).map { alone(text[$0]) } }
             return ranges(of: Array(text)).map { line in
                 parser.parse(line).map { tape in
                     var builder = ByteBuilder(capacity: 0)
-                    builder.appendValue(at: tape.root, of: tape)
+                    tape.appendValue(at: tape.root, to: &builder)
                     return String(decoding: builder.bytes, as: UTF8.self) + (tape.hasEscapes ? " escaped" : "")
                 }
             }
@@ -35,7 +35,7 @@ struct JSONLineParserTests {
     }
 
     @Test(
-        "are judged each for itself, whatever its neighbours leave open",
+        "do not affect each other, whatever one leaves open",
         arguments: [
             #"{"a":[{}⏎{}]}⏎{},{}"#, #"{"a":⏎1}⏎{}"#, #"{⏎}"#, #"{}⏎[⏎]⏎{}"#, #"{}⏎{"a":[1,⏎2]}"#, #"{}{}⏎⏎{}"#,
             #"{"a":"b⏎c"}"#, #"{"a":"b⏎","c":"d"}⏎{}"#, #"{"a":"b\⏎"}⏎{"c":1}"#, #"{}⏎"a"⏎5⏎null⏎{}"#, #"{}⏎5 5⏎{}"#,
@@ -51,7 +51,7 @@ struct JSONLineParserTests {
         #expect(Self.together(bytes, by: &parser) == alone)
     }
 
-    @Test("are judged as they are alone, whatever they hold")
+    @Test("have the same result as when parsed alone, whatever they contain")
     func agreement() {
         let pieces = [
             "{", "}", "[", "]", ",", ":", "\"", "\\", "\n", "\n", " ", "1", "-2.5e3", "true", "\"a\"", "\"a\":", "{}",

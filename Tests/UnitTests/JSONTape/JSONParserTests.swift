@@ -6,7 +6,7 @@ import Testing
 @Suite("The JSON parser")
 struct JSONParserTests {
     @Test(
-        "says what kind of thing is wrong",
+        "reports the kind of error",
         arguments: [
             ("", .empty), (" \n\t", .empty), ("{", .syntax), ("[1,]", .syntax), ("[1 2]", .syntax), ("nul", .syntax),
             ("[1]x", .syntax),
@@ -20,7 +20,7 @@ struct JSONParserTests {
         #expect(throws: error) { _ = try rewritten(text.utf8) }
     }
 
-    @Test("takes 1,024 levels and says where there are more")
+    @Test("accepts 1,024 levels, and reports more")
     func depth() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -37,7 +37,7 @@ struct JSONParserTests {
         #expect(throws: JSONError.encoding) { _ = try rewritten(Array("\"".utf8) + bytes + Array("\"".utf8)) }
     }
 
-    @Test("reads values, and keeps nothing of the text before")
+    @Test("reads values, and nothing of the previous text")
     func reuse() throws {
         var parser = JSONParser()
         for text in [
@@ -47,14 +47,14 @@ struct JSONParserTests {
             let copy = try withPadded(text.utf8) { bytes in
                 let tape = try parser.parse(bytes)
                 var builder = ByteBuilder(capacity: 0)
-                builder.appendValue(at: tape.root, of: tape)
+                tape.appendValue(at: tape.root, to: &builder)
                 return String(decoding: builder.bytes, as: UTF8.self)
             }
             #expect(copy == text)
         }
     }
 
-    @Test("agrees with a second parser about what is JSON, and writes it down again alike")
+    @Test("agrees with a second parser about what is JSON, and about the values")
     func agreement() {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<1500 {

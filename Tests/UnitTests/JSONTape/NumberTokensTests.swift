@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The numbers of a document as they were written")
 struct NumberTokensTests {
-    /// Every number of a document, as its tape finds it in the text.
+    /// Every number of a document as it is written in the text.
     static func tokens(_ text: [UInt8]) throws -> [String] {
         var parser = JSONParser()
         return try withPadded(text) { bytes in
@@ -22,7 +22,7 @@ struct NumberTokensTests {
         }
     }
 
-    @Test("are found among keys and strings that look like them")
+    @Test("are found among keys and strings that look like numbers")
     func found() throws {
         let text = #" {"1":-1.50 ,"2":["3",4e+5,{"-6":"7,8","9":0.10}],"10":"\"11" , "12":[-0],"13":true , "14": 15 } "#
         #expect(try Self.tokens(Array(text.utf8)) == ["-1.50", "4e+5", "0.10", "-0", "15"])
@@ -30,7 +30,7 @@ struct NumberTokensTests {
         #expect(try Self.tokens(Array("[]".utf8)) == [])
     }
 
-    @Test("are those that a second parser finds, in any document")
+    @Test("are the same as those of a second parser, in any document")
     func agreement() throws {
         func numbers(_ value: ReferenceJSON) -> [String] {
             switch value {

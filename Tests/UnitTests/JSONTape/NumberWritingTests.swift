@@ -3,9 +3,9 @@ import JSONTape
 import TestCases
 import Testing
 
-@Suite("Numbers written as JSON")
+@Suite("Writing JSON numbers")
 struct NumberWritingTests {
-    /// How many digits count: without the sign, the point, the exponent, and zeros at either end.
+    /// The number of significant digits: without sign, point, exponent, and zeros at either end.
     static func significantDigits(_ text: String) -> Int {
         let mantissa = text.prefix { $0 != "e" }.filter { $0.isNumber }
         let digits = mantissa.drop { $0 == "0" }
@@ -19,7 +19,7 @@ struct NumberWritingTests {
         #expect(!text.hasSuffix(".0") && !text.hasPrefix("."), "\(text)")
     }
 
-    @Test("read back as the same double, with the fewest digits, whatever the bits")
+    @Test("gives the shortest text that reads back as the same double, for arbitrary bits")
     func anyBits() {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<4000 {
@@ -28,7 +28,7 @@ struct NumberWritingTests {
         }
     }
 
-    @Test("read back as the same double, with the fewest digits, near short decimals")
+    @Test("gives the shortest text that reads back as the same double, near short decimals")
     func nearShort() {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<3000 {
@@ -40,7 +40,7 @@ struct NumberWritingTests {
         }
     }
 
-    @Test("read back as the same double at the ends and the powers of ten")
+    @Test("gives a text that reads back as the same double, at the limits and powers of ten")
     func edges() {
         for value in [Double.greatestFiniteMagnitude, .leastNormalMagnitude, .leastNonzeroMagnitude, .pi, .ulpOfOne] {
             Self.expectShortest(value)
@@ -54,7 +54,7 @@ struct NumberWritingTests {
     }
 
     @Test(
-        "have no fraction where they are whole, and zero has no sign",
+        "gives whole numbers no fraction, and zero no sign",
         arguments: [
             (0, "0"), (-0.0, "0"), (1, "1"), (-1, "-1"), (1e14, "100000000000000"), (1e15, "1000000000000000"),
             (9_007_199_254_740_991, "9007199254740991"), (-2.50, "-2.5"), (0.1, "0.1"), (-0.000001, "-0.000001"),
@@ -67,7 +67,7 @@ struct NumberWritingTests {
     }
 
     @Test(
-        "that are whole are all their digits",
+        "gives all digits of whole numbers",
         arguments: [
             0, 1, 9, 10, 99, 100, -1, -10, .max, .min, 1_000_000_000_000_000_000, 999_999_999_999_999_999,
         ] as [Int64]
@@ -79,7 +79,7 @@ struct NumberWritingTests {
         #expect(String(decoding: builder.bytes, as: UTF8.self) == "\(value)\(value.magnitude)")
     }
 
-    @Test("that are whole and beyond Int64 are all their digits")
+    @Test("gives all digits of whole numbers greater than Int64")
     func unsigned() throws {
         #expect(
             try rewritten("[18446744073709551615,9223372036854775808]".utf8)

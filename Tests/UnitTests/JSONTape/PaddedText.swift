@@ -1,7 +1,7 @@
 import EventModel
 import JSONTape
 
-/// Gives a text to the parser, with the readable bytes behind it that it wants.
+/// Passes a text to the parser, with the readable bytes after it that the parser requires.
 func withPadded<Result>(_ text: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows
     -> Result
 {
@@ -11,13 +11,13 @@ func withPadded<Result>(_ text: some Sequence<UInt8>, _ body: (UnsafeRawBufferPo
     return try padded.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
 }
 
-/// What a text becomes when it is parsed and written down again.
+/// A text after it was parsed and written again.
 func rewritten(_ text: some Sequence<UInt8>) throws -> String {
     var parser = JSONParser()
     return try withPadded(text) { text in
         let tape = try parser.parse(text)
         var builder = ByteBuilder(capacity: 0)
-        builder.appendValue(at: tape.root, of: tape)
+        tape.appendValue(at: tape.root, to: &builder)
         return String(decoding: builder.bytes, as: UTF8.self)
     }
 }

@@ -4,9 +4,9 @@ import JSONTape
 import TestCases
 import Testing
 
-@Suite("Strings written as JSON")
+@Suite("Writing JSON strings")
 struct StringWritingTests {
-    /// A text as JSON, and what was found in it.
+    /// A text as JSON, and the problems found in it.
     static func written(_ bytes: [UInt8]) -> (text: [UInt8], problems: TextProblems) {
         withPadded(bytes) { text in
             var builder = ByteBuilder(capacity: 0)
@@ -15,7 +15,7 @@ struct StringWritingTests {
         }
     }
 
-    @Test("are read back by Foundation as the same text")
+    @Test("is read back by Foundation as the same text")
     func readBack() throws {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<2000 {
@@ -30,7 +30,7 @@ struct StringWritingTests {
         }
     }
 
-    @Test("are written as a slow writer writes them, at every length and place")
+    @Test("agrees with a simple reference writer, at every length and position")
     func everyPlace() {
         for length in 0..<20 {
             for place in 0..<max(1, length) {
@@ -46,7 +46,7 @@ struct StringWritingTests {
         }
     }
 
-    @Test("say where half of a surrogate pair is among their bytes")
+    @Test("reports half of a surrogate pair")
     func surrogates() {
         for length in 0..<10 {
             let before = [UInt8](repeating: 0x61, count: length)
@@ -57,7 +57,7 @@ struct StringWritingTests {
         }
     }
 
-    @Test("of nothing are two quotes")
+    @Test("writes an empty string as two quotation marks")
     func empty() {
         #expect(Self.written([]).text == Array("\"\"".utf8))
     }

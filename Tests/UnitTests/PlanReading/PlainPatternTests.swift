@@ -63,7 +63,7 @@ struct PlainPatternTests {
     private static func match(_ pattern: PlainPattern, _ text: String) -> Bool {
         var text = text
         return pattern.steps.withUnsafeBufferPointer { steps in
-            text.withUTF8 { steps.match(UnsafeRawBufferPointer($0)) }
+            text.withUTF8 { PlainPattern.matches(UnsafeRawBufferPointer($0), steps: steps) }
         }
     }
 

@@ -27,14 +27,14 @@ extension ReferenceJSON {
         )
     }
 
-    /// A number by its value: there are many ways to write it.
+    /// A number by its value, which can be written in several ways.
     static func double(_ value: Double) -> ReferenceJSON { .number("double " + String(value + 0)) }
 
     static func object(_ members: KeyValuePairs<String, ReferenceJSON?>) -> ReferenceJSON {
         .object(members.compactMap { key, value in value.map { .named(key, $0) } })
     }
 
-    /// The same tree, where numbers that were written by `Double` are compared by value.
+    /// The same tree, with numbers of type `Double` compared by value.
     func matches(_ other: ReferenceJSON) -> Bool {
         switch (self, other) {
         case (.number(let expected), .number(let text)) where expected.hasPrefix("double "):

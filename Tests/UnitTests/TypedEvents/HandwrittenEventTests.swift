@@ -3,10 +3,10 @@ import EventValidation
 import GoldenShapes
 import Testing
 
-/// The encoder does not trust who calls it: code that was generated from another plan is told, and encodes nothing wrong.
+/// The encoder does not trust its caller: code generated from another plan gets violations, and no invalid event is encoded.
 @Suite("Events whose code does not fit the plan")
 struct HandwrittenEventTests {
-    /// Claims to be `Limits Kept`, and encodes what a test says.
+    /// Pretends to be `Limits Kept`, and encodes what the test states.
     private struct Claimant: AnalyticsEvent {
         static var catalog: EventCatalog { ShapesEvents.catalog }
         static var definitionIndex: Int { ShapesEvents.LimitsKept.definitionIndex }
@@ -25,7 +25,7 @@ struct HandwrittenEventTests {
         }
     }
 
-    @Test("calls in the plan's order are taken")
+    @Test("calls in the plan's order are accepted")
     func fitting() {
         #expect(
             codes {
@@ -39,12 +39,12 @@ struct HandwrittenEventTests {
         )
     }
 
-    @Test("a missing call is a missing property, where the plan requires it")
+    @Test("a missing call is a missing property, if the plan requires it")
     func missing() {
         #expect(codes { _ in } == Array(repeating: "missing-required", count: 4))
     }
 
-    @Test("a place that no catalog has is an event that it does not know")
+    @Test("an index that the catalog does not have is an unknown event")
     func place() {
         struct Stray: AnalyticsEvent {
             static var catalog: EventCatalog { ShapesEvents.catalog }
@@ -59,7 +59,7 @@ struct HandwrittenEventTests {
         }
     }
 
-    @Test("additional properties come once, at the end, and not inside an element")
+    @Test("additional properties are accepted once, at the end, and not in an element")
     func additional() {
         struct Open: AnalyticsEvent {
             static var catalog: EventCatalog { ShapesEvents.catalog }
@@ -99,7 +99,7 @@ struct HandwrittenEventTests {
         )
     }
 
-    @Test("another type, a call too many, and an element without a call are violations")
+    @Test("a wrong type, an additional call, and an element without a call are violations")
     func wrong() {
         #expect(codes { $0.integer(1) }.first == "wrong-type")
         #expect(

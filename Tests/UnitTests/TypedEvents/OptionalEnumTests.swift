@@ -3,10 +3,10 @@ import GoldenNames
 import TestCases
 import Testing
 
-@Suite("Enums that may be absent")
+@Suite("Optional enums")
 struct OptionalEnumTests {
     @Test(
-        "each value is sent, though one is called none and another one some",
+        "each value is encoded, even if it is called none or some",
         arguments: NamesEvents.WordsKept.Plan.allCases
     )
     func sent(plan: NamesEvents.WordsKept.Plan) throws {
@@ -18,7 +18,7 @@ struct OptionalEnumTests {
         #expect(line.contains(#""payload":{"plan":"\#(plan.rawValue)"}"#), "\(line)")
     }
 
-    @Test("none and some are no cases, which would be those of the optional")
+    @Test("none and some are not cases, because they would be those of the optional")
     func names() {
         let absent: NamesEvents.WordsKept.Plan? = .none
         #expect(absent == nil)

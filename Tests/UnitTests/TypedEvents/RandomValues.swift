@@ -2,7 +2,7 @@ import EventModel
 import GoldenShapes
 import TestCases
 
-/// Values of every type that typed events have, by chance.
+/// Random values of every type of typed events.
 struct RandomValues {
     var random: SeededGenerator
 

@@ -4,12 +4,12 @@ import GoldenShapes
 import TestCases
 import Testing
 
-/// Typed events by chance: encoded, accepted by the validator as they are, and read back as the values they were.
+/// Random typed events are encoded, accepted by the validator unchanged, and read back with the same values.
 @Suite("Typed events and back")
 struct RoundTripTests {
     private static let catalog = ShapesEvents.catalog
 
-    /// Encodes the event, and compares what stands in the payload with what it should be.
+    /// Encodes the event, and compares its payload with the expected one.
     private func check(_ event: some AnalyticsEvent, _ expected: ReferenceJSON) throws {
         var builder = EventBatchBuilder(catalog: Self.catalog)
         try builder.append(event)
@@ -34,7 +34,7 @@ struct RoundTripTests {
         #expect(expected.matches(payload.value), "\(text)")
     }
 
-    @Test("every type, with values by chance", arguments: 0..<400)
+    @Test("every type, with random values", arguments: 0..<400)
     func everything(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
         let event = ShapesEvents.Everything(
@@ -96,7 +96,7 @@ struct RoundTripTests {
         )
     }
 
-    @Test("what is required but nullable is null where there is no value", arguments: 0..<50)
+    @Test("a required, nullable property without a value is null", arguments: 0..<50)
     func nullable(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
         let event = ShapesEvents.EverythingNullable(
@@ -185,7 +185,7 @@ struct RoundTripTests {
         )
     }
 
-    @Test("additional properties come after the plan's, by their keys", arguments: 0..<100)
+    @Test("additional properties come after the plan's, in the order of their keys", arguments: 0..<100)
     func additional(seed: UInt64) throws {
         var values = RandomValues(seed: seed)
         let event = ShapesEvents.AnythingGoes(

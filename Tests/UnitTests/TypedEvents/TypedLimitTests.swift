@@ -30,7 +30,7 @@ struct TypedLimitTests {
         ShapesEvents.LimitsKept(code: code, word: word, count: count, share: share, price: price, tags: tags)
     }
 
-    @Test("each limit is named with its property and the plan's file")
+    @Test("each violation names the property and the plan's file")
     func eachLimit() throws {
         func expect(_ event: ShapesEvents.LimitsKept, _ code: String, _ property: String, _ path: String? = nil) throws
         {
@@ -52,13 +52,13 @@ struct TypedLimitTests {
         try expect(limits(price: -0.01), "out-of-range", "price")
     }
 
-    @Test("an element is named by its place")
+    @Test("an element is named by its index")
     func element() {
         let problems = problems(limits(tags: ["a", "", "b", ""]))
         #expect(problems.map { $0.split(separator: " ")[1] } == ["$.payload.tags[1]", "$.payload.tags[3]"])
     }
 
-    @Test("what is inside an object is named by its path")
+    @Test("a property of an object is named by its path")
     func path() {
         let event = ShapesEvents.OrderShipped(
             address: .init(street: "x", zip: "1", geo: .init(lat: 91, lon: 0)),
@@ -70,7 +70,7 @@ struct TypedLimitTests {
         )
     }
 
-    @Test("NUL characters, which PostgreSQL cannot hold, are found wherever they stand")
+    @Test("NUL characters, which PostgreSQL cannot store, are found everywhere")
     func nul() {
         #expect(problems(limits(word: "hello\0")).first?.hasPrefix("malformed-json $.payload.word") == true)
         let additional = ShapesEvents.AnythingGoes(known: "x", additionalProperties: ["a": 1, "b": "\0"])
@@ -83,7 +83,7 @@ struct TypedLimitTests {
         )
     }
 
-    @Test("values of any kind have to be JSON, and not too deep")
+    @Test("free-form values must be JSON, and not nested too deeply")
     func free() {
         let infinite = ShapesEvents.AnythingGoes(additionalProperties: ["a": [["b": .number(.infinity)]]])
         #expect(problems(infinite) == ["out-of-range $.payload.a -"])
@@ -96,7 +96,7 @@ struct TypedLimitTests {
         )
     }
 
-    @Test("an additional property may not be one that the plan names")
+    @Test("an additional property must not be one that the plan declares")
     func additional() {
         #expect(
             problems(ShapesEvents.AnythingGoes(additionalProperties: ["known": 1])).first?.hasPrefix("malformed-json")
@@ -129,7 +129,7 @@ struct TypedLimitTests {
         #expect(error?.description.contains("(shapes.plist)") == true)
     }
 
-    @Test("what was appended before an invalid event stays, and what comes after follows it")
+    @Test("an invalid event does not affect the events before and after it")
     func neighbours() throws {
         var builder = EventBatchBuilder(catalog: ShapesEvents.catalog)
         try builder.append(limits(code: "AA"))

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Chance that can be had again: the same seed gives the same cases.
+/// Reproducible random cases: the same seed gives the same cases.
 package struct CaseSource: RandomNumberGenerator {
     package static let seedVariable = "SLUICE_PROPERTY_SEED"
 
-    /// The seed of this run: a new one each time, unless the environment states one.
+    /// The seed of this run: random, unless the environment states one.
     package static let runSeed: UInt64 =
         ProcessInfo.processInfo.environment[seedVariable].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000_000)
 
@@ -23,7 +23,7 @@ package struct CaseSource: RandomNumberGenerator {
         return word ^ word >> 31
     }
 
-    /// True once in `count` times.
+    /// True with a probability of 1 in `count`.
     package mutating func once(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
     package mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }

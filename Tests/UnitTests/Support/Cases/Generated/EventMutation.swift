@@ -1,6 +1,6 @@
-/// Changes that make a good event a bad one, or another good one.
+/// Random changes of an event, after which it may be valid or not.
 package enum EventMutation {
-    /// Changes one thing somewhere in a value.
+    /// Makes one change somewhere in a value.
     package static func mutate(_ value: ReferenceJSON, _ source: inout CaseSource) -> ReferenceJSON {
         switch value {
         case .object(var members) where !members.isEmpty && !source.once(in: 4):
@@ -58,7 +58,7 @@ package enum EventMutation {
         }
     }
 
-    /// Flips, drops, doubles or adds a byte.
+    /// Changes, removes, repeats or adds a byte.
     package static func damage(_ bytes: [UInt8], _ source: inout CaseSource) -> [UInt8] {
         guard !bytes.isEmpty else { return bytes }
         var bytes = bytes

@@ -2,7 +2,7 @@ package import EventSchema
 
 /// Events that mostly follow a plan.
 package struct GeneratedEvent {
-    /// One that the plan asks for, but for limits missed by chance.
+    /// An event that follows the plan, except that a value may exceed a limit.
     package static func make(of plan: TrackingPlan, _ source: inout CaseSource) -> ReferenceJSON {
         let definition = source.pick(plan.events)
         var members = [member("name", .text(definition.name))]

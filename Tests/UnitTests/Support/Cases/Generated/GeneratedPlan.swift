@@ -1,6 +1,6 @@
 package import EventSchema
 
-/// Plans of any shape that the plan's reader would let pass.
+/// Random plans that the reader of plans would accept.
 package struct GeneratedPlan {
     private var line = 0
 

@@ -1,4 +1,4 @@
-/// Texts, numbers, times and ids as senders write them, and as nobody should.
+/// Random texts, numbers, times and ids, valid and invalid.
 package enum GeneratedText {
     package static func string(_ source: inout CaseSource) -> [UInt32] {
         if source.once(in: 4) {

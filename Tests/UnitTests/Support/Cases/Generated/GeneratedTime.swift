@@ -1,4 +1,4 @@
-/// Dates and times at the edges of the calendar, and past them.
+/// Random dates and times, at the limits of the calendar and beyond them.
 package enum GeneratedTime {
     package static func date(_ source: inout CaseSource) -> String {
         if source.once(in: 12) {

@@ -1,10 +1,10 @@
-/// Writes an event as a sender might: spaces anywhere, any escape that means the same.
+/// Writes an event as a sender might, with random white space and escapes.
 package struct SentText {
     private var source: CaseSource
     private let allowsNewlines: Bool
     private var text = ""
 
-    /// - Parameter allowsNewlines: Whether the spaces may be newlines, which lines of NDJSON cannot hold.
+    /// - Parameter allowsNewlines: Whether white space may include newlines, which NDJSON does not allow.
     package static func of(_ value: ReferenceJSON, allowsNewlines: Bool, _ source: inout CaseSource) -> [UInt8] {
         var writer = SentText(source: CaseSource(seed: source.next()), allowsNewlines: allowsNewlines)
         writer.append(value)

@@ -1,4 +1,4 @@
-/// The Gregorian calendar by counting: a table of the first day of every year, and the lengths of the months.
+/// The Gregorian calendar by counting days: a table of the first day of every year, and the lengths of the months.
 package enum ReferenceCalendar {
     package static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && year % 100 != 0 || year % 400 == 0 }
 

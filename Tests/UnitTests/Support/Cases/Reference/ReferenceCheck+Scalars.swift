@@ -2,7 +2,7 @@ import EventModel
 package import EventSchema
 
 extension ReferenceCheck {
-    /// The canonical form of a value that is no object and no array; `nil` where it is not of the property's type.
+    /// The canonical form of a value that is not an object or array; `nil` if it does not have the property's type.
     package mutating func scalar(_ value: ReferenceJSON, of property: PropertyDefinition, at place: Place) -> String? {
         switch (property.type, value) {
         case (.boolean, .boolean(let truth)): return truth ? "true" : "false"
@@ -102,7 +102,7 @@ extension ReferenceCheck {
     }
 }
 
-/// The few patterns that generated plans use, each with its meaning in words.
+/// The patterns that generated plans use, each with a Swift function that does the same.
 package enum ReferencePattern: String, CaseIterable {
     case lowerCase = "^[a-z]+$"
     case hasDigit = "[0-9]"

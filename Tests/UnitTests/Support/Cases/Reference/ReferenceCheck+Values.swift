@@ -1,7 +1,7 @@
 package import EventSchema
 
 extension ReferenceCheck {
-    /// Where a value stands: in the event, how deep, and in the plan.
+    /// The place of a value: its path in the event, its depth, and its place in the plan.
     package struct Place {
         package var path: String
         package var level: Int
@@ -16,7 +16,7 @@ extension ReferenceCheck {
         }
     }
 
-    /// An object or array at this level; the event itself is level 1.
+    /// The level of an object or array; the event itself is level 1.
     private mutating func isTooDeep(_ level: Int, _ path: String) -> Bool {
         if level > 64 { report("too-deep", path) }
         return level > 64

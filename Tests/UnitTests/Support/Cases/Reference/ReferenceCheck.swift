@@ -1,22 +1,22 @@
 package import EventSchema
 
-/// A second implementation of the check: the event as a tree, each rule on its own, nothing done twice at once.
+/// A second, simple implementation of the check: it reads the event as a tree, and applies the rules one by one.
 ///
-/// It says of an event what `EventValidator` must say of it: its canonical line, or every rule that it broke.
+/// Its result must be that of `EventValidator`: the canonical line, or every violation.
 package struct ReferenceCheck {
     package enum Outcome: Equatable {
         /// The canonical line.
         case accepted(String)
         /// `code path` and the plan's line, of every violation.
         case rejected([String])
-        /// The text is no JSON.
+        /// The text is not JSON.
         case malformed(afterOversizedNumber: Bool)
     }
 
     package let plan: TrackingPlan
-    /// The time of arrival, as it stands in the canonical form.
+    /// The time of arrival in canonical form.
     package let arrival: String
-    /// What the id of an event is that brings none.
+    /// The id of an event without one.
     package let assignedID: String
     package private(set) var violations: [String] = []
 

@@ -1,11 +1,11 @@
-/// A decimal as a row of digits and a place for the point: slow, and easy to believe.
+/// A simple decimal: its digits and the position of the point.
 package struct ReferenceDecimal {
     package private(set) var isNegative: Bool
-    /// In plain digits, as `ExactDecimal` promises to write it: the whole part without leading zeros, the fraction as stated.
+    /// The text that `ExactDecimal` must write: the whole part without leading zeros, and all digits of the fraction.
     package private(set) var whole: String
     package private(set) var fraction: String
 
-    /// Takes a number in JSON's grammar; `nil` for other text, and beyond 1,000 digits when the exponent is written out.
+    /// Reads a number in JSON's grammar; `nil` for other text, and for more than 1,000 digits including those of the exponent.
     package init?(_ text: String) {
         guard case .value(.number) = Self.parse(text) else { return nil }
         var rest = Substring(text)
@@ -43,7 +43,7 @@ package struct ReferenceDecimal {
     package var isWhole: Bool { fraction.allSatisfy { $0 == "0" } }
     package var int64: Int64? { isWhole ? Int64((isNegative ? "-" : "") + whole) : nil }
 
-    /// -1, 0 or 1, found by writing both with as many digits on either side of the point.
+    /// -1, 0 or 1: compares both with the same number of digits on either side of the point.
     package func compared(to other: ReferenceDecimal) -> Int {
         if isNegative != other.isNegative { return isNegative ? -1 : 1 }
         let wholeLength = max(whole.count, other.whole.count)

@@ -1,6 +1,6 @@
-/// JSON as a tree that keeps what was written: numbers as their text, objects with every key that was there.
+/// JSON as a tree that keeps what was written: numbers as text, and objects with duplicate keys.
 ///
-/// Strings are code points, for what is to be checked of them is said in code points.
+/// Strings are code points, because the rules for them count code points.
 package indirect enum ReferenceJSON: Equatable {
     case null
     case boolean(Bool)

@@ -1,10 +1,10 @@
-/// A second JSON parser: RFC 8259 written down rule by rule, one code point after the other.
+/// A second JSON parser, which follows the rules of RFC 8259 one code point at a time.
 package struct ReferenceParser {
     package enum Outcome: Equatable {
         case value(ReferenceJSON)
-        /// All of it follows the grammar, but a number is beyond a double, or whole and beyond 64 bits.
+        /// The text is valid, but a number is out of the range of a double, or of 64 bits if it is whole.
         case oversizedNumber
-        /// It breaks a rule; numbers beyond the limits may have come before.
+        /// The text is invalid; numbers out of range may come before the error.
         case malformed(afterOversizedNumber: Bool)
     }
 
@@ -150,7 +150,7 @@ extension ReferenceParser {
         }
     }
 
-    /// Text from UTF-8 has no surrogates, so each one here was escaped, and must be half of a pair.
+    /// Valid UTF-8 has no surrogates, so each one was escaped, and must be half of a pair.
     private func joiningSurrogates(_ units: [UInt32]) throws -> [UInt32] {
         var text: [UInt32] = []
         var high: UInt32?

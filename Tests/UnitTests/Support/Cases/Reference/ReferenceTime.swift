@@ -1,10 +1,10 @@
-/// A moment read from RFC 3339 piece by piece.
+/// A simple reader of RFC 3339.
 package struct ReferenceTime {
     package let seconds: Int
-    /// At most six digits of the fraction, as stated.
+    /// At most six digits of the fraction.
     package let fraction: String
 
-    /// Takes a `date-time`; `nil` for other text, and outside the years 0000 to 9999 in UTC.
+    /// Reads a `date-time`; `nil` for other text, and outside the years 0000 to 9999 in UTC.
     package init?(_ text: String) {
         guard text.utf8.count == text.count, text.count >= 20 else { return nil }
         let characters = Array(text)
@@ -50,7 +50,7 @@ package struct ReferenceTime {
         seconds * 1_000_000 + (Int(fraction + String(repeating: "0", count: 6 - fraction.count)) ?? 0)
     }
 
-    /// In UTC, with as many digits of the fraction as were stated.
+    /// In UTC, with the digits of the fraction.
     package var text: String {
         let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let time = seconds - day * 86_400

@@ -1,4 +1,4 @@
-/// The canonical form, written the long way.
+/// A simple writer of the canonical form.
 package enum ReferenceWriter {
     package static func string(_ codePoints: [UInt32]) -> String {
         var text = "\""
@@ -18,8 +18,8 @@ package enum ReferenceWriter {
         return text + "\""
     }
 
-    /// Whole numbers keep their digits; others get the fewest that give the double back, without an exponent
-    /// where six places behind the point are enough.
+    /// Whole numbers keep their digits; others have the fewest that read back as the same double, without an exponent
+    /// if six decimal places are enough.
     package static func number(_ text: String) -> String {
         if Int64(text) == 0 { return "0" }
         if Int64(text) != nil || UInt64(text) != nil { return text }

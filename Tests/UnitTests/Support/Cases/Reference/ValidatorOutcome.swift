@@ -1,13 +1,13 @@
 import EventSchema
 package import EventValidation
 
-/// What the validator said of one event, in the reference's words.
+/// The validator's result for one event, in the form of the reference implementation.
 package enum ValidatorOutcome {
     case accepted(String)
     case rejected([String])
     case malformed(String)
 
-    /// What it says of a document that is one event.
+    /// The result for a document that is one event.
     package init(of text: [UInt8], by validator: EventValidator) {
         do {
             let checked = try validator.check(bytes: text)
@@ -19,7 +19,7 @@ package enum ValidatorOutcome {
         }
     }
 
-    /// What it says of each event of a body, in their order.
+    /// The results for each event of a body, in their order.
     package static func each(of checked: CheckedBody) -> [ValidatorOutcome] {
         var outcomes = checked.lines.map(ValidatorOutcome.accepted)
         for rejection in checked.rejections {
@@ -37,10 +37,10 @@ package enum ValidatorOutcome {
         return String(line.dropFirst(7).prefix(36))
     }
 
-    /// Whether it says the same.
+    /// Whether both results agree.
     ///
-    /// Free are only the order of reasons, which ten are listed where there are more, and what is said of a text
-    /// that is no JSON after a number that is too large: the parser stops at the number.
+    /// The order of violations, the choice of ten among more of them, and the verdict on invalid JSON after an oversized
+    /// number may differ, because the parser stops at the number.
     package func agrees(with wanted: ReferenceCheck.Outcome, isDocument: Bool) -> Bool {
         switch (self, wanted) {
         case (.accepted(let line), .accepted(let wanted)):

@@ -2,15 +2,15 @@ import EventModel
 import EventSchema
 import JSONTape
 
-/// Takes bodies apart into events, and checks each event.
+/// Splits bodies into events, and checks each event.
 ///
-/// What belongs to one body is in a `BodyProgress`; the parsers and their memory are used for one body after the other.
+/// The state of one body is in a `BodyProgress`; the parsers and their buffers are reused from body to body.
 struct BodyCheck: ~Copyable {
-    /// Above this an array is not parsed as one document: the parser's memory grows tenfold with its text.
+    /// The maximum size of an array that is parsed as one document, because the parser needs ten times the memory of the text.
     private static let maximumDocumentBytes = 256 << 10
-    /// So many bytes of lines are parsed together.
+    /// The maximum size of lines that are parsed together.
     private static let maximumPieceBytes = 64 << 10
-    /// After so many lines that are no documents, those that follow are parsed each alone.
+    /// After this number of invalid lines in a piece, its other lines are parsed one by one.
     private static let maximumFailures = 8
 
     private let catalog: EventCatalog
@@ -25,9 +25,9 @@ struct BodyCheck: ~Copyable {
     private var input = PaddedInput()
     private var ids = EventIDGenerator()
     private var check: EventCheck
-    /// How many lines were read, in all bodies.
+    /// The number of lines read, in all bodies.
     private var linesRead = 0
-    /// The current turn ends when so many events of its body are rejected.
+    /// The number of rejections of the body at which the current turn ends.
     private var lastRejection = Int.max
 
     init(
@@ -47,28 +47,28 @@ struct BodyCheck: ~Copyable {
         self.maximumBatchBytes = maximumBatchBytes
         self.now = now
         digest =
-            switch identity {
+            switch identity.kind {
             case .assigned: nil
             case .derived(let source): LineDigest(source: source)
             }
         check = EventCheck(plan: catalog.compiled, acceptsReceivedAt: acceptsReceivedAt)
     }
 
-    /// Lets the next line count as this one.
+    /// Sets the number of the next line.
     mutating func setNextLine(_ line: Int) {
         linesRead = line - 1
     }
 
-    /// Begins with a body of so many bytes.
+    /// Begins the check of a body of this size.
     func begin(bodyOf byteCount: Int, as format: BodyFormat) -> BodyProgress {
         BodyProgress(
-            place: format == .lines ? .lines(0) : .document,
+            place: format.kind == .lines ? .lines(0) : .document,
             collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
             arrival: now()
         )
     }
 
-    /// Continues with a body; returns whether it is checked to its end.
+    /// Continues the check of a body; returns whether it is complete.
     mutating func check(
         _ body: UnsafeRawBufferPointer,
         from progress: inout BodyProgress,
@@ -79,7 +79,7 @@ struct BodyCheck: ~Copyable {
         check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
         let rejections = progress.collector.rejectionCount
-        // One more than are allowed is enough to know that they are too many.
+        // One rejection above the limit is enough to refuse the body.
         let allowed = maximumRejections - rejections
         lastRejection = rejections + min(allowed == .max ? .max : allowed + 1, .max - rejections, budget.rejections)
         defer { budget.rejections -= progress.collector.rejectionCount - rejections }
@@ -98,7 +98,7 @@ struct BodyCheck: ~Copyable {
         return false
     }
 
-    /// The result of a body that is checked to its end.
+    /// The result of a body whose check is complete.
     func finish(_ progress: consuming BodyProgress) -> CheckedBody {
         progress.collector.finish(catalog: catalog)
     }
@@ -119,7 +119,7 @@ struct BodyCheck: ~Copyable {
 
     // MARK: Bodies
 
-    /// Checks lines piece by piece, so that the parser's memory stays small.
+    /// Checks lines in pieces, so that the parser's memory stays small.
     private mutating func checkLines(
         of text: UnsafeRawBufferPointer,
         from start: Int,
@@ -130,7 +130,7 @@ struct BodyCheck: ~Copyable {
         while position < text.count, bytes > 0, hasRoom(progress.collector) {
             let rest = UnsafeRawBufferPointer(rebasing: text[position...])
             let lines = UnsafeRawBufferPointer(rebasing: rest[..<Self.endOfLines(rest)])
-            // The lines that follow are readable, as the parser wants it; only near the end there are too few.
+            // The following lines serve as the padding that the parser requires, except near the end of the text.
             let isPadded = rest.count - lines.count >= JSONParser.padding
             let read = try checkPiece(isPadded ? lines : input.fill(lines), into: &progress.collector)
             position += read
@@ -139,7 +139,7 @@ struct BodyCheck: ~Copyable {
         progress.place = position < text.count ? .lines(position) : .end
     }
 
-    /// Where the last of the lines ends that make a piece, its newline counted in.
+    /// The end of the last line of the first piece, including its newline.
     private static func endOfLines(_ text: UnsafeRawBufferPointer) -> Int {
         guard text.count > maximumPieceBytes else { return text.count }
         let newline = UInt8(ascii: "\n")
@@ -148,12 +148,12 @@ struct BodyCheck: ~Copyable {
         return rest.firstIndex(ofByte: newline).map { maximumPieceBytes + $0 + 1 } ?? text.count
     }
 
-    /// Checks lines that were cut off at the end of one; returns how many bytes of them were read.
+    /// Checks a piece of whole lines; returns the number of bytes read.
     private mutating func checkPiece(
         _ text: UnsafeRawBufferPointer,
         into collector: inout BatchCollector
     ) throws -> Int {
-        // One line may be longer than a piece, and than an event.
+        // A single line may be longer than a piece, or longer than an event may be.
         var isIndexed = text.count <= Self.maximumPieceBytes && lineParser.index(text)
         var failures = 0
         var position = 0
@@ -167,7 +167,7 @@ struct BodyCheck: ~Copyable {
                 checkEvent(at: tape.root, text: line, line: linesRead, into: &collector)
             } else if line.contains(where: { !JSONElements.isSpace($0) }) {
                 try checkAlone(line, line: linesRead, into: &collector)
-                // The parser may walk through all that follows a bracket that is left open, and again from the next one.
+                // For a bracket that is not closed, the parser may read the rest of the piece, and again from the next line.
                 failures += 1
                 if failures == Self.maximumFailures { isIndexed = false }
             }
@@ -188,7 +188,7 @@ struct BodyCheck: ~Copyable {
         bytes -= text.count
         progress.place = .end
         guard text.count <= maximumEventBytes else {
-            return reject(EventValidator.tooLarge(text), line: nil, text, into: &progress.collector)
+            return reject(.tooLarge(text), line: nil, text, into: &progress.collector)
         }
         let text = input.fill(text)
         do throws(JSONError) {
@@ -201,8 +201,8 @@ struct BodyCheck: ~Copyable {
             }
         } catch {
             if isArray { return progress.place = .elements(JSONElementScanner(), error) }
-            let violation = try EventValidator.violation(of: text, error: error)
-            // What breaks no grammar is one event that does not follow the plan.
+            let violation = try Violation.of(text, refusedFor: error)
+            // A text that is valid JSON is an event that does not follow the plan.
             guard violation.code != .malformedJSON else { throw MalformedBody(violation: violation) }
             reject(violation, line: nil, text, into: &progress.collector)
         }
@@ -217,7 +217,7 @@ struct BodyCheck: ~Copyable {
         let contents = tape.contents(of: tape.root)
         var element = contents.lowerBound
         var position = 0
-        // Only a rejection asks where its bytes stand, so they are looked for when one comes.
+        // Only a rejection needs the position of its bytes, so they are searched for when there is one.
         var scanner = JSONElementScanner()
         var scanned = 0
         while element < contents.upperBound {
@@ -239,7 +239,7 @@ struct BodyCheck: ~Copyable {
         return .end
     }
 
-    /// Checks each element of an array as a document of its own: what is wrong with one leaves the others alone.
+    /// Checks each element of an array as a document of its own, so that an invalid one does not affect the others.
     ///
     /// - Returns: Where to continue.
     private mutating func checkElementsAlone(
@@ -261,13 +261,13 @@ struct BodyCheck: ~Copyable {
                 try checkAlone(isPadded || isTooLarge ? element : input.fill(element), line: nil, into: &collector)
             case .unfinished: break
             case .end: return .end
-            case .broken: throw MalformedBody(violation: try EventValidator.violation(of: text, error: error))
+            case .broken: throw MalformedBody(violation: try .of(text, refusedFor: error))
             }
         }
         return .elements(scanner, error)
     }
 
-    /// Whether the body may have another event, and another rejection in this turn.
+    /// Whether the batch has room for another event, and this turn for another rejection.
     private func hasRoom(_ collector: borrowing BatchCollector) -> Bool {
         collector.rejectionCount < lastRejection && collector.output.count <= maximumBatchBytes
     }
@@ -279,14 +279,14 @@ struct BodyCheck: ~Copyable {
         into collector: inout BatchCollector
     ) throws {
         guard text.count <= maximumEventBytes else {
-            return reject(EventValidator.tooLarge(text), line: line, text, into: &collector)
+            return reject(.tooLarge(text), line: line, text, into: &collector)
         }
         do throws(JSONError) {
             let tape = try parser.parse(text)
             check.begin(tape)
             checkEvent(at: tape.root, text: text, line: line, into: &collector)
         } catch {
-            reject(try EventValidator.violation(of: text, error: error), line: line, text, into: &collector)
+            reject(try .of(text, refusedFor: error), line: line, text, into: &collector)
         }
     }
 
@@ -308,7 +308,7 @@ struct BodyCheck: ~Copyable {
             }
         }
         guard let code = check.firstCode else {
-            // What broke no rule has an id.
+            // An event without violations has an id.
             guard let id = result.id else { return }
             return collector.accept(id: id, time: result.time ?? arrival, definitionIndex: result.definitionIndex)
         }
@@ -324,7 +324,7 @@ struct BodyCheck: ~Copyable {
         check.maximumViolations = collector.wantedViolations
     }
 
-    /// Rejects a text that never reached the plan.
+    /// Rejects a text that was not compared with the plan.
     private mutating func reject(
         _ violation: Violation,
         line: Int?,

@@ -1,17 +1,17 @@
-/// A day of the proleptic Gregorian calendar, in the years 0000 to 9999.
+/// A day of the proleptic Gregorian calendar, in the years 0000 to 9999; it has no time zone.
 public struct CalendarDate: Sendable, Hashable {
     /// Days since 1970-01-01.
     public let daysSince1970: Int32
 
-    /// The number of bytes `write(to:)` writes: `2010-12-01`.
-    public static let textLength = 10
+    /// The number of bytes that `write(to:)` writes: `2010-12-01`.
+    public static var textLength: Int { @inlinable get { 10 } }
 
-    /// Takes a number of days, kept within the years 0000 to 9999.
+    /// Creates a date from a number of days, clamped to the years 0000 to 9999.
     public init(daysSince1970: Int32) {
         self.daysSince1970 = min(max(daysSince1970, -719_528), 2_932_896)
     }
 
-    /// Reads an RFC 3339 `full-date`; anything else, and a day that the month does not have, is `nil`.
+    /// Reads an RFC 3339 `full-date`; `nil` for anything else, and for a day that the month does not have.
     public init?(text: UnsafeRawBufferPointer) {
         guard
             text.count == Self.textLength,
@@ -27,14 +27,14 @@ public struct CalendarDate: Sendable, Hashable {
         daysSince1970 = Int32(Self.days(year: year, month: month, day: day))
     }
 
-    /// Reads an RFC 3339 `full-date`; anything else is `nil`.
+    /// Reads an RFC 3339 `full-date`; `nil` for anything else, and for a day that the month does not have.
     public init?(_ text: String) {
         var text = text
         guard let date = text.withUTF8({ CalendarDate(text: UnsafeRawBufferPointer($0)) }) else { return nil }
         self = date
     }
 
-    /// Writes the RFC 3339 `full-date` to memory that has room for `textLength` bytes, and returns that number.
+    /// Writes the RFC 3339 `full-date` to memory with room for `textLength` bytes, and returns that number.
     public func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let (year, month, day) = civil
         Digits.writeTwo(year / 100, to: bytes)
@@ -54,8 +54,8 @@ public struct CalendarDate: Sendable, Hashable {
         }
     }
 
-    // Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in March, so that the leap day
-    // is the last of its year, and 400 years are 146,097 days.
+    // Howard Hinnant's "chrono-compatible low-level date algorithms": years begin in March, so that the leap day is the last
+    // day of its year, and 400 years have 146,097 days.
 
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
@@ -74,7 +74,7 @@ public struct CalendarDate: Sendable, Hashable {
         let marchMonth = (5 * dayOfYear + 2) / 153
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        // The initialisers keep the year within 0000 to 9999, so none of the three is below zero.
+        // The initialisers keep the year within 0000 to 9999, so none of the three is negative.
         return (UInt64(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), UInt64(month), UInt64(day))
     }
 }

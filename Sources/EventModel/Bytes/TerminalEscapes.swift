@@ -1,17 +1,18 @@
-/// Escapes what a terminal would obey in text that comes from outside.
+/// Escapes what a terminal would act on in text that comes from outside.
 ///
-/// Escaped are the control characters (C0, DEL and C1), the line separators, and the marks that turn the direction of
-/// text, by which one text could look like another. They become `\u001b` and so on, which inside a string of JSON means
-/// the same.
+/// These are the control characters (C0, DEL and C1), the line and paragraph separators, and the marks that change the
+/// direction of text, which can make one text look like another. They become `\u001b` and so on, which means the same inside a
+/// JSON string.
 package enum TerminalEscapes {
-    /// Appends UTF-8 from outside, with line feeds and tabs as they are where `keepingLines`; what is no UTF-8 is
-    /// replaced.
+    /// Appends UTF-8 with its special characters escaped; invalid UTF-8 is replaced by U+FFFD.
+    ///
+    /// - Parameter keepingLines: Whether line feeds and tabs are kept as they are.
     package static func append(
         _ text: some Collection<UInt8>,
         keepingLines: Bool = false,
         to bytes: inout [UInt8]
     ) {
-        // Beyond ASCII any byte may be a control character, or a part of one: a bare 0x9B is one where it is no UTF-8.
+        // Outside of ASCII any byte may be a C1 control character or a part of one, and a lone 0x9B is one for some terminals.
         guard text.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else {
             bytes.append(contentsOf: text)
             return

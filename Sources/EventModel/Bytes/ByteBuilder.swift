@@ -1,11 +1,11 @@
-/// A growing buffer of bytes that can be handed on without a copy.
+/// A growing buffer of bytes whose memory can be handed over without a copy.
 package struct ByteBuilder: ~Copyable {
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
-    /// How many bytes were appended.
+    /// The number of bytes appended.
     package var count: Int
 
-    /// Makes room for `capacity` bytes.
+    /// Creates an empty buffer with room for `capacity` bytes.
     package init(capacity: Int) {
         self.capacity = max(64, capacity)
         start = .allocate(capacity: self.capacity)
@@ -16,16 +16,16 @@ package struct ByteBuilder: ~Copyable {
         start.deallocate()
     }
 
-    /// How many bytes of memory it holds.
+    /// The number of bytes allocated.
     package var reservedBytes: Int { capacity }
 
     /// The bytes appended so far; valid until the next change.
     @inlinable
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    /// Hands the bytes over; they come from `UnsafeMutableRawPointer.allocate` and are the receiver's to deallocate.
+    /// Hands over the bytes, which come from `UnsafeMutableRawPointer.allocate`; the caller must deallocate them.
     ///
-    /// The memory is at most twice what was appended: whoever counts the bytes counts the memory.
+    /// The memory is at most twice as large as what was appended, so a limit on the bytes limits the memory, too.
     package consuming func release() -> UnsafeRawBufferPointer {
         if capacity > 2 * max(64, count) { fit() }
         let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -41,14 +41,14 @@ package struct ByteBuilder: ~Copyable {
         capacity = count
     }
 
-    /// Makes sure that `extra` more bytes can be written at `end`.
+    /// Ensures room for `extra` more bytes at `end`.
     @inlinable
     @inline(__always)
     package mutating func reserve(_ extra: Int) {
         if capacity &- count < extra { grow(by: extra) }
     }
 
-    /// Where the next byte goes; `reserve` first, and add what was written to `count`.
+    /// The address of the next byte; call `reserve` before writing, and add the number of bytes to `count` after it.
     @inlinable
     @inline(__always)
     package var end: UnsafeMutablePointer<UInt8> { start + count }
@@ -89,10 +89,10 @@ package struct ByteBuilder: ~Copyable {
         count += bytes.count
     }
 
-    /// How many bytes behind a padded text must be readable: short texts are copied whole, whatever their length.
-    package static let padding = 32
+    /// The number of bytes after a padded text that must be readable, because texts are copied in blocks of this size.
+    package static var padding: Int { @inlinable get { 32 } }
 
-    /// Appends bytes behind which `padding` more are readable.
+    /// Appends bytes; `padding` more bytes after them must be readable.
     @inlinable
     @inline(__always)
     package mutating func appendPadded(_ bytes: UnsafeRawBufferPointer) {
@@ -102,7 +102,7 @@ package struct ByteBuilder: ~Copyable {
         count &+= bytes.count
     }
 
-    /// Copies in blocks of 32 bytes; `padding` bytes behind both texts are there.
+    /// Copies in blocks of 32 bytes; `padding` more must be accessible after both texts.
     @inlinable
     @inline(__always)
     static func copyPadded(_ source: UnsafeRawPointer, _ count: Int, to target: UnsafeMutableRawPointer) {
@@ -114,7 +114,7 @@ package struct ByteBuilder: ~Copyable {
         } while position < count
     }
 
-    /// Appends the text of a literal.
+    /// Appends a literal.
     @inlinable
     @inline(__always)
     package mutating func append(_ literal: StaticString) {

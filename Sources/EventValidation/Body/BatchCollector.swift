@@ -1,17 +1,17 @@
 import EventModel
 import JSONTape
 
-/// Gathers what the check of a body gives: accepted events into one buffer, rejections into a list.
+/// Collects the results of the check of a body: accepted events in one buffer, and rejections in a list.
 ///
-/// Where a limit on explained rejections is set, the list is bounded: in full it holds the first rejections up to that
-/// limit and up to `maximumExplanationBytes`; then, with the first reason only, as many as the quarantine stores within the
-/// size of the body and `keptBytesBesidesBody`. The others are counted in the tally.
+/// If the number of explained rejections is limited, the list is bounded. The first rejections have all their reasons, up to that
+/// limit and up to `maximumExplanationBytes`. The next ones have only the first reason, as many as the quarantine stores within
+/// the size of the body and `keptBytesBesidesBody`. The rest are only counted, in the tally.
 struct BatchCollector: ~Copyable {
-    /// So many bytes of reasons are given in full.
+    /// The maximum size of rejections with all their reasons, in bytes.
     static let maximumExplanationBytes = 256 << 10
-    /// What is kept of rejected events may be larger than the body by so much.
+    /// How much larger than the body the kept rejected events may be, in bytes.
     static let keptBytesBesidesBody = 64 << 10
-    /// What the quarantine stores of a rejected event besides its bytes, where many share a verdict (`VerdictRecords`).
+    /// The number of bytes that the quarantine adds to a rejected event if many share a verdict (`VerdictRecords`).
     private static let storedBytesBesidesEvent = 4
 
     var output: ByteBuilder
@@ -24,10 +24,10 @@ struct BatchCollector: ~Copyable {
     private var bytesToKeep: Int
     private var keptBytes = 0
 
-    /// How many events were rejected so far.
+    /// The number of events rejected so far.
     var rejectionCount: Int { tally.count }
 
-    /// How many violations of the next event are to be described.
+    /// The number of violations of the next event that are to be described.
     var wantedViolations: Int {
         if isExplaining { return Rejection.maximumViolations }
         return bytesToKeep > Self.storedBytesBesidesEvent ? 1 : 0
@@ -35,13 +35,13 @@ struct BatchCollector: ~Copyable {
 
     private var isExplaining: Bool { explained < maximumExplained && explanationBytes > 0 }
 
-    /// About how many bytes of memory it holds.
+    /// The approximate memory that it holds, in bytes.
     var byteCount: Int {
         output.reservedBytes + entries.capacity * MemoryLayout<EventBatch.Entry>.stride + 2 * keptBytes
             + tally.indexes.capacity * MemoryLayout<ClosedRange<Int>>.stride
     }
 
-    /// Makes room for what a body of so many bytes usually gives.
+    /// Creates a collector with room for the usual result of a body of this size.
     init(bytesRead: Int, maximumExplained: Int) {
         output = ByteBuilder(capacity: bytesRead + bytesRead / 2 + 256)
         entries.reserveCapacity(bytesRead / 256 + 1)
@@ -51,7 +51,7 @@ struct BatchCollector: ~Copyable {
         bytesToKeep = isBounded ? bytesRead + Self.keptBytesBesidesBody : .max
     }
 
-    /// Closes the event whose line was just appended to `output`.
+    /// Adds the event whose line was just appended to `output`.
     @inline(__always)
     mutating func accept(id: EventID, time: Timestamp, definitionIndex: Int) {
         entries.append(
@@ -68,7 +68,7 @@ struct BatchCollector: ~Copyable {
         reject(for: violation.code, [violation], line: line, id: nil, name: nil, original: original)
     }
 
-    /// Notes an event that broke the rule of `code` first; `violations` may be fewer than were wanted, or none.
+    /// Adds a rejected event, whose first violation has the code `code`; `violations` may be fewer than wanted, or empty.
     mutating func reject(
         for code: VerdictCode,
         _ violations: [Violation],
@@ -103,7 +103,7 @@ struct BatchCollector: ~Copyable {
 
     consuming func finish(catalog: EventCatalog) -> CheckedBody {
         let (rejections, explained, tally, keptBytes) = (rejections, explained, tally, keptBytes)
-        // Entries that were made room for, but did not come, would be memory that nobody counts.
+        // Unused capacity would be memory that no limit counts.
         let entries = entries.capacity > 2 * entries.count + 8 ? Array(entries[...]) : entries
         let batch =
             entries.isEmpty ? nil : EventBatch(catalog: catalog, entries: entries, adopting: output.release())

@@ -1,10 +1,10 @@
 import JSONTape
 
-/// A copy of a text with the readable bytes behind it that the parser wants.
+/// A copy of a text with the readable bytes after it that the parser requires.
 ///
-/// Copying costs a fraction of parsing, and frees callers from a promise about memory that a mistake would break.
+/// A copy costs a fraction of parsing, and callers need not promise anything about their memory.
 struct PaddedInput: ~Copyable {
-    /// What is kept from body to body; larger bodies give their memory back.
+    /// The maximum size that is kept for the next body; the memory of larger bodies is freed.
     private static let keptCapacity = 1 << 20
 
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)

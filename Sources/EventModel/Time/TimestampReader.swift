@@ -1,18 +1,18 @@
-/// Reads timestamps, remembering the last one's date: events that come together mostly share their day.
-public struct TimestampReader: Sendable {
-    /// The date's ten bytes as they were read, eight and two; at first `1970-01-` and `01`.
-    private var dateText: (UInt64, UInt16) = (0x2D31_302D_3037_3931, 0x3130)
-    private var midnight: Int64 = 0
+/// Reads timestamps, and caches the last date: events that arrive together are mostly of the same day.
+package struct TimestampReader: Sendable {
+    /// The ten bytes of the last date, eight and two; initially `1970-01-` and `01`.
+    @usableFromInline var dateText: (UInt64, UInt16) = (0x2D31_302D_3037_3931, 0x3130)
+    /// The start of the last date, in microseconds since 1970.
+    @usableFromInline var midnight: Int64 = 0
 
-    /// Makes a reader.
-    public init() {}
+    /// Creates a reader.
+    @inlinable
+    package init() {}
 
-    /// Reads an RFC 3339 `date-time`; anything else is `nil`.
-    ///
-    /// Digits beyond the microsecond are cut off. A leap second (`23:59:60` in UTC) is taken as the second that
-    /// follows it, as PostgreSQL takes it. A moment that an offset moves out of the years 0000 to 9999 is refused.
+    /// Reads an RFC 3339 `date-time`, as `Timestamp.init(text:)` does; `nil` for anything else.
+    @inlinable
     @inline(__always)
-    public mutating func read(_ text: UnsafeRawBufferPointer) -> Timestamp? {
+    package mutating func read(_ text: UnsafeRawBufferPointer) -> Timestamp? {
         guard text.count >= 20, let start = text.baseAddress, readDate(start) else { return nil }
         let seconds = Self.seconds(of: start.loadUnaligned(fromByteOffset: 11, as: UInt64.self))
         guard seconds >= 0, text.count == 20, text[10] == UInt8(ascii: "T"), text[19] == UInt8(ascii: "Z") else {
@@ -21,15 +21,17 @@ public struct TimestampReader: Sendable {
         return Timestamp(microseconds: midnight &+ seconds &* 1_000_000, fractionDigits: 0)
     }
 
-    /// Finds the midnight that began the day; says no where the ten bytes are no `full-date`.
+    /// Reads the date into `midnight`; false if the ten bytes are not a `full-date`.
+    @inlinable
     @inline(__always)
-    private mutating func readDate(_ start: UnsafeRawPointer) -> Bool {
+    mutating func readDate(_ start: UnsafeRawPointer) -> Bool {
         let text = (start.loadUnaligned(as: UInt64.self), start.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
         return text == dateText || remember(text, start)
     }
 
+    @usableFromInline
     @inline(never)
-    private mutating func remember(_ text: (UInt64, UInt16), _ start: UnsafeRawPointer) -> Bool {
+    mutating func remember(_ text: (UInt64, UInt16), _ start: UnsafeRawPointer) -> Bool {
         let bytes = UnsafeRawBufferPointer(start: start, count: CalendarDate.textLength)
         guard let date = CalendarDate(text: bytes) else { return false }
         dateText = text
@@ -37,10 +39,11 @@ public struct TimestampReader: Sendable {
         return true
     }
 
-    /// The seconds that `hh:mm:ss` says, its eight bytes in one word; -1 where they say something else, or second 60.
+    /// The seconds of `hh:mm:ss`, its eight bytes in one word; -1 if it is not a time, or has the second 60.
+    @inlinable
     @inline(__always)
-    private static func seconds(of text: UInt64) -> Int64 {
-        // Each digit becomes its value, each colon 0; the sum's top bits show which byte is more.
+    static func seconds(of text: UInt64) -> Int64 {
+        // Each digit becomes its value, and each colon 0. The top bits of the sum show bytes that are out of range.
         let digits = UInt64(littleEndian: text) ^ 0x3030_3A30_303A_3030
         guard (digits | (digits &+ 0x7676_7F76_767F_7676)) & 0x8080_8080_8080_8080 == 0 else { return -1 }
         @inline(__always) func two(_ shift: UInt64) -> UInt64 {
@@ -51,8 +54,9 @@ public struct TimestampReader: Sendable {
         return Int64(truncatingIfNeeded: hour &* 3600 &+ minute &* 60 &+ second)
     }
 
-    /// Reads what is not of the shortest form, its date already being read.
-    private func readRest(_ text: UnsafeRawBufferPointer) -> Timestamp? {
+    /// Reads any form but the shortest, after its date was read.
+    @usableFromInline
+    func readRest(_ text: UnsafeRawBufferPointer) -> Timestamp? {
         guard
             text[10] | 0x20 == UInt8(ascii: "t"),
             let hour = Digits.readTwo(text, at: 11), hour < 24,
@@ -68,7 +72,7 @@ public struct TimestampReader: Sendable {
 
         let total = midnight + Int64(hour * 3600 + minute * 60 + second - offsetInMinutes * 60) * 1_000_000
         if second == 60 {
-            // A leap second ends a day in UTC, so the second after it must be a midnight.
+            // A leap second is the last of a day in UTC, so the second after it must be a midnight.
             guard total % 86_400_000_000 == 0 else { return nil }
         }
         let microseconds = total + Int64(fraction.microseconds)

@@ -1,19 +1,29 @@
-/// A moment in UTC with microseconds, and the precision in which it was stated.
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A moment in UTC to the microsecond, and the precision with which it was stated.
 ///
 /// The range is that of RFC 3339: the years 0000 to 9999.
 public struct Timestamp: Sendable, Hashable {
     /// Microseconds since 1970-01-01T00:00:00Z.
     public let microseconds: Int64
-    /// How many digits of the second's fraction were stated, 0 to 6; the text form has as many.
+    /// The number of fractional digits of the second, 0 to 6; the text form has as many.
     public let fractionDigits: UInt8
 
-    /// The most bytes `write(to:)` writes: `2010-12-01T08:26:00.123456Z`.
-    public static let maximumTextLength = 27
+    /// The maximum number of bytes that `write(to:)` writes: `2010-12-01T08:26:00.123456Z`.
+    public static var maximumTextLength: Int { @inlinable get { 27 } }
 
-    static let earliestMicroseconds: Int64 = -62_167_219_200_000_000
-    static let latestMicroseconds: Int64 = 253_402_300_799_999_999
+    @usableFromInline static var earliestMicroseconds: Int64 { @inlinable get { -62_167_219_200_000_000 } }
+    @usableFromInline static var latestMicroseconds: Int64 { @inlinable get { 253_402_300_799_999_999 } }
 
-    /// Takes microseconds since 1970, kept within the years 0000 to 9999, and a precision of at most 6 digits.
+    /// Creates a timestamp from microseconds since 1970, clamped to the years 0000 to 9999, and a precision of at most 6
+    /// digits.
+    @inlinable
     public init(microseconds: Int64, fractionDigits: UInt8 = 6) {
         self.microseconds = min(max(microseconds, Self.earliestMicroseconds), Self.latestMicroseconds)
         self.fractionDigits = min(fractionDigits, 6)
@@ -24,20 +34,20 @@ public struct Timestamp: Sendable, Hashable {
         microseconds >= 0 ? microseconds / 1000 : (microseconds - 999) / 1000
     }
 
-    /// The midnight in UTC that began its day.
+    /// The start of its day in UTC.
     var firstMicrosecondOfDay: Int64 {
         let rest = microseconds % 86_400_000_000
         return microseconds - (rest < 0 ? rest + 86_400_000_000 : rest)
     }
 
-    /// Writes RFC 3339 in UTC to memory that has room for `maximumTextLength` bytes, and returns how many it wrote.
+    /// Writes RFC 3339 in UTC to memory with room for `maximumTextLength` bytes, and returns the number of bytes written.
     public func write(to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let midnight = firstMicrosecondOfDay
         _ = CalendarDate(daysSince1970: Int32(truncatingIfNeeded: midnight / 86_400_000_000)).write(to: bytes)
         return 10 + writeTime(ofDay: microseconds - midnight, to: bytes + 10)
     }
 
-    /// Writes what follows the date, and returns how many bytes it wrote.
+    /// Writes the part after the date, and returns the number of bytes written.
     @inline(__always)
     func writeTime(ofDay rest: Int64, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         let (second, microsecond) = UInt64(truncatingIfNeeded: rest).quotientAndRemainder(dividingBy: 1_000_000)
@@ -63,6 +73,32 @@ public struct Timestamp: Sendable, Hashable {
     }
 }
 
+extension Timestamp {
+    /// The current time of the system's clock, to the microsecond.
+    public static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+
+    /// Reads an RFC 3339 `date-time`; `nil` for anything else.
+    ///
+    /// Digits after the microsecond are cut off. A leap second (`23:59:60` in UTC) is read as the second after it, as in
+    /// PostgreSQL. A moment that its offset moves out of the years 0000 to 9999 is `nil`.
+    public init?(text: UnsafeRawBufferPointer) {
+        var reader = TimestampReader()
+        guard let time = reader.read(text) else { return nil }
+        self = time
+    }
+
+    /// Reads an RFC 3339 `date-time`; `nil` for anything else.
+    public init?(_ text: String) {
+        var text = text
+        guard let time = text.withUTF8({ Timestamp(text: UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = time
+    }
+}
+
 extension Timestamp: CustomStringConvertible {
     /// RFC 3339 in UTC.
     public var description: String {
@@ -73,6 +109,6 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp: Comparable {
-    /// Orders by the moment; the precision does not matter.
+    /// Compares the moments; the precision does not matter.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
 }

@@ -1,11 +1,11 @@
-/// Where the envelope's fields stand on the tape; 0 where a field is absent.
+/// The positions of the envelope's fields on the tape; 0 if a field is absent.
 ///
-/// A field's ordinal is its place in `CompiledPlan.fieldNames`.
-struct Envelope: ~Copyable {
+/// The ordinal of a field is its position in `CompiledPlan.fieldNames`.
+struct EnvelopeFields: ~Copyable {
     static let receivedAtOrdinal = 3
 
     private let places = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
-    /// The ordinals of the fields as they came, since senders mostly keep to an order.
+    /// The ordinals of the fields in the order of the last event, because senders mostly keep to an order.
     private let order = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
 
     init() {
@@ -32,19 +32,19 @@ struct Envelope: ~Copyable {
         places.update(repeating: 0, count: CompiledPlan.fieldCount)
     }
 
-    /// The ordinal of the field that came last at this position among the members; no promise that it comes again.
+    /// The ordinal of the last event's field at this position, which is probably the next one's, too.
     @inline(__always)
     func guess(at position: Int) -> Int {
         position < CompiledPlan.fieldCount ? order[position] : 0
     }
 
-    /// Notes what came at a position.
+    /// Records which field is at a position.
     @inline(__always)
     func learn(_ ordinal: Int, at position: Int) {
         if position < CompiledPlan.fieldCount { order[position] = ordinal }
     }
 
-    /// Notes where a field stands; says no where it was found before.
+    /// Records the position of a field on the tape; false if the field is repeated.
     @inline(__always)
     func set(_ ordinal: Int, _ index: Int) -> Bool {
         guard places[ordinal] == 0 else { return false }

@@ -2,7 +2,26 @@ import EventModel
 import JSONTape
 
 extension PayloadEncoder {
-    /// Appends a value of any kind, looking only for what is no JSON that every tracker could store.
+    /// Encodes the user, the session and the attributes.
+    @inline(__always)
+    mutating func encode(_ context: borrowing EventContext) {
+        let keys = plan.tables.keys
+        if let userID = context.userID { encode(userID, field: "userId", key: keys.userID) }
+        if let anonymousID = context.anonymousID { encode(anonymousID, field: "anonymousId", key: keys.anonymousID) }
+        if let sessionID = context.sessionID { encode(sessionID, field: "sessionId", key: keys.sessionID) }
+        guard !context.attributes.isEmpty else { return }
+        field = "context"
+        output.appendPadded(keys.context.bytes)
+        append(.object(context.attributes))
+    }
+
+    private mutating func encode(_ text: String, field: StaticString, key: ByteTable.Name) {
+        self.field = field
+        output.appendPadded(key.bytes)
+        append(text)
+    }
+
+    /// Appends a value that the plan does not describe; it only must be JSON that every tracker can store.
     mutating func append(_ value: JSONValue) {
         switch value {
         case .null: output.append("null")
@@ -17,10 +36,17 @@ extension PayloadEncoder {
         }
     }
 
-    /// Appends a text as a JSON string.
+    /// Appends a string.
     mutating func append(_ text: String) {
         var text = text
         text.withUTF8 { appendText(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends a string, and reports a NUL character in it.
+    @inline(__always)
+    mutating func appendText(_ text: UnsafeRawBufferPointer) {
+        let problems = output.appendUnpaddedString(text)
+        if !problems.isEmpty { report(problems) }
     }
 
     /// Appends a key and its value.
@@ -30,7 +56,7 @@ extension PayloadEncoder {
         append(value)
     }
 
-    /// Orders keys by their UTF-8, so that equal objects are encoded alike.
+    /// The order of keys, by their UTF-8, so that equal objects are encoded alike.
     static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

@@ -3,26 +3,26 @@ import EventModel
 import JSONTape
 
 extension EventCheck {
-    /// Appends a value of any kind, looking only for what no reader could take: NUL, lone surrogates, keys that
-    /// come twice, and nesting without end.
-    mutating func encodeFree(at index: Int, into output: inout ByteBuilder) {
+    /// Appends a value that the plan does not describe, which only must not contain NUL characters, lone surrogates, duplicate
+    /// keys, or too many levels.
+    mutating func encodeFreeForm(at index: Int, into output: inout ByteBuilder) {
         switch tape.kind(at: index) {
         case .object:
             guard descend() else { return }
-            encodeFreeObject(at: index, into: &output)
+            encodeFreeFormObject(at: index, into: &output)
             depth -= 1
         case .array:
             guard descend() else { return }
-            encodeFreeArray(at: index, into: &output)
+            encodeFreeFormArray(at: index, into: &output)
             depth -= 1
         case .string:
             encodeString(at: index, into: &output)
         default:
-            output.appendScalar(at: index, of: tape)
+            tape.appendScalar(at: index, to: &output)
         }
     }
 
-    private mutating func encodeFreeObject(at index: Int, into output: inout ByteBuilder) {
+    private mutating func encodeFreeFormObject(at index: Int, into output: inout ByteBuilder) {
         reportDuplicateKeys(ofObjectAt: index) { _ in true }
         let contents = tape.contents(of: index)
         var member = contents.lowerBound
@@ -32,14 +32,14 @@ extension EventCheck {
             path.push(.key(tape.string(at: member)))
             encodeString(at: member, into: &output)
             output.append(UInt8(ascii: ":"))
-            encodeFree(at: member + 1, into: &output)
+            encodeFreeForm(at: member + 1, into: &output)
             path.pop()
             member = tape.end(of: member + 1)
         }
         output.append(UInt8(ascii: "}"))
     }
 
-    private mutating func encodeFreeArray(at index: Int, into output: inout ByteBuilder) {
+    private mutating func encodeFreeFormArray(at index: Int, into output: inout ByteBuilder) {
         let contents = tape.contents(of: index)
         var element = contents.lowerBound
         var position = 0
@@ -47,7 +47,7 @@ extension EventCheck {
         while element < contents.upperBound {
             if position > 0 { output.append(UInt8(ascii: ",")) }
             path.push(.index(position))
-            encodeFree(at: element, into: &output)
+            encodeFreeForm(at: element, into: &output)
             path.pop()
             element = tape.end(of: element)
             position += 1
@@ -55,7 +55,7 @@ extension EventCheck {
         output.append(UInt8(ascii: "]"))
     }
 
-    /// Appends the string at `index`, and notes what it holds that not every tracker could store.
+    /// Appends the string at `index`, and reports characters that some trackers cannot store.
     @inline(__always)
     mutating func encodeString(at index: Int, into output: inout ByteBuilder) {
         let text = tape.string(at: index)
@@ -64,18 +64,7 @@ extension EventCheck {
         if !problems.isEmpty { report(problems) }
     }
 
-    @inline(never)
-    private mutating func report(_ problems: TextProblems) {
-        guard isDescribed(.malformedJSON) else { return }
-        if problems.contains(.nul) {
-            report(.malformedJSON, expected: "text without NUL characters", found: "a string with one")
-        }
-        if problems.contains(.loneSurrogate) {
-            report(.malformedJSON, expected: "Unicode text", found: "a string with half of a surrogate pair")
-        }
-    }
-
-    /// Notes each key that comes again; only those that `isRelevant` counts.
+    /// Reports each key that is repeated, among those for which `isRelevant` is true.
     @inline(never)
     mutating func reportDuplicateKeys(ofObjectAt index: Int, isRelevant: (Int) -> Bool) {
         let contents = tape.contents(of: index)
@@ -85,7 +74,7 @@ extension EventCheck {
             if isRelevant(member) { keys.append(member) }
             member = tape.end(of: member + 1)
         }
-        // A handful is compared pair by pair.
+        // A few keys are compared pairwise.
         guard keys.count > 8 else {
             for (position, key) in keys.enumerated() {
                 if keys[..<position].contains(where: { isSameKey($0, key) }) { reportDuplicate(key) }
@@ -94,7 +83,7 @@ extension EventCheck {
         }
         var size = 16
         while size < keys.count * 2 { size *= 2 }
-        // No key stands at the beginning of the tape, so 0 is an empty slot.
+        // The tape never begins with a key, so 0 is an empty slot.
         var seen = [Int](repeating: 0, count: size)
         for key in keys {
             var slot = hash(ofKey: key) & (size - 1)
@@ -103,7 +92,7 @@ extension EventCheck {
         }
     }
 
-    /// Another one in each process, so that no sender can choose keys that collide.
+    /// Different in each process, so that no sender can choose keys that collide.
     private static let hashSeed = UInt64.random(in: .min ... .max)
 
     private func hash(ofKey key: Int) -> Int {

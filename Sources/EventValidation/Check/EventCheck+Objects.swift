@@ -3,7 +3,7 @@ import EventSchema
 import JSONTape
 
 extension EventCheck {
-    /// Checks the object at `index` against one of the plan's, and appends it with its keys in the plan's order.
+    /// Checks the object at `index` against an object of the plan, and appends it with its keys in the plan's order.
     mutating func encodeObject(at index: Int, as object: Int, into output: inout ByteBuilder) {
         guard descend() else { return }
         defer { depth -= 1 }
@@ -26,12 +26,12 @@ extension EventCheck {
         path.pop()
         slots.pop(object.keys.count)
         if others { encodeOthers(ofObjectAt: index, as: object, into: &output) }
-        close(objectFrom: start, in: &output)
+        output.closeObject(from: start)
     }
 
-    /// Tries what most senders do: the keys stand in the plan's order, so that each value can be appended when it is met.
+    /// Tries the common case that the keys are in the plan's order, so that each value can be appended at once.
     ///
-    /// Says no where they do not, or one is missing, unplanned or there twice; then nothing that was done counts.
+    /// False if they are not, or one is missing, unplanned or repeated; the caller must discard the result then.
     private mutating func encodeInOrder(
         at index: Int,
         as object: CompiledPlan.Object,
@@ -55,11 +55,11 @@ extension EventCheck {
             member = tape.end(of: value)
         }
         guard isOptional(next..<object.keys.count, of: object) else { return false }
-        close(objectFrom: start, in: &output)
+        output.closeObject(from: start)
         return true
     }
 
-    /// The ordinal of `key`, where it comes after `first` and only optional properties stand between; or -1.
+    /// The ordinal of `key`, if it is at least `first` and only optional properties are in between; otherwise -1.
     @inline(never)
     private mutating func skip(from first: Int, to key: UnsafeRawBufferPointer, of object: CompiledPlan.Object) -> Int {
         let ordinal = object.keys.ordinal(of: key)
@@ -72,18 +72,7 @@ extension EventCheck {
         return true
     }
 
-    /// Every member was appended with a comma before it; the first one's place is the opening brace's.
-    @inline(__always)
-    private func close(objectFrom start: Int, in output: inout ByteBuilder) {
-        if output.count == start {
-            output.append("{}")
-        } else {
-            output.replaceByte(at: start, with: UInt8(ascii: "{"))
-            output.append(UInt8(ascii: "}"))
-        }
-    }
-
-    /// Notes where each property's value stands; returns whether there are members beside them that are allowed.
+    /// Records the position of each property's value; returns whether there are additional members that are allowed.
     @inline(__always)
     private mutating func fillSlots(ofObjectAt index: Int, as object: CompiledPlan.Object, frame: Int) -> Bool {
         let contents = tape.contents(of: index)
@@ -124,7 +113,7 @@ extension EventCheck {
         )
     }
 
-    /// Checks and appends the value of one property, 0 where it is absent; the path's last step becomes its key.
+    /// Checks and appends the value of a property, 0 if it is absent; its key becomes the last step of the path.
     @inline(__always)
     private mutating func encodeMember(
         _ value: Int,
@@ -140,11 +129,6 @@ extension EventCheck {
         }
         output.appendPadded(property.pointee.key.bytes)
         encodeValue(at: value, as: property, into: &output)
-    }
-
-    @inline(never)
-    private mutating func reportMissing(_ property: PropertyRules) {
-        report(.missingRequired, of: property, expected: property.pointee.type.rawValue, found: "nothing")
     }
 
     private mutating func encodeOthers(
@@ -163,7 +147,7 @@ extension EventCheck {
                 output.append(UInt8(ascii: ","))
                 encodeString(at: member, into: &output)
                 output.append(UInt8(ascii: ":"))
-                encodeFree(at: value, into: &output)
+                encodeFreeForm(at: value, into: &output)
                 path.pop()
             }
             member = tape.end(of: value)

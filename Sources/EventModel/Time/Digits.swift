@@ -1,4 +1,4 @@
-/// Decimal digits in fixed places, as dates and times have them.
+/// Pairs of decimal digits at fixed positions, as in dates and times.
 enum Digits {
     @inline(__always)
     static func value(of byte: UInt8) -> Int? {

@@ -1,24 +1,24 @@
-/// What a string holds that not every reader of JSON can take.
+/// What a string contains that not every reader of JSON accepts.
 package struct TextProblems: OptionSet, Sendable {
     /// The bits.
     package let rawValue: UInt8
 
-    /// Takes the bits.
+    /// Creates a set from its bits.
     package init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
-    /// A NUL character, which PostgreSQL's text cannot hold.
+    /// A NUL character, which PostgreSQL's type `text` cannot store.
     package static let nul = TextProblems(rawValue: 1)
-    /// Half of a surrogate pair, which is no Unicode text.
+    /// Half of a surrogate pair, which is not valid Unicode.
     package static let loneSurrogate = TextProblems(rawValue: 2)
 }
 
 extension ByteBuilder {
-    /// Appends a JSON string: quotes, and as few escapes as RFC 8259 allows, in their shortest form.
+    /// Appends a JSON string with its quotation marks, and with as few escapes as RFC 8259 allows, in their shortest form.
     ///
-    /// - Parameter text: UTF-8 with `padding` more readable bytes behind it, as the tape's strings have.
-    /// - Returns: What the text holds that some readers cannot take; it was appended all the same.
+    /// - Parameter text: UTF-8, with `padding` more readable bytes after it, as strings on the tape have.
+    /// - Returns: What the text contains that some readers do not accept; it is appended nevertheless.
     @inlinable
     @inline(__always)
     package mutating func appendString(_ text: UnsafeRawBufferPointer) -> TextProblems {
@@ -32,7 +32,7 @@ extension ByteBuilder {
             while position < length {
                 let word = (source + position).loadUnaligned(as: UInt64.self)
                 let remaining = length - position
-                // Bytes beyond the text must not count.
+                // Bytes after the end of the text must not count.
                 let relevant: UInt64 = remaining >= 8 ? .max : (1 << UInt64(remaining * 8)) - 1
                 if Self.needsCare(word) & relevant & 0x8080_8080_8080_8080 != 0 {
                     return appendCarefully(text, from: position)
@@ -48,10 +48,10 @@ extension ByteBuilder {
         return []
     }
 
-    /// Appends a JSON string: quotes, and as few escapes as RFC 8259 allows, in their shortest form.
+    /// Appends a JSON string with its quotation marks, and with as few escapes as RFC 8259 allows, in their shortest form.
     ///
-    /// - Parameter text: UTF-8; nothing behind it is read.
-    /// - Returns: What the text holds that some readers cannot take; it was appended all the same.
+    /// - Parameter text: UTF-8; no byte after it is read.
+    /// - Returns: What the text contains that some readers do not accept; it is appended nevertheless.
     @inlinable
     @inline(__always)
     package mutating func appendUnpaddedString(_ text: UnsafeRawBufferPointer) -> TextProblems {
@@ -67,9 +67,10 @@ extension ByteBuilder {
         return []
     }
 
-    /// Copies bytes, and says whether there may be a control character, `"` or `\` among them.
+    /// Copies bytes, and returns whether they may contain a control character, `"` or `\`.
     ///
-    /// In words, of which the last one overlaps the one before it. Looking at the copy would wait for its bytes to arrive.
+    /// It works in words; the last one may overlap the one before. It tests the source, because reading the copy would
+    /// wait for the writes.
     @inlinable
     @inline(__always)
     static func copyLookingForEscapes(
@@ -92,11 +93,11 @@ extension ByteBuilder {
         return (found | special(word)) & 0x8080_8080_8080_8080 != 0
     }
 
-    /// The same for less than a word.
+    /// Does the same for less than a word.
     @inlinable
     @inline(__always)
     static func copyShort(_ source: UnsafeRawPointer, _ length: Int, to target: UnsafeMutableRawPointer) -> Bool {
-        // Spaces stand for bytes that are not there.
+        // Missing bytes are filled with spaces.
         var word: UInt64 = 0x2020_2020_2020_2020
         if length >= 4 {
             let first = source.loadUnaligned(as: UInt32.self)
@@ -114,7 +115,7 @@ extension ByteBuilder {
         return special(word) & 0x8080_8080_8080_8080 != 0
     }
 
-    /// Sets the top bit of each byte that is a control character, `"` or `\`; perhaps of one above such a byte.
+    /// Sets the top bit of each byte that is a control character, `"` or `\`; a byte above one may be marked falsely.
     @inlinable
     @inline(__always)
     static func special(_ word: UInt64) -> UInt64 {
@@ -124,9 +125,9 @@ extension ByteBuilder {
         return ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
     }
 
-    /// Appends a JSON string that needs no escape, nor can hold half of a surrogate pair.
+    /// Appends a JSON string that needs no escape and has no half of a surrogate pair.
     ///
-    /// - Parameter text: UTF-8 with `padding` more readable bytes behind it, as the tape's strings have.
+    /// - Parameter text: UTF-8, with `padding` more readable bytes after it, as strings on the tape have.
     @inlinable
     @inline(__always)
     package mutating func appendPlainString(_ text: UnsafeRawBufferPointer) {
@@ -139,9 +140,9 @@ extension ByteBuilder {
         count &+= length &+ 2
     }
 
-    /// Sets the top bit of each byte that is a control character, `"`, `\`, or 0xED, with which surrogates begin.
+    /// Sets the top bit of each byte that is a control character, `"`, `\`, or 0xED, the first byte of a surrogate.
     ///
-    /// A byte above such a byte may be marked falsely, never one missed: marked text only takes the slower way.
+    /// A byte above one may be marked falsely, but none is missed; marked text only takes the slower path.
     @inlinable
     @inline(__always)
     static func needsCare(_ word: UInt64) -> UInt64 {
@@ -162,21 +163,13 @@ extension ByteBuilder {
         append(UnsafeRawBufferPointer(rebasing: text[..<safe]))
         for position in safe..<text.count {
             let byte = text[position]
-            switch byte {
-            case UInt8(ascii: "\""): append("\\\"")
-            case UInt8(ascii: "\\"): append("\\\\")
-            case 0x08: append("\\b")
-            case 0x09: append("\\t")
-            case 0x0A: append("\\n")
-            case 0x0C: append("\\f")
-            case 0x0D: append("\\r")
-            case 0..<0x20:
+            // The canonical form has as few escapes as possible, and JSON does not require one for DEL.
+            if byte != 0x7F, let escape = JSONString.Escape(byte) {
                 if byte == 0 { problems.insert(.nul) }
-                append("\\u00")
-                append(byte >> 4 + UInt8(ascii: "0"))
-                let digit = byte & 0xF
-                append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
-            default:
+                reserve(8)
+                UnsafeMutableRawPointer(end).storeBytes(of: escape.text.littleEndian, as: UInt64.self)
+                count += escape.count
+            } else {
                 if byte == 0xED, position + 1 < text.count, text[position + 1] >= 0xA0 {
                     problems.insert(.loneSurrogate)
                 }
@@ -187,14 +180,55 @@ extension ByteBuilder {
         return problems
     }
 
-    /// Appends a JSON string of what `write` writes and counts: at most `length` bytes, none of which needs an escape.
+    /// Appends a JSON string that `write` writes: it returns the number of bytes, at most `length`, none of them an escape.
     @inlinable
     @inline(__always)
-    package mutating func appendQuoted(atMost length: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+    mutating func appendQuoted(atMost length: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         reserve(length &+ 2)
         append(UInt8(ascii: "\""))
         count &+= write(end)
         append(UInt8(ascii: "\""))
+    }
+
+    /// Completes an object whose members were appended from `start` on, each with a comma before it.
+    ///
+    /// The opening brace replaces the first comma.
+    @inlinable
+    @inline(__always)
+    package mutating func closeObject(from start: Int) {
+        if count == start {
+            append("{}")
+        } else {
+            replaceByte(at: start, with: UInt8(ascii: "{"))
+            append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// Appends a timestamp as a JSON string.
+    @inlinable
+    package mutating func appendQuoted(_ time: Timestamp) {
+        appendQuoted(atMost: Timestamp.maximumTextLength) { time.write(to: $0) }
+    }
+
+    /// Appends a date as a JSON string.
+    @inlinable
+    package mutating func appendQuoted(_ date: CalendarDate) {
+        appendQuoted(atMost: CalendarDate.textLength) { date.write(to: $0) }
+    }
+
+    /// Appends a UUID as a JSON string.
+    @inlinable
+    package mutating func appendQuoted(_ id: EventID) {
+        appendQuoted(atMost: EventID.textLength) { bytes in
+            id.write(to: bytes)
+            return EventID.textLength
+        }
+    }
+
+    /// Appends a decimal as a JSON string: the form in which every reader keeps all its digits.
+    @inlinable
+    package mutating func appendQuoted(_ value: ExactDecimal) {
+        appendQuoted(atMost: value.textLength) { value.write(to: $0) }
     }
 
     /// Appends a whole number.
@@ -228,11 +262,11 @@ extension ByteBuilder {
         count += digits
     }
 
-    /// Appends a finite number in the shortest form that reads back as an equal double; `6.0` is `6`, and `-0.0` is `0`.
+    /// Appends a finite number in the shortest form that reads back as the same double; `6.0` is `6`, and `-0.0` is `0`.
     package mutating func append(_ value: Double) {
-        // With at most 15 digits a decimal is the only one of its length that reads back as this double, and dividing
-        // whole numbers by a power of ten up to 10^22 rounds correctly: so the decimal that gives the value back,
-        // without its trailing zeros, is the shortest. Two places are what money has, six what most else has.
+        // A decimal of at most 15 digits is the only one of its length that reads back as this double, and division of whole
+        // numbers by a power of ten up to 10^22 rounds correctly. So the decimal that divides to the value is the shortest,
+        // once its trailing zeros are removed. Money has two decimal places, and most other numbers at most six.
         if value < 0 { append(UInt8(ascii: "-")) }
         if let digits = Self.digits(of: value.magnitude, scale: 1e2) {
             appendFixed(digits, scale: 100)
@@ -245,7 +279,7 @@ extension ByteBuilder {
         }
     }
 
-    /// The whole number that, divided by `scale`, is this value; `nil` where there is none of at most 15 digits.
+    /// The whole number of at most 15 digits that gives this value when divided by `scale`; `nil` if there is none.
     @inline(__always)
     private static func digits(of value: Double, scale: Double) -> UInt64? {
         let scaled = value * scale + 0.5
@@ -254,7 +288,7 @@ extension ByteBuilder {
         return Double(digits) / scale == value ? digits : nil
     }
 
-    /// Appends `digits / scale`, without zeros at the end; `scale` is a constant, by which division is cheap.
+    /// Appends `digits / scale` without trailing zeros; `scale` is a constant, so the division is cheap.
     @inline(__always)
     private mutating func appendFixed(_ digits: UInt64, scale: UInt64) {
         append(digits / scale)

@@ -1,26 +1,26 @@
 import JSONTape
 
-/// What is said of texts that never reach the plan.
-extension EventValidator {
+// Violations of texts that are rejected before they are compared with the plan.
+extension Violation {
     static func tooLarge(_ text: UnsafeRawBufferPointer) -> Violation {
         Violation(
             code: .tooLarge,
             path: "$",
-            expected: "at most \(maximumEventBytes) bytes",
+            expected: "at most \(EventValidator.maximumEventBytes) bytes",
             found: "\(text.count) bytes"
         )
     }
 
-    /// What is wrong with a text that the parser did not take; `malformedJSON` is for what breaks JSON's grammar alone.
+    /// What is wrong with a text that the parser refused; only invalid JSON is `malformedJSON`.
     ///
-    /// - Throws: Where the text is not what was wrong.
-    static func violation(of text: UnsafeRawBufferPointer, error: JSONError) throws(UncheckedBody) -> Violation {
+    /// - Throws: `UncheckedBody` if there was not enough memory to find out.
+    static func of(_ text: UnsafeRawBufferPointer, refusedFor error: JSONError) throws(UncheckedBody) -> Violation {
         if error == .number, try hasOnlyOversizedNumbers(text) {
             return Violation(
                 code: .outOfRange,
                 path: "$",
-                expected: "numbers within a double, and whole numbers within 64 bits",
-                found: "a number beyond"
+                expected: "numbers within the range of a double, and whole numbers within 64 bits",
+                found: "a number out of range"
             )
         }
         if error == .depth {
@@ -46,11 +46,11 @@ extension EventValidator {
     private static func description(of error: JSONError) throws(UncheckedBody) -> String {
         switch error {
         case .empty: "nothing"
-        case .string: "a string that is not closed, or has a raw control character or a broken escape"
-        case .number: "a number with a broken form"
+        case .string: "a string that is not closed, or contains a control character or an invalid escape"
+        case .number: "an invalid number"
         case .encoding: "bytes that are not UTF-8"
         case .memory: throw UncheckedBody()
-        case .syntax, .depth: "a text with broken structure"
+        case .syntax, .depth: "invalid syntax"
         }
     }
 }

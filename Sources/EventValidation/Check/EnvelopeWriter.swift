@@ -1,0 +1,33 @@
+import EventModel
+
+/// Writes the beginning of canonical lines: id, name, time and time of arrival.
+struct EnvelopeWriter {
+    private var times = TimestampWriter()
+    private var arrivalTimes = TimestampWriter()
+
+    /// Appends the fields up to and including `receivedAt`.
+    @inline(__always)
+    mutating func append(
+        id: EventID,
+        of event: CompiledPlan.Event,
+        time: Timestamp,
+        receivedAt: Timestamp,
+        keys: CompiledPlan.EnvelopeKeys,
+        to output: inout ByteBuilder
+    ) {
+        output.reserve(event.nameAndTimeKey.count + 192)
+        output.appendPadded(keys.id.bytes)
+        id.write(to: output.end)
+        output.count += EventID.textLength
+        output.appendPadded(event.nameAndTimeKey.bytes)
+        output.count += times.write(time, to: output.end)
+        output.appendPadded(keys.receivedAt.bytes)
+        // An event without a time of its own has the time of its arrival, which is already in the cache.
+        if receivedAt == time {
+            output.count += times.write(time, to: output.end)
+        } else {
+            output.count += arrivalTimes.write(receivedAt, to: output.end)
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}
