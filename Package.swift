@@ -91,7 +91,16 @@ let package = Package(
         .target(name: "EventSchema", dependencies: ["EventModel"]),
         .target(name: "PatternMatching", dependencies: ["CRE2"]),
         .target(name: "PlanReading", dependencies: ["EventModel", "EventSchema", "PatternMatching"]),
-        .target(name: "PlanTools", dependencies: ["EventModel", "EventSchema", "PatternMatching", "PlanReading"]),
+        .target(
+            name: "PlanTools",
+            dependencies: [
+                "EventModel", "EventSchema", "PatternMatching", "PlanReading",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            resources: [
+                .embedInCode("Exports/HTML/catalogue.css"), .embedInCode("Exports/HTML/catalogue.js"),
+            ]
+        ),
         .target(name: "EventCodegen", dependencies: ["EventSchema", "PlanReading"]),
         // The tool that the plugins run.
         .executableTarget(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes Documentation/Commands.md from the command's own help; a test compares the two.
+# Writes Documentation/Commands.md from the help and the settings of the command; a test compares the two.
 #
 #   scripts/command-reference.sh [SLUICE]       the program. Default: the debug build
 set -euo pipefail
@@ -23,6 +23,11 @@ section() {
     printf '\n## sluice %s\n\n```\n' "$*"
     COLUMNS=120 "$sluice" "$@" --help | sed -E 's/[[:space:]]+$//'
     printf '```\n'
+    if [[ $* == settings ]]; then
+        printf '\nIts output:\n\n```\n'
+        "$sluice" settings
+        printf '```\n'
+    fi
     names=$(subcommands "$@")
     for name in $names; do section "$@" "$name"; done
 }
@@ -31,7 +36,7 @@ section() {
 page=$(mktemp)
 trap 'rm -f "$page"' EXIT
 {
-    printf '# Commands\n\nThe help of every command. `scripts/command-reference.sh` writes this page.\n'
+    printf '# Commands\n\nThe help of every command, and every setting with its default ([sluice settings](#sluice-settings)).\n`scripts/command-reference.sh` writes this page.\n'
     commands=$(subcommands)
     for name in $commands; do section "$name"; done
 } >"$page"

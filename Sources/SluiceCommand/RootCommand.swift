@@ -3,10 +3,13 @@ import ArgumentParser
 /// The command `sluice`.
 @main
 struct RootCommand: AsyncParsableCommand {
+    /// The version of the latest heading in CHANGELOG.md; followed by `-dev` while it is not released.
+    static let version = "0.1.0-dev"
+
     static let configuration = CommandConfiguration(
         commandName: "sluice",
-        abstract: "An event analytics pipeline: check, serve and replay events by their tracking plan.",
-        version: SluiceVersion.current,
+        abstract: "An event analytics pipeline: check, accept and replay events that follow a tracking plan.",
+        version: version,
         subcommands: [
             ServeCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self, LintCommand.self,
             NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self, MigrateCommand.self,
@@ -23,7 +26,7 @@ struct RootCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch  where !exitCode(for: error).isSuccess {
-            // What a command throws may quote what came from outside, so it is printed as everything else is.
+            // An error may quote input, so it is escaped like everything else that is printed.
             let message = TerminalText(escapingLinesOf: fullMessage(for: error))
             if !message.description.isEmpty { Terminal.printError(message) }
             exit(withError: exitCode(for: error))

@@ -1,68 +1,51 @@
 import ArgumentParser
-import Configuration
 import EventSchema
 import Logging
 import PlanReading
 import TrackerKit
 
-/// `sluice check`: whether everything is there that `sluice serve` needs.
+/// `sluice check`: checks whether `sluice serve` would find everything it needs.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Connect to every configured destination, and say what is missing there and how to put it right.",
+        abstract: "Connect to every configured destination, and report what is missing and how to fix it.",
         discussion: """
-            Takes the settings that 'sluice serve' takes. Checks the plan, the folders of the journal and the quarantine, \
-            and at each destination what can be checked without writing: that PostgreSQL lets the role in, has every \
-            table and column, and grants the privileges that loading needs; that Kafka's brokers answer and every topic \
-            exists. Whether Kafka lets the user write shows only when something is written.
+            Takes the settings of 'sluice serve'. Checks the plan, the folders of the journal and the quarantine, and each \
+            destination as far as is possible without writing: that PostgreSQL lets the role log in, has every table and \
+            column, and grants the privileges that loading needs; that Kafka's brokers answer and every topic exists. It \
+            cannot check whether Kafka lets the user write.
 
-            Writes nothing, creates no table, topic or folder, and prints all problems in one run.
+            Writes nothing, creates no table, topic or folder, and reports all problems in one run.
 
-            Exits with 0 when nothing is wrong, 1 when something is, 64 when it was called wrongly.
+            Exits with 0 if there are no problems, 1 if there are, and 64 for wrong usage.
             """
     )
 
-    @Option(help: ArgumentHelp("How long each destination has to answer.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long each destination may take to answer, in seconds.", valueName: "seconds"))
     var timeout = 10
 
-    @Option(
-        help: ArgumentHelp("Where serve will keep accepted events.", valueName: "dir"),
-        completion: .directory
-    )
-    var journal: String?
+    @OptionGroup var journal: JournalOptions
 
-    @Flag(name: .customLong("no-journal"), help: "Serve will keep accepted events in memory only.")
-    var hasNoJournal = false
-
-    @Flag(help: "Print one JSON object instead.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     @OptionGroup var options: PipelineOptions
 
     func validate() throws {
-        if hasNoJournal, journal != nil { throw ValidationError("--journal and --no-journal exclude each other.") }
         guard (1...86_400).contains(timeout) else {
             throw ValidationError("--timeout takes a number of seconds from 1 to 86400.")
         }
     }
 
-    private var values: [SettingKey: ConfigValue] {
-        var values = options.values
-        if let journal {
-            values[.journalFolder] = ConfigValue(.string(journal), isSecret: false)
-            values[.journalEnabled] = ConfigValue(.bool(true), isSecret: false)
-        }
-        if hasNoJournal { values[.journalEnabled] = ConfigValue(.bool(false), isSecret: false) }
-        return values
-    }
-
     func run() async throws {
-        let settings = try await Settings.load(values, file: options.plan.config, keepsJournal: true)
-        let reading = PlanReader().read(paths: [settings.eventsDirectory])
-        // Without a plan the destinations can still be asked whether they let us in.
-        let wiring = Wiring(settings, plan: reading.plan ?? TrackingPlan(events: []), logsOnly: .error)
+        var stated = options.settings
+        journal.add(to: &stated)
+        let settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
+        let reading = PlanReader().read(paths: [settings.eventsFolder])
+        // With a broken plan, the destinations can still be asked whether they let us in.
+        let wiring = Wiring(settings, plan: reading.plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
         var parts = [
-            CheckReport.Part(plan: reading, at: settings.eventsDirectory),
+            CheckReport.Part(plan: reading, at: settings.eventsFolder),
             FolderCheck.part("quarantine", settings.quarantineFolder),
         ]
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
@@ -83,11 +66,11 @@ struct CheckCommand: AsyncParsableCommand {
         if !report.isOK { throw ExitCode(1) }
     }
 
-    /// Events that name a tracker nobody configured, where that keeps `serve` from starting.
+    /// The trackers that events name and that are not configured, if that would keep `serve` from starting.
     private static func missingTrackers(of wiring: Wiring, _ trackers: [any Tracker]) -> [CheckReport.Problem] {
         guard wiring.settings.strictTrackers else { return [] }
-        return wiring.missingTrackers(besides: trackers.map(\.name)).map { tracker, events in
-            CheckReport.Problem(code: "unconfigured-tracker", sentence: Wiring.sentence(on: tracker, events))
+        return wiring.missingTrackers(configured: trackers.map(\.name)).map { tracker, events in
+            CheckReport.Problem(code: "unconfigured-tracker", sentence: Wiring.describeMissing(tracker, events))
         }
     }
 }

@@ -1,9 +1,9 @@
 import EventSchema
 import PlanReading
 
-/// What `sluice check` found, part by part.
+/// The result of `sluice check`, part by part; `--json` prints it as it is.
 struct CheckReport: Encodable {
-    /// Something that is wrong, with the way out.
+    /// A problem and how to fix it.
     struct Problem: Encodable {
         var code: String
         var sentence: String
@@ -12,12 +12,12 @@ struct CheckReport: Encodable {
     /// The plan, a folder, or a destination.
     struct Part: Encodable {
         var name: String
-        /// What was looked at, where nothing is wrong with it.
+        /// What was checked, printed if there are no problems.
         var summary: String
         var problems: [Problem]
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no problems.
     var isOK: Bool
     var parts: [Part]
 
@@ -26,7 +26,7 @@ struct CheckReport: Encodable {
         isOK = parts.allSatisfy(\.problems.isEmpty)
     }
 
-    /// A line for each part, and one for each problem below it.
+    /// A line for each part, followed by a line for each of its problems.
     var lines: [String] {
         parts.flatMap { part in
             [part.problems.isEmpty ? "\(part.name): ok (\(part.summary))" : "\(part.name):"]
@@ -36,7 +36,7 @@ struct CheckReport: Encodable {
 }
 
 extension CheckReport.Part {
-    /// What the reader of the plan says; warnings are lint's.
+    /// Takes the errors of a plan; its warnings are left to `sluice lint`.
     init(plan reading: PlanReport, at folder: String) {
         let errors = reading.diagnostics.filter { $0.severity == .error }
         self.init(

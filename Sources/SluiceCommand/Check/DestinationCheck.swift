@@ -1,14 +1,14 @@
 import EventValidation
 import TrackerKit
 
-/// Asks every destination what is wrong with it, all at the same time, each within a limit.
+/// Checks all destinations at the same time, each with a time limit.
 struct DestinationCheck {
     let catalog: EventCatalog
     let usesJournal: Bool
     let limit: Duration
     var clock: any Clock<Duration> = ContinuousClock()
 
-    /// A part for each tracker, in their order.
+    /// Returns a part of the report for each tracker, in their order.
     func parts(of trackers: [any Tracker]) async -> [CheckReport.Part] {
         await withTaskGroup { group in
             for (place, tracker) in trackers.enumerated() {
@@ -25,7 +25,7 @@ struct DestinationCheck {
         await tracker.stop()
         return CheckReport.Part(
             name: tracker.name,
-            summary: tracker is any CheckableTracker ? "it can take the plan's events" : "its settings can work",
+            summary: tracker is any CheckableTracker ? "it can accept the plan's events" : "its settings are valid",
             problems: problems.map { CheckReport.Problem(code: $0.code.description, sentence: $0.message) }
         )
     }
@@ -51,7 +51,7 @@ struct DestinationCheck {
     private var timeout: TrackerError {
         TrackerError(
             code: .timeout,
-            message: "It did not answer within \(limit); check the address and the network, or raise --timeout.",
+            message: "It did not answer within \(limit); check the address and the network, or increase --timeout.",
             isRetryable: true
         )
     }

@@ -5,45 +5,43 @@ import PlanTools
 import SluiceConsole
 import TrackerKit
 
-/// `sluice coverage`: what of a plan nobody uses.
+/// `sluice coverage`: finds the parts of a plan that nothing uses.
 struct CoverageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coverage",
-        abstract: "List the events that no code sends, and the trackers that are named or configured in vain.",
+        abstract: "List events that no code sends, and trackers that are only named or only configured.",
         discussion: """
-            Reads Swift files for uses of the generated types, 'OrderPlaced(' or 'OrderPlaced.init', in JustTrack's \
-            style 'EventOrderPlaced(', and all other text files for the event's name in quotation marks. It sees text, \
-            not programs: a name that is put together at run time is missed, and so is one in a string of Swift, and \
-            '.init(' where only the compiler knows the type. In other languages a quoted name counts also where it is \
-            not sent, in a comment or a test.
+            Searches Swift files for uses of the generated types ('OrderPlaced(', 'OrderPlaced.init', or 'EventOrderPlaced(' \
+            in JustTrack's style), and all other text files for the event's name in quotation marks. The search is \
+            textual: it misses names composed at run time, names in Swift strings, and '.init(' with an inferred type. In \
+            other languages, a quoted name in a comment or a test counts as a use.
 
-            Links within folders are not followed; hidden files, documents (.md, .rst, .adoc, .txt, .plist), the folders \
-            node_modules, Pods and Carthage, binary files, those over 8 MiB, JSON Schemas, and what event-codegen and \
-            'sluice export' wrote are passed over.
+            Skips symbolic links within folders, hidden files, documents (.md, .rst, .adoc, .txt, .plist), the folders \
+            node_modules, Pods and Carthage, binary files, files over 8 MiB, JSON Schemas, and files written by \
+            event-codegen and 'sluice export'.
 
-            Deprecated events that nobody sends are listed, and are as they should be. Trackers are compared with the \
-            settings that this command is given; they count as findings with --strict-trackers only.
+            Deprecated events that no code sends are listed, but are not findings. Trackers are compared with the settings \
+            of this command, and are findings only with --strict-trackers.
 
-            Exits with 0 when there are no findings, 1 when there are, 2 when something could not be read, 64 when it \
-            was called wrongly.
+            Exits with 0 if there are no findings, 1 if there are, 2 if something could not be read, and 64 for wrong usage.
             """
     )
 
-    @Argument(help: "Files and folders with the code that sends the events.", completion: .file())
+    @Argument(help: "Files and folders with the code that sends events.", completion: .file())
     var sources: [String]
 
-    @Flag(help: "Print one JSON object instead.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     @OptionGroup var options: PipelineOptions
 
     func validate() throws {
-        // An unset variable of a script must not make it another place.
+        // An unset variable in a script must not select the current folder.
         if sources.contains("") { throw ValidationError("A file or folder has an empty name.") }
     }
 
     func run() async throws {
-        let settings = try await Settings.load(options.values, file: options.plan.config)
+        let settings = try await Settings.load(options.settings, file: options.plan.config.path)
         let wiring = try Wiring(settings)
         let uses = EventUses(of: TrackingPlan(events: wiring.catalog.definitions))
         var files = SourceFiles()

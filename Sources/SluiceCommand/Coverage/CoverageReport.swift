@@ -3,7 +3,7 @@ import EventValidation
 import PlanTools
 import TrackerKit
 
-/// What `sluice coverage` found; `--json` prints it as it is.
+/// The result of `sluice coverage`; `--json` prints it as it is.
 struct CoverageReport: Encodable {
     struct Event: Encodable {
         var event: String
@@ -19,18 +19,18 @@ struct CoverageReport: Encodable {
         var events: [String]
     }
 
-    /// How many events the plan has.
+    /// The number of events in the plan.
     var events: Int
     /// The events that no code sends.
     var neverSent: [Event]
-    /// The trackers that events name and nobody configured.
+    /// The trackers that events name and that are not configured.
     var unconfiguredTrackers: [Tracker]
-    /// The trackers that somebody configured and no event names.
+    /// The configured trackers that no event names.
     var unusedTrackers: [String]
-    /// How many files were looked into.
+    /// The number of files that were searched.
     var files: Int
-    var skipped: [SourceFiles.Passed]
-    var unreadable: [SourceFiles.Passed]
+    var skipped: [SourceFiles.Skipped]
+    var unreadable: [SourceFiles.Skipped]
 
     init(_ catalog: EventCatalog, sent: Set<Int>, configured: [String], _ files: SourceFiles) {
         let definitions = catalog.definitions
@@ -55,41 +55,40 @@ struct CoverageReport: Encodable {
         unreadable = files.unreadable
     }
 
-    /// Whether there is something to be done about.
+    /// Whether something needs to be done.
     func hasFindings(strictTrackers: Bool) -> Bool {
         let hasTrackers = !unconfiguredTrackers.isEmpty || !unusedTrackers.isEmpty
         return neverSent.contains { !$0.isDeprecated } || (strictTrackers && hasTrackers)
     }
 
-    /// A line for each finding, as `sluice lint` prints problems.
+    /// A line for each finding, in the format of `sluice lint`.
     var lines: [String] {
         neverSent.map { event in
             let place = "\(event.path):\(event.line):\(event.column)"
             return event.isDeprecated
-                ? "\(place): note: no code sends '\(event.event)' (\(event.type)) any more; it can go [deprecated]"
+                ? "\(place): note: no code sends '\(event.event)' (\(event.type)) any more; it can be removed [deprecated]"
                 : "\(place): warning: no code sends '\(event.event)' (\(event.type)) [never-sent]"
         }
-            + unconfiguredTrackers.map { tracker in
-                let names = tracker.events.prefix(10).joined(separator: ", ") + (tracker.events.count > 10 ? ", …" : "")
-                let count = tracker.events.count == 1 ? "1 event names" : "\(tracker.events.count) events name"
-                return "warning: nobody configured the tracker '\(tracker.tracker)', which \(count): \(names) "
-                    + "[unconfigured-tracker]"
+            + unconfiguredTrackers.map {
+                "warning: \(Wiring.describeMissing($0.tracker, $0.events)) [unconfigured-tracker]"
             }
-            + unusedTrackers.map { "warning: no event names the tracker '\($0)', which is configured [unused-tracker]" }
+            + unusedTrackers.map {
+                "warning: The tracker '\($0)' is configured, but no event names it. [unused-tracker]"
+            }
     }
 
-    private func sumOfSkipped(_ reason: String) -> String? {
+    private func countOfSkipped(_ reason: String) -> String? {
         let count = skipped.count { $0.reason == reason }
-        return count > 0 ? "note: \(count) file\(count == 1 ? " is" : "s are") \(reason), and skipped" : nil
+        return count > 0 ? "note: skipped \(count.of("file")): \(reason)" : nil
     }
 
-    /// What else is to be known, for standard error: files that were passed over, and the sum.
+    /// The skipped files and the totals, for standard error.
     var notes: [String] {
-        let usual = [SourceFiles.noText, SourceFiles.generated]
+        let common = [SourceFiles.binary, SourceFiles.generated]
         let sent = events - neverSent.count
         return unreadable.map { "error: \($0.path): \($0.reason)" }
-            + skipped.filter { !usual.contains($0.reason) }.map { "note: \($0.path) was skipped: \($0.reason)" }
-            + usual.compactMap(sumOfSkipped)
-            + ["\(sent) of \(events) events are sent; \(files) file\(files == 1 ? "" : "s") read"]
+            + skipped.filter { !common.contains($0.reason) }.map { "note: skipped \($0.path): \($0.reason)" }
+            + common.compactMap(countOfSkipped)
+            + ["\(sent) of \(events) events are sent; \(files.of("file")) read"]
     }
 }

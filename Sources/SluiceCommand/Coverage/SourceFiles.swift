@@ -1,99 +1,121 @@
 import Foundation
 
-/// The files under some paths, and what is in them.
+/// Walks the source files under some paths.
 struct SourceFiles {
-    /// A file that was not looked into, and why.
-    struct Passed: Encodable {
+    /// A file that was not searched, and why.
+    struct Skipped: Encodable {
         var path: String
         var reason: String
     }
 
-    static let noText = "no text"
-    static let generated = "generated from a plan, or JSON Schemas"
-    /// Beyond this no person has written it.
+    static let binary = "binary"
+    static let generated = "generated from a plan, or a JSON Schema"
+    /// Nobody writes larger source files by hand.
     private static let maximumBytes = 8 << 20
-    /// So many bytes of a text hold no NUL.
+    /// A NUL among the first bytes marks a binary file.
     private static let binaryProbe = 8_192
-    /// Folders with what others wrote.
-    private static let foreignFolders: Set = ["node_modules", "Pods", "Carthage"]
-    /// Documents speak of events, and send none.
+    /// Folders with third-party code.
+    private static let thirdPartyFolders: Set = ["node_modules", "Pods", "Carthage"]
+    /// Documents mention events, and send none.
     private static let documents: Set = ["plist", "md", "rst", "adoc", "txt"]
 
-    /// How many files were looked into.
+    /// The number of files that were searched.
     private(set) var count = 0
-    /// What is no text, or none that a person wrote.
-    private(set) var skipped: [Passed] = []
-    /// What could not be read.
-    private(set) var unreadable: [Passed] = []
+    /// Files that are binary, too large or generated.
+    private(set) var skipped: [Skipped] = []
+    /// Files that could not be read.
+    private(set) var unreadable: [Skipped] = []
     private var known: Set<String> = []
 
-    /// Hands each file to `look`, with its path and bytes; a folder's files are taken in the order of their names.
+    /// Calls `body` with the path and the bytes of each file, in the order of the names within a folder.
     ///
-    /// Within a folder no link is followed, so that none can lead in a circle, and what begins with a dot is left out.
-    mutating func forEach(under paths: [String], _ look: (String, [UInt8]) -> Void) {
+    /// Within a folder, symbolic links are not followed, because they may form a cycle, and hidden files are skipped.
+    mutating func forEach(under paths: [String], _ body: (String, [UInt8]) -> Void) {
         for path in paths {
             let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-            visit(path, at: resolved, isNamed: true, look)
+            visit(path, at: resolved, isNamed: true, body)
         }
     }
 
-    private mutating func visit(_ path: String, at real: String, isNamed: Bool, _ look: (String, [UInt8]) -> Void) {
+    private mutating func visit(_ path: String, at real: String, isNamed: Bool, _ body: (String, [UInt8]) -> Void) {
         let type: FileAttributeType?
         do {
             type = try FileManager.default.attributesOfItem(atPath: real)[.type] as? FileAttributeType
         } catch {
-            return unreadable.append(Passed(path: path, reason: Self.reason(error)))
+            return unreadable.append(Skipped(path: path, reason: Self.reason(error)))
         }
         if type == .typeDirectory {
-            visitFolder(path, at: real, look)
+            visitFolder(path, at: real, body)
         } else if type == .typeRegular {
-            if known.insert(real).inserted { read(path, at: real, look) }
+            if known.insert(real).inserted { read(path, at: real, body) }
         } else if isNamed {
-            unreadable.append(Passed(path: path, reason: "neither a file nor a folder"))
+            unreadable.append(Skipped(path: path, reason: "neither a file nor a folder"))
         }
     }
 
-    private mutating func visitFolder(_ path: String, at real: String, _ look: (String, [UInt8]) -> Void) {
+    private mutating func visitFolder(_ path: String, at real: String, _ body: (String, [UInt8]) -> Void) {
         guard known.insert(real).inserted else { return }
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: real).sorted()
         } catch {
-            return unreadable.append(Passed(path: path, reason: Self.reason(error)))
+            return unreadable.append(Skipped(path: path, reason: Self.reason(error)))
         }
-        for name in names where !name.hasPrefix(".") && !Self.foreignFolders.contains(name) {
+        for name in names where !name.hasPrefix(".") && !Self.thirdPartyFolders.contains(name) {
             let separator = path.hasSuffix("/") ? "" : "/"
-            visit(path + separator + name, at: real + "/" + name, isNamed: false, look)
+            visit(path + separator + name, at: real + "/" + name, isNamed: false, body)
         }
     }
 
-    private mutating func read(_ path: String, at real: String, _ look: (String, [UInt8]) -> Void) {
+    private mutating func read(_ path: String, at real: String, _ body: (String, [UInt8]) -> Void) {
         guard !Self.documents.contains(URL(fileURLWithPath: path).pathExtension.lowercased()) else { return }
         do {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: real))
             defer { try? handle.close() }
             let bytes = Array(try handle.read(upToCount: Self.maximumBytes + 1) ?? Data())
             if bytes.prefix(Self.binaryProbe).contains(0) {
-                skipped.append(Passed(path: path, reason: Self.noText))
+                skipped.append(Skipped(path: path, reason: Self.binary))
             } else if bytes.count > Self.maximumBytes {
-                skipped.append(Passed(path: path, reason: "larger than \(Self.maximumBytes >> 20) MiB"))
+                skipped.append(Skipped(path: path, reason: "larger than \(Self.maximumBytes >> 20) MiB"))
             } else if GeneratedText.isGenerated(bytes) {
-                skipped.append(Passed(path: path, reason: Self.generated))
+                skipped.append(Skipped(path: path, reason: Self.generated))
             } else {
                 count += 1
-                look(path, bytes)
+                body(path, bytes)
             }
         } catch {
-            unreadable.append(Passed(path: path, reason: Self.reason(error)))
+            unreadable.append(Skipped(path: path, reason: Self.reason(error)))
         }
     }
 
-    /// The system's own words, which name no path; Foundation's differ between platforms.
+    /// The system's message, which is the same on all platforms and, unlike Foundation's, does not repeat the path.
     private static func reason(_ error: any Error) -> String {
         let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
         let posix = [underlying, error as NSError].compactMap { $0 }.first { $0.domain == NSPOSIXErrorDomain }
         if let posix { return String(cString: strerror(Int32(posix.code))) }
         return (error as? CocoaError)?.code == .fileReadNoSuchFile
             ? "no such file or folder" : error.localizedDescription
+    }
+}
+
+/// Recognises files generated from a tracking plan, which name every event and send none.
+private enum GeneratedText {
+    /// The first lines of generated Swift, SQL and Markdown.
+    private static let headings = ["Generated by Sluice from the tracking plan", "Made by `sluice export"]
+    private static let headingBytes = 1_024
+    /// The end of the HTML page.
+    private static let page = "Made by <code>sluice export html</code>"
+
+    static func isGenerated(_ bytes: [UInt8]) -> Bool {
+        let text = Data(bytes)
+        let head = text.prefix(headingBytes)
+        if headings.contains(where: { head.range(of: Data($0.utf8)) != nil }) { return true }
+        return switch text.first(where: { $0 > UInt8(ascii: " ") }) {
+        // The first key of a JSON Schema.
+        case UInt8(ascii: "{"):
+            String(decoding: head, as: UTF8.self).prefixMatch(of: /\s*\{\s*"\$schema"\s*:/) != nil
+        case UInt8(ascii: "<"): text.range(of: Data(page.utf8)) != nil
+        default: false
+        }
     }
 }

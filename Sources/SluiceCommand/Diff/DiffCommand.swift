@@ -3,40 +3,40 @@ import EventSchema
 import PlanReading
 import PlanTools
 
-/// `sluice diff`: what is different between two tracking plans, and for whom that is how bad.
+/// `sluice diff`: compares two tracking plans, and judges each change for each audience.
 struct DiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Compare two tracking plans, and say which changes break whom.",
+        abstract: "Compare two tracking plans, and report whom each change breaks.",
         discussion: """
-            A plan is a folder or a file, a revision of git (main, v1.2, HEAD~3: the events folder as it was then), \
-            or REV:PATH, where PATH begins at the repository's root, or with ./ here. What exists as a file or folder \
-            is taken for that.
+            A plan is a folder, a file, a Git revision, or REV:PATH. A revision (main, v1.2, HEAD~3) stands for the events \
+            folder at that revision. PATH is relative to the repository's root, or with ./ to the current folder. The name \
+            of an existing file or folder takes precedence.
 
-            Each change is compatible, risky or breaking: for callers of the generated Swift, for senders over HTTP, \
-            for the tables and their queries, and for readers of Kafka's messages. API-stability.md has the table.
+            Each change is compatible, risky or breaking for each audience: callers of the generated Swift, senders over \
+            HTTP, the tables and their queries, and readers of Kafka's messages. API-stability.md has the table.
 
-            Exits with 0 when nothing is breaking, or when that is allowed; 1 when something is; 2 when a plan cannot \
-            be read or has errors; 64 when it was called wrongly.
+            Exits with 0 if no change is breaking or all breaking changes are allowed, 1 if there are others, 2 if a plan \
+            cannot be read or has errors, and 64 for wrong usage.
             """
     )
 
-    @Argument(help: ArgumentHelp("The plan as it was: a folder, REV or REV:PATH."), completion: .directory)
+    @Argument(help: ArgumentHelp("The old plan: a folder, a file, REV or REV:PATH."), completion: .directory)
     var old: String
 
     @Argument(
-        help: ArgumentHelp("The plan as it is: a folder, REV or REV:PATH; else the events folder."),
+        help: ArgumentHelp("The new plan: a folder, a file, REV or REV:PATH. Default: the events folder."),
         completion: .directory
     )
     var new: String?
 
-    @Option(help: "How the changes are printed.")
+    @Option(help: "The output format.")
     var format: DiffFormat = .text
 
-    @Flag(help: "Exit with 0 also when a change is breaking.")
+    @Flag(help: "Exit with 0 even if changes are breaking.")
     var allowBreaking = false
 
-    @Option(help: ArgumentHelp("Whom a change may break; can be repeated.", valueName: "audience"))
+    @Option(help: ArgumentHelp("An audience that changes may break; can be repeated.", valueName: "audience"))
     var allow: [Audience] = []
 
     @OptionGroup var plan: PlanFolder
@@ -65,7 +65,7 @@ struct DiffCommand: AsyncParsableCommand {
             }
     }
 
-    /// Reads a plan; what keeps it from being compared is printed and ends the command with 2.
+    /// Reads a plan; prints its errors and throws exit status 2 if it cannot be compared.
     private static func plan(_ place: PlanPlace) throws -> TrackingPlan {
         do throws(GitError) {
             let reading = try place.read()
@@ -78,7 +78,7 @@ struct DiffCommand: AsyncParsableCommand {
     }
 }
 
-/// How `sluice diff` prints what it found.
+/// The output formats of `sluice diff`.
 enum DiffFormat: String, CaseIterable, ExpressibleByArgument {
     case text, markdown, json
 }

@@ -3,7 +3,7 @@ import PlanTools
 
 /// The changes as a comment on a pull request.
 struct DiffMarkdown {
-    /// What GitHub takes in one comment is 65,536 characters; the rest is left for what others add.
+    /// GitHub accepts 65,536 characters per comment; the rest is left for text that callers add.
     private static let maximumCharacters = 60_000
 
     private let diff: PlanDiff
@@ -22,7 +22,7 @@ struct DiffMarkdown {
             guard let first = changes.first, text.count + Self.item(first).count < Self.maximumCharacters else {
                 continue
             }
-            // What needs no attention does not ask for it.
+            // Compatible changes need no attention.
             let isFolded = compatibility == .compatible
             text += isFolded ? "\n<details><summary>compatible</summary>\n\n" : "\n#### \(compatibility.rawValue)\n\n"
             for change in changes {
@@ -33,10 +33,10 @@ struct DiffMarkdown {
             }
             text += isFolded ? "\n</details>\n" : ""
         }
-        return text + (left > 0 ? "\n… and \(left) more: there is no room here; see `sluice diff`." : "")
+        return text + (left > 0 ? "\n… and \(left) more, which exceed the length of a comment; see `sluice diff`." : "")
     }
 
-    /// A change with what it means for whom; those for whom nothing changes come last, in one line each.
+    /// A change with its impact on each audience, the worst first.
     private static func item(_ change: PlanChange) -> String {
         let subject = [change.event, change.property].compactMap { $0 }.map { "**\(escaped($0))**" }
         let place = change.location.map { " (\(escaped("\($0.file):\($0.line)")))" } ?? ""
@@ -54,14 +54,14 @@ struct DiffMarkdown {
         return "- \((subject + [escaped(change.sentence)]).joined(separator: " · "))\(place)\n\(lines.joined())"
     }
 
-    /// A text that comes from the plan, so that it shows as it is: it can mark up nothing, link nowhere, call nobody.
+    /// Escapes a text from the plan, so that it cannot contain markup, links or mentions.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\\", "`", "*", "_", "{", "}", "[", "]", "(", ")", "+", "-", "!", "|", "~", "$", "^":
                 result += "\\\(scalar)"
-            // A backslash would not keep these from being an address, a name, a number of an issue, or a tag.
+            // A backslash would not prevent links, mentions, issue references and tags.
             case "&", "<", ">", "@", "#", ":", "/", ".":
                 result += "&#\(scalar.value);"
             default:

@@ -1,24 +1,24 @@
 import EventSchema
 import PlanTools
 
-/// What `sluice diff --format json` prints.
+/// The output of `sluice diff --format json`.
 struct DiffReport: Encodable {
     struct Change: Encodable {
         var kind: String
         var compatibility: String
-        /// Absent where the change is about the whole plan.
+        /// Absent if the change concerns the whole plan.
         var event: String?
-        /// Absent where the change is about the event itself.
+        /// Absent if the change concerns the event itself.
         var property: String?
         var sentence: String
         var path: String?
         var line: Int?
         var column: Int?
         /// By audience: `swift`, `http`, `sql` and `kafka`.
-        var impacts: [String: Meaning]
+        var impacts: [String: Impact]
     }
 
-    struct Meaning: Encodable {
+    struct Impact: Encodable {
         var compatibility: String
         var reason: String
     }
@@ -35,7 +35,7 @@ struct DiffReport: Encodable {
         changes = diff.changes.map { change in
             let impacts = Audience.allCases.map { audience in
                 let impact = change.impacts[audience]
-                return (audience.rawValue, Meaning(compatibility: impact.compatibility.rawValue, reason: impact.reason))
+                return (audience.rawValue, Impact(compatibility: impact.compatibility.rawValue, reason: impact.reason))
             }
             return Change(
                 kind: change.kind.rawValue,

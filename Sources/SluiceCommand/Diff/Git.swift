@@ -1,57 +1,57 @@
 import Foundation
 
-/// Asks git, which is run as a process of its own, without a shell.
+/// Runs Git as a process, without a shell.
 enum Git {
-    /// More than a plan file may have.
+    /// The maximum output that is read; larger than any valid plan file.
     private static let maximumBytes = 17 << 20
 
-    /// What a command printed.
+    /// The result of a Git command.
     struct Answer {
         let output: Data
-        /// The first line of what it said besides, without git's own `fatal: `.
+        /// The first line of standard error, without `fatal: `.
         let complaint: String
         let status: Int32
     }
 
-    /// Runs git here; an answer that is too long is cut, and git is left to notice.
+    /// Runs Git in the current folder; output beyond the limit is not read, so that Git ends with SIGPIPE.
     ///
-    /// - Throws: where there is no git.
+    /// - Throws: `GitError` if Git cannot be run.
     static func run(_ arguments: [String]) throws(GitError) -> Answer {
         let process = Process()
         let output = Pipe()
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["git", "--no-pager"] + arguments
-        // Its words in English, no question on the terminal, and nothing fetched for a partial clone.
+        // English messages, no prompts on the terminal, and no fetching in a partial clone.
         let settings = ["LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"]
         process.environment = ProcessInfo.processInfo.environment.merging(settings) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = errors
         let data: Data
-        let words: Data
+        let messages: Data
         do {
             try process.run()
             data = try output.fileHandleForReading.read(upToCount: maximumBytes) ?? Data()
             try output.fileHandleForReading.close()
-            words = try errors.fileHandleForReading.readToEnd() ?? Data()
+            messages = try errors.fileHandleForReading.readToEnd() ?? Data()
         } catch {
-            throw GitError("git cannot be run: \(error.localizedDescription)")
+            throw GitError("Git cannot be run: \(error.localizedDescription)")
         }
         process.waitUntilExit()
         if process.terminationReason == .exit, process.terminationStatus == 127 {
-            throw GitError("a revision is read through git, and there is no git here; install it, or name a folder")
+            throw GitError("reading a revision needs Git, which is not installed; install it, or name a folder")
         }
-        return Answer(output: data, complaint: complaint(words), status: process.terminationStatus)
+        return Answer(output: data, complaint: complaint(messages), status: process.terminationStatus)
     }
 
-    private static func complaint(_ words: Data) -> String {
-        let line = String(decoding: words, as: UTF8.self).split(separator: "\n").first ?? "it does not say why"
+    private static func complaint(_ messages: Data) -> String {
+        let line = String(decoding: messages, as: UTF8.self).split(separator: "\n").first ?? "Git gives no reason"
         return line.hasPrefix("fatal: ") ? String(line.dropFirst("fatal: ".count)) : String(line)
     }
 }
 
-/// Why git could not show a plan; a sentence.
+/// The reason why a plan could not be read from Git.
 struct GitError: Error, CustomStringConvertible {
     let description: String
 

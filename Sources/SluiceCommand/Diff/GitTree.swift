@@ -1,23 +1,23 @@
 import Foundation
 import PlanReading
 
-/// A folder, or a file, as it was at a revision of a git repository.
+/// A folder or a file at a revision of a Git repository.
 struct GitTree {
     private let revision: String
     private let path: String
 
-    /// Takes a revision, and a path in it: from the repository's root, from here with `./`, or an absolute one.
+    /// - Parameter path: Relative to the repository's root, with `./` relative to the current folder, or absolute.
     init(_ revision: String, path: String) throws(GitError) {
         self.revision = revision
         let path = path.hasPrefix("/") ? try Self.pathFromRoot(of: path) : path
-        // What stands before a slash git takes for a folder, and a link is none; "./" and "../" mean this only with it.
+        // Git takes a path with a final slash for a folder, which a link is not; only "./" and "../" need theirs.
         let name = String(path.reversed().drop { $0 == "/" }.reversed())
         self.path = [".", ".."].contains(name.split(separator: "/").last) ? path : name
     }
 
-    /// The plan files in it, with names that tell the revision.
+    /// Reads the plan files; their names include the revision.
     ///
-    /// - Throws: where the revision or the path is not there, or cannot be read.
+    /// - Throws: `GitError` if the revision or the path does not exist or cannot be read.
     func planSources() throws(GitError) -> [PlanSource] {
         let object = try object()
         if try line(["cat-file", "-t", object]) == "blob" {
@@ -27,47 +27,49 @@ struct GitTree {
         var sources: [PlanSource] = []
         for entry in try entries(of: object) where entry.isPlan {
             guard entry.isFile else {
-                throw GitError("\(name(entry.name)) is no file, but a link or a folder; name the folder it stands for")
+                throw GitError(
+                    "\(name(entry.name)) is a link or a folder, not a file; name the folder that it stands for"
+                )
             }
             sources.append(PlanSource(file: name(entry.name), bytes: try contents(of: entry.object)))
         }
-        guard !sources.isEmpty else { throw GitError("\(name(nil)): there is no *.plist file in this folder") }
+        guard !sources.isEmpty else { throw GitError("\(name(nil)): this folder has no *.plist file") }
         return sources
     }
 
     // MARK: Objects
 
-    /// The id of the tree or file.
+    /// The object id of the tree or file.
     private func object() throws(GitError) -> String {
         if let id = try id(of: path) { return id }
         let inside = try Git.run(["rev-parse", "--is-inside-work-tree"])
         guard inside.status == 0 else {
-            throw GitError("'\(revision)' is neither a file nor a folder, and no revision: \(inside.complaint)")
+            throw GitError("'\(revision)' is neither a file nor a folder, and not a revision: \(inside.complaint)")
         }
         let tree = ["rev-parse", "--verify", "--quiet", "--end-of-options", "\(revision)^{tree}"]
         guard try Git.run(tree).status == 0 else {
-            throw GitError("'\(revision)' is neither a file nor a folder, nor a revision that git knows")
+            throw GitError("'\(revision)' is neither a file nor a folder, nor a revision known to Git")
         }
         throw GitError(
             """
-            '\(path)' is not there in the revision '\(revision)'; if the plan stood elsewhere then, name that place as \
-            \(revision):PATH; if there was none yet, there is nothing to compare
+            '\(path)' does not exist in the revision '\(revision)'; if the plan was in another folder then, name it as \
+            \(revision):PATH; if there was no plan yet, there is nothing to compare
             """
         )
     }
 
-    /// The id of what is at a path of the revision; `nil` where nothing is.
+    /// The object id at a path of the revision; `nil` if the path does not exist there.
     private func id(of path: some StringProtocol) throws(GitError) -> String? {
         let found = try Git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", "\(revision):\(path)"])
         return found.status == 0 ? Self.firstLine(of: found.output) : nil
     }
 
-    /// Refuses a link, which git has as a file with the path it leads to.
+    /// Refuses a symbolic link, which Git stores as a file that holds the target's path.
     private func refuseLink() throws(GitError) {
         let start = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
         guard let folder = try id(of: path[..<start]) else { return }
         guard try entries(of: folder).contains(where: { $0.name == path[start...] && !$0.isFile }) else { return }
-        throw GitError("\(name(nil)) is a link; name the folder it stands for, as \(revision):PATH")
+        throw GitError("\(name(nil)) is a link; name its target as \(revision):PATH")
     }
 
     private struct Entry {
@@ -78,7 +80,7 @@ struct GitTree {
         var isPlan: Bool { name.lowercased().hasSuffix(".plist") && !name.hasPrefix(".") }
         var isFile: Bool { mode.hasPrefix("100") }
 
-        /// Takes `mode type object<TAB>name`.
+        /// Parses `mode type object<TAB>name`.
         init?(_ record: Substring) {
             let parts = record.split(separator: "\t", maxSplits: 1)
             let words = parts.first?.split(separator: " ") ?? []
@@ -103,9 +105,9 @@ struct GitTree {
 
     private func answer(_ arguments: [String]) throws(GitError) -> Data {
         let answer = try Git.run(arguments)
-        // A signal is ours: a file too long to be a plan's was not read to its end, and the plan's reader will say so.
+        // SIGPIPE means that we stopped reading a file too long for a plan, which the plan reader will report.
         guard answer.status == 0 || answer.status == SIGPIPE else {
-            throw GitError("git cannot read \(name(nil)): \(answer.complaint)")
+            throw GitError("Git cannot read \(name(nil)): \(answer.complaint)")
         }
         return answer.output
     }
@@ -120,23 +122,23 @@ struct GitTree {
 
     // MARK: Names
 
-    /// What diagnostics call a file: `main:events/shop.plist`.
+    /// The name of a file in diagnostics: `main:events/shop.plist`.
     private func name(_ file: String?) -> String {
         let folder = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         let separator = folder.isEmpty || folder.hasSuffix("/") ? "" : "/"
         return "\(revision):\(folder)" + (file.map { separator + $0 } ?? "")
     }
 
-    /// An absolute path as one from the repository's root.
+    /// Converts an absolute path to one relative to the repository's root.
     private static func pathFromRoot(of path: String) throws(GitError) -> String {
         let found = try Git.run(["rev-parse", "--show-toplevel"])
         guard found.status == 0, let root = firstLine(of: found.output) else {
-            throw GitError("a revision needs a repository of git: \(found.complaint)")
+            throw GitError("a revision needs a Git repository: \(found.complaint)")
         }
         let top = URL(fileURLWithPath: root).resolvingSymlinksInPath().path
         let full = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard full == top || full.hasPrefix(top + "/") else {
-            throw GitError("'\(path)' is not in the repository '\(root)'; name what is meant as REV:PATH")
+            throw GitError("'\(path)' is not in the repository '\(root)'; name the plan as REV:PATH")
         }
         return String(full.dropFirst(top.count + 1))
     }

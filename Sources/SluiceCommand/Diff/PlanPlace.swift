@@ -1,14 +1,16 @@
 import Foundation
 import PlanReading
 
-/// Where a plan that is to be compared stands.
+/// The place of a plan that `sluice diff` compares.
 enum PlanPlace {
-    /// A folder or a file.
+    /// A folder or a file on disk.
     case disk(String)
-    /// In the history of a repository; without a path it is the events folder.
+    /// A path at a Git revision.
     case revision(String, path: String)
 
-    /// Takes what was typed: what exists on disk is meant so, everything else is a revision of git.
+    /// Parses an argument: the name of an existing file or folder, or else a Git revision.
+    ///
+    /// - Parameter folder: The events folder, for a revision without a path.
     init(_ text: String, folder: String) {
         if FileManager.default.fileExists(atPath: text) {
             self = .disk(text)
@@ -19,9 +21,9 @@ enum PlanPlace {
         }
     }
 
-    /// Reads the plan with all its problems.
+    /// Reads the plan with all its diagnostics.
     ///
-    /// - Throws: where git cannot show the revision.
+    /// - Throws: `GitError` if Git cannot read the revision.
     func read() throws(GitError) -> PlanReport {
         switch self {
         case .disk(let path): PlanReader().read(paths: [path])

@@ -2,14 +2,14 @@ import ArgumentParser
 import PlanTools
 import SluicePostgres
 
-/// `sluice export`: the tracking plan in other people's formats.
+/// `sluice export`: writes the tracking plan in other formats.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the tracking plan as JSON Schema, SQL, Markdown or a page to read.",
+        abstract: "Write the tracking plan as JSON Schema, SQL, Markdown or an HTML page.",
         discussion: """
-            The same plan gives the same bytes. A file appears whole or not at all: where it cannot be written, the \
-            command ends with 1, and what was there stays.
+            The same plan gives the same bytes. A file is written completely or not at all: if it cannot be written, the \
+            command exits with 1, and an existing file stays unchanged.
             """,
         subcommands: [
             ExportJSONSchemaCommand.self, ExportSQLCommand.self, ExportMarkdownCommand.self, ExportHTMLCommand.self,
@@ -17,15 +17,15 @@ struct ExportCommand: AsyncParsableCommand {
     )
 }
 
-/// `sluice export json-schema`: schemas for whoever sends events.
+/// `sluice export json-schema`: writes schemas for senders.
 struct ExportJSONSchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "json-schema",
-        abstract: "Write JSON Schemas (draft 2020-12): one for each event, and one for any event.",
+        abstract: "Write JSON Schemas (draft 2020-12): one for each event, and one for all events.",
         discussion: """
-            Writes DIR/envelope.schema.json and DIR/events/NAME.schema.json; without --output the first of them goes \
-            to standard output. They take what POST /v1/events takes, but for what no schema can say: a key that comes \
-            twice, the limits of an event's size and depth, and what stands in a '$comment'.
+            Writes DIR/envelope.schema.json and DIR/events/NAME.schema.json. Without --output, it prints the first of them. \
+            The schemas accept what POST /v1/events accepts, except for rules that JSON Schema cannot express: duplicate \
+            keys, the limits of an event's size and depth, and those described in a '$comment'.
             """
     )
 
@@ -33,16 +33,18 @@ struct ExportJSONSchemaCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The folder to write to; it is made.", valueName: "dir"),
+        help: ArgumentHelp("The folder to write to, created if it does not exist.", valueName: "dir"),
         completion: .directory
     )
     var output: String?
 
-    @Option(help: ArgumentHelp("What the '$id's begin with: where the schemas are published.", valueName: "uri"))
+    @Option(
+        help: ArgumentHelp("The URI at which the schemas are published, the beginning of each '$id'.", valueName: "uri")
+    )
     var baseURI: String?
 
     func validate() throws {
-        try ExportOutput.validate(output)
+        try ExportTarget.validate(output)
     }
 
     func run() async throws {
@@ -51,30 +53,30 @@ struct ExportJSONSchemaCommand: AsyncParsableCommand {
         }
         let export = JSONSchemaExport(try await source.read(), base: base)
         guard let output else { return try Terminal.write(export.envelope.text.utf8) }
-        try ExportOutput.write(export.files, into: output)
+        try ExportFolder(path: output).write(export.files)
     }
 }
 
-/// `sluice export sql`: the tables that analysts query.
+/// `sluice export sql`: writes the statements that create the tables.
 struct ExportSQLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sql",
-        abstract: "Write what 'sluice migrate' does to an empty database, without asking one.",
+        abstract: "Write the SQL that 'sluice migrate' runs on an empty database, without connecting to one.",
         discussion: """
-            A script for psql. The statements are those of 'sluice migrate', which finds nothing to do where it has run.
+            The output is a script for psql with the statements of 'sluice migrate', which then has nothing left to do.
             """
     )
 
     @OptionGroup var source: PlanFolder
     @OptionGroup var target: ExportTarget
 
-    @Option(help: ArgumentHelp("The schema of the events' tables."))
+    @Option(help: .setting(.postgresSchema))
     var schema: String?
 
     @OptionGroup var history: MigrationChoice
 
     func run() async throws {
-        let schema = try await Settings.text(.postgresSchema, stated: schema, file: source.config)
+        let schema = try await source.config.text(.postgresSchema, option: schema)
         let script = MigrationScript(
             try await source.read(),
             applying: try history.read(),
@@ -84,7 +86,7 @@ struct ExportSQLCommand: AsyncParsableCommand {
     }
 }
 
-/// `sluice export markdown`: the plan for a repository's documentation.
+/// `sluice export markdown`: writes the plan for a repository's documentation.
 struct ExportMarkdownCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "markdown",
@@ -99,11 +101,11 @@ struct ExportMarkdownCommand: AsyncParsableCommand {
     }
 }
 
-/// `sluice export html`: the plan for everybody in the business.
+/// `sluice export html`: writes the plan as a page for everyone in the company.
 struct ExportHTMLCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "html",
-        abstract: "Write the plan as one HTML file to read, search and print; it needs no server and no network.",
+        abstract: "Write the plan as one HTML file to read, search and print, without a server or a network.",
         discussion: """
             Link to an event as FILE#item_purchased, its name in snake case, and to a search as \
             FILE#q=basket&owner=checkout&tracker=kafka.

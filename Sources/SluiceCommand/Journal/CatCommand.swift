@@ -1,26 +1,31 @@
 import ArgumentParser
 import EventJournal
 
-/// `sluice journal cat`: the events of a journal as they stand in it.
+/// `sluice journal cat`: prints the events of a journal.
 struct CatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
-        abstract: "Print a journal's events, a line each, and nothing else.",
+        abstract: "Print a journal's events, one per line.",
         discussion: """
-            Changes nothing, and works while a server writes the journal; it ends with what was there when it began. Damage \
-            and gaps on the way go to standard error. To a file or a pipe it writes the bytes as they stand; on a terminal \
-            what that would obey is escaped.
+            Changes nothing, and works while a server writes the journal; it prints the events that were there when it \
+            started. Damage and gaps are reported on standard error. The output is exactly the stored bytes, except that \
+            control characters are escaped if it goes to a terminal.
 
-            Exits with 0 when all events in the range were printed, 1 when some are damaged or missing.
+            Exits with 0 if all events in the range were printed, and 1 if some are damaged or missing.
             """
     )
 
     @OptionGroup var journal: JournalFolder
 
-    @Option(help: ArgumentHelp("Begin with the event of this number.", valueName: "number"))
-    var from: UInt64 = 0
+    @Option(
+        help: ArgumentHelp(
+            "The number of the first event to print. Default: that of the oldest event.",
+            valueName: "number"
+        )
+    )
+    var from: UInt64?
 
-    @Option(help: ArgumentHelp("Print so many events at most.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of events to print. Default: all.", valueName: "number"))
     var limit: Int?
 
     func validate() throws {
@@ -28,10 +33,9 @@ struct CatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = try await journal.path()
-        let isWhole = try JournalCommand.attempt {
-            var printing = Printing(from: from, limit: limit ?? .max)
-            return try printing.run(ExistingJournal(reading: folder))
+        let isWhole = try await journal.read { journal in
+            var printing = Printing(from: from ?? 0, limit: limit ?? .max)
+            return try printing.run(journal)
         }
         if !isWhole { throw ExitCode(1) }
     }
@@ -42,24 +46,24 @@ private struct Printing {
     private static let pieceBytes = 256 << 10
 
     private let from: UInt64
-    private var rest: Int
+    private var remaining: Int
     private var output: [UInt8] = []
     private var isWhole = true
-    /// What was found and is to be told once it is known that it does not lie before the range.
+    /// Damage and gaps that are not reported yet, because they may lie before the range.
     private var findings: [String] = []
 
     init(from: UInt64, limit: Int) {
         self.from = from
-        rest = limit
+        remaining = limit
         output.reserveCapacity(Self.pieceBytes)
     }
 
-    /// Returns whether nothing was damaged or missing.
+    /// Prints the events, and returns whether none were damaged or missing.
     mutating func run(_ journal: ExistingJournal) throws -> Bool {
         do {
             try walk(journal)
         } catch let error as FileError {
-            // What could be read before comes out all the same.
+            // The events that were read before the error are printed.
             try flush()
             throw error
         }
@@ -69,7 +73,7 @@ private struct Printing {
 
     private mutating func walk(_ journal: ExistingJournal) throws {
         var walk = try JournalWalk(journal.files, from: from)
-        walking: while rest > 0 {
+        walking: while remaining > 0 {
             switch try walk.next() {
             case .frame(let header, let lines, _): try add(header, lines)
             case .damage(let damage): findings.append(damage.description)
@@ -79,18 +83,18 @@ private struct Printing {
             case .end: break walking
             }
         }
-        if rest > 0 { tell() }
+        if remaining > 0 { reportFindings() }
     }
 
     private mutating func add(_ header: FrameHeader, _ lines: UnsafeRawBufferPointer) throws {
-        if header.firstSequence > from { tell() } else { findings = [] }
-        let part = header.lines(lines, from: from, limit: rest)
-        rest -= part.count
+        if header.firstSequence > from { reportFindings() } else { findings = [] }
+        let part = header.lines(lines, from: from, limit: remaining)
+        remaining -= part.count
         output.append(contentsOf: part.bytes)
         if output.count >= Self.pieceBytes { try flush() }
     }
 
-    private mutating func tell() {
+    private mutating func reportFindings() {
         for finding in findings { Terminal.printError("\(finding)") }
         isWhole = isWhole && findings.isEmpty
         findings = []

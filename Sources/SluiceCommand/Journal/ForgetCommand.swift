@@ -1,14 +1,15 @@
 import ArgumentParser
 import EventJournal
 
-/// `sluice journal forget`: lets go of a tracker that is no more.
+/// `sluice journal forget`: removes the cursor of a tracker that no longer exists.
 struct ForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Remove a tracker's cursor from a journal, so that the tracker holds nothing back.",
+        abstract: "Remove a tracker's cursor, so that the journal no longer keeps events for that tracker.",
         discussion: """
-            Needs the journal for itself, and asks. Where a tracker of this name is configured again, it is a new one; \
-            PostgreSQL, which keeps its place itself, goes on from there.
+            No other process may have the journal open. Asks before it changes anything. If a tracker of this name is \
+            configured again later, it starts as a new one; PostgreSQL, which stores its own checkpoint, continues from \
+            there.
             """
     )
 
@@ -17,27 +18,22 @@ struct ForgetCommand: AsyncParsableCommand {
 
     @OptionGroup var journal: JournalFolder
 
-    @OptionGroup var change: ChangeOptions
+    @OptionGroup var confirmation: ChangeConfirmation
 
     func run() async throws {
-        let folder = try await journal.path()
-        try JournalCommand.attempt {
-            let journal = try ExistingJournal(changing: folder)
-            try withExtendedLifetime(journal) { try forget(journal) }
-        }
+        try await journal.change(forget)
     }
 
     private func forget(_ journal: ExistingJournal) throws {
         let inspection = try Inspection(journal.files)
         guard let cursor = inspection.cursors.first(where: { $0.tracker == tracker.lowercased() }) else {
             let names = inspection.cursors.map(\.tracker).joined(separator: ", ")
-            Terminal.printError(
-                "error: The journal has no cursor of '\(tracker)'; there are: \(names.isEmpty ? "none" : names)."
+            throw Terminal.failure(
+                "The journal has no cursor of '\(tracker)'; there are: \(names.isEmpty ? "none" : names)."
             )
-            throw ExitCode(1)
         }
         let lag = inspection.lag(of: cursor)
-        try change.confirm("Forget the cursor of '\(cursor.tracker)', which is \(lag) events behind?")
+        try confirmation.ask("Forget the cursor of '\(cursor.tracker)', which is \(lag) events behind?")
         _ = try CursorFile.forget(tracker: cursor.tracker, in: journal.files)
         try Terminal.print("forgot the cursor of '\(cursor.tracker)', which was \(lag) events behind")
     }

@@ -2,27 +2,25 @@ import ArgumentParser
 import EventJournal
 import EventModel
 
-/// `sluice journal inspect`: what a journal holds, and how far its trackers are.
+/// `sluice journal inspect`: shows what a journal contains, and the lag of its trackers.
 struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show a journal's segments, the trackers' cursors with their lag, and what was cut out.",
+        abstract:
+            "Show a journal's segments, the trackers' cursors with their lag, and the regions that repairs cut out.",
         discussion: """
-            Changes nothing, and works while a server writes the journal. A cursor is the number of the first event that \
-            its tracker still needs; the lag is counted in events.
+            Changes nothing, and works while a server writes the journal. A cursor is a tracker's offset: the number of the \
+            first event that it still needs. The lag is in events.
             """
     )
 
     @OptionGroup var journal: JournalFolder
 
-    @Flag(help: "Print one JSON object instead.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     func run() async throws {
-        let folder = try await journal.path()
-        let inspection = try JournalCommand.attempt {
-            try Inspection(ExistingJournal(reading: folder).files)
-        }
+        let inspection = try await journal.read { try Inspection($0.files) }
         if json { return try Terminal.print(try JSONText.of(InspectionReport(inspection))) }
         try Terminal.print(lines: Self.lines(of: inspection))
     }
@@ -53,7 +51,7 @@ struct InspectCommand: AsyncParsableCommand {
         )
         for found in inspection.segments {
             let segment = found.segment
-            let stray = found.strayBytes == 0 ? "" : ", \(found.strayBytes) bytes are no frames"
+            let stray = found.strayBytes == 0 ? "" : ", \(found.strayBytes) bytes outside frames"
             table.add([
                 "\(segment.name.text)", "\(segment.name.firstSequence)", "\(segment.nextSequence)",
                 "\(segment.byteCount)", segment.times.map { "\($0.lowerBound)" } ?? "-",
@@ -64,32 +62,31 @@ struct InspectCommand: AsyncParsableCommand {
     }
 
     private static func summary(of inspection: Inspection) -> [TerminalText] {
-        let count = inspection.segments.count
         let identity: [TerminalText] = inspection.id.map { ["journal \($0)"] } ?? []
-        let segments: TerminalText = "\(count) segment\(count == 1 ? "" : "s"), \(inspection.byteCount) bytes"
+        let segments: TerminalText = "\(inspection.segments.count.of("segment")), \(inspection.byteCount) bytes"
         return identity
             + [segments + ", first event \(inspection.firstSequence), next event \(inspection.nextSequence)"]
     }
 }
 
 extension Segment {
-    /// The earliest and the latest time of its events; `nil` where it has none.
+    /// The earliest and the latest time of its events; `nil` if it has none.
     var times: ClosedRange<Timestamp>? {
         guard earliest <= latest else { return nil }
         return Timestamp(microseconds: earliest)...Timestamp(microseconds: latest)
     }
 }
 
-/// What `sluice journal inspect --json` prints.
+/// The output of `sluice journal inspect --json`.
 private struct InspectionReport: Encodable {
     struct SegmentReport: Encodable {
         var file: String
         var firstSequence: UInt64
         var nextSequence: UInt64
         var bytes: Int
-        /// Of them, those that are no frames.
+        /// Those of `bytes` that belong to no frame.
         var strayBytes: Int
-        /// Absent where there are no events, like `latest`.
+        /// Absent, like `latest`, if there are no events.
         var earliest: String?
         var latest: String?
         var isEnded: Bool
@@ -97,7 +94,7 @@ private struct InspectionReport: Encodable {
 
     struct CursorReport: Encodable {
         var tracker: String
-        /// Absent where the tracker never got any.
+        /// Absent if nothing was delivered to the tracker yet.
         var sequence: UInt64?
         var lag: UInt64
     }
@@ -107,7 +104,7 @@ private struct InspectionReport: Encodable {
         var bytes: Int
     }
 
-    /// Absent where the journal was not opened since journals have identities.
+    /// The journal's identity; absent if it was last opened by a version without identities.
     var journal: String?
     var segments: [SegmentReport]
     var bytes: Int

@@ -1,67 +1,68 @@
 import ArgumentParser
 import EventJournal
-import EventModel
 import Foundation
 
-/// `sluice journal`: the tools for a journal's folder.
+/// `sluice journal`: inspects and repairs a journal.
 struct JournalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "journal",
-        abstract: "Look at, verify, print and repair a journal.",
+        abstract: "Inspect, verify, print and repair a journal (the write-ahead log of accepted events).",
         subcommands: [
             InspectCommand.self, VerifyCommand.self, CatCommand.self, RepairCommand.self, ForgetCommand.self,
         ]
     )
-
-    /// Does something with a journal; what keeps it from being done is printed and ends the command with 1.
-    static func attempt<Value>(_ work: () throws -> Value) throws -> Value {
-        do {
-            return try work()
-        } catch let error as JournalError {
-            Terminal.printError("error: \(error)")
-        } catch let error as FileError {
-            Terminal.printError("error: \(error)")
-        }
-        throw ExitCode(1)
-    }
 }
 
-/// The journal that the commands are about.
+/// The journal that a subcommand reads or changes.
 struct JournalFolder: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("The journal's folder; else that of the settings.", valueName: "dir"),
+        help: ArgumentHelp("The journal's folder. Default: that of the settings.", valueName: "dir"),
         completion: .directory
     )
     var folder: String?
 
-    @Option(
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
-        completion: .file()
-    )
-    var config: String?
+    @OptionGroup var config: ConfigurationFile
 
     func validate() throws {
-        // An unset variable of a script must not make it another journal.
+        // An unset variable in a script must not select another journal.
         if folder?.isEmpty == true { throw ValidationError("The journal's folder has an empty name.") }
     }
 
-    /// The folder that the argument, the environment or the file names, or the default.
-    func path() async throws -> String {
-        try await Settings.text(.journalFolder, stated: folder, file: config) ?? Settings.defaultJournalFolder
+    /// Opens the journal for reading, which also works while a server writes it.
+    ///
+    /// Errors are printed, and throw exit status 1.
+    func read<Value>(_ work: (ExistingJournal) throws -> Value) async throws -> Value {
+        let folder = try await path()
+        return try Terminal.reportingFailures { try work(ExistingJournal(reading: folder)) }
+    }
+
+    /// Opens the journal for changes, which locks it until `work` returns.
+    ///
+    /// Errors are printed, and throw exit status 1.
+    func change(_ work: (ExistingJournal) throws -> Void) async throws {
+        let folder = try await path()
+        try Terminal.reportingFailures {
+            let journal = try ExistingJournal(changing: folder)
+            try withExtendedLifetime(journal) { try work(journal) }
+        }
+    }
+
+    /// The folder that the argument, the environment or the configuration file names, or the default.
+    private func path() async throws -> String {
+        try await config.text(.journalFolder, option: folder) ?? SettingDefaults.journalFolder
     }
 }
 
-/// Leave to change a journal.
-struct ChangeOptions: ParsableArguments {
-    @Flag(help: "Do not ask.")
+/// The confirmation that a change of a journal needs.
+struct ChangeConfirmation: ParsableArguments {
+    @Flag(help: "Change the journal without asking.")
     var yes = false
 
-    /// Returns where `--yes` was given or a person agrees; ends the command with 1 where nobody does.
-    func confirm(_ question: TerminalText) throws {
+    /// Returns if `--yes` was given or the user agrees, and otherwise throws exit status 1.
+    func ask(_ question: TerminalText) throws {
         if yes { return }
         guard isatty(STDIN_FILENO) == 1 else {
-            Terminal.printError("error: There is no terminal to ask on. With --yes nobody is asked.")
-            throw ExitCode(1)
+            throw Terminal.failure("Standard input is not a terminal; use --yes to confirm the change.")
         }
         Terminal.printPrompt("\(question) [y/N] ")
         guard ["y", "yes"].contains(readLine()?.lowercased()) else {

@@ -2,29 +2,26 @@ import ArgumentParser
 import EventJournal
 import EventModel
 
-/// `sluice journal repair`: takes the damaged bytes out of a journal, and keeps them.
+/// `sluice journal repair`: moves damaged bytes out of a journal, and keeps them.
 struct RepairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Move what is damaged in a journal to files beside it.",
+        abstract: "Move the damaged parts of a journal to files beside it.",
         discussion: """
-            Needs the journal for itself, prints what is damaged, and asks. Each damaged region goes to a file named \
-            'segment.byte.cut', and the segment is written anew without it; all other events stay, with their numbers. \
-            Gaps cannot be repaired. An unfinished commit at the end is left: the next start of the server cuts it off.
+            No other process may have the journal open. Prints the damage, and asks before it changes anything. Each \
+            damaged region is moved to a file named 'segment.byte.cut', and its segment is rewritten without it; all other \
+            events keep their numbers. Gaps cannot be repaired. An unfinished commit at the end stays; the next start of \
+            the server removes it.
 
-            Exits with 0 when no damage is left, 1 when some is, or when it was not allowed to repair.
+            Exits with 0 if no damage is left, and 1 if some is left or the repair was not confirmed.
             """
     )
 
     @OptionGroup var journal: JournalFolder
-    @OptionGroup var change: ChangeOptions
+    @OptionGroup var confirmation: ChangeConfirmation
 
     func run() async throws {
-        let folder = try await journal.path()
-        try JournalCommand.attempt {
-            let journal = try ExistingJournal(changing: folder)
-            try withExtendedLifetime(journal) { try repair(journal) }
-        }
+        try await journal.change(repair)
     }
 
     private func repair(_ journal: ExistingJournal) throws {
@@ -35,7 +32,7 @@ struct RepairCommand: AsyncParsableCommand {
         if !damages.isEmpty {
             try Terminal.print(lines: damages)
             let regions = damages.count == 1 ? "this region" : "these \(damages.count) regions"
-            try change.confirm("Move \(regions) to files beside the segments, and write the segments anew without?")
+            try confirmation.ask("Move \(regions) to files beside the segments, and rewrite the segments without them?")
         }
         let repair = try JournalRepair(journal.files, now: Timestamp.now().microseconds)
         try Terminal.print(lines: repair.cuts.map { "repaired \($0)" } + repair.left.map { "left \($0)" })

@@ -1,30 +1,28 @@
 import ArgumentParser
 import EventJournal
 
-/// `sluice journal verify`: every damage of a journal in one run.
+/// `sluice journal verify`: reports all damage of a journal in one run.
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Read every byte of a journal, and print each damage and each gap.",
+        abstract: "Verify every checksum of a journal, and report all damage and gaps.",
         discussion: """
-            Changes nothing, and works while a server writes the journal. Prints a line for each damage as 'file, byte \
-            N: sentence', one for each gap in the numbers of the events, and notes; the summary goes to standard error. \
-            An unfinished commit at the end of the last segment is no damage: nobody was told that its events are safe.
+            Changes nothing, and works while a server writes the journal. Prints a line for each damaged region as 'file, \
+            byte N: sentence', a line for each gap in the numbers of the events, and notes. The summary goes to standard \
+            error. An unfinished commit at the end of the last segment is not damage, because its events were not \
+            acknowledged.
 
-            Exits with 0 when nothing is wrong, 1 when there is damage or a gap, or when the journal cannot be read.
+            Exits with 0 if there is no problem, and 1 if there is damage or a gap, or the journal cannot be read.
             """
     )
 
     @OptionGroup var journal: JournalFolder
 
-    @Flag(help: "Print one JSON object instead.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     func run() async throws {
-        let folder = try await journal.path()
-        let verification = try JournalCommand.attempt {
-            try Verification(ExistingJournal(reading: folder).files)
-        }
+        let verification = try await journal.read { try Verification($0.files) }
         if json {
             try Terminal.print(try JSONText.of(VerificationReport(verification)))
         } else {
@@ -36,31 +34,29 @@ struct VerifyCommand: AsyncParsableCommand {
 }
 
 extension Verification {
-    /// A sentence for each damage and each gap.
+    /// A sentence for each damaged region and each gap.
     var findings: [String] { damages.map(\.description) + gaps.map(\.description) }
 
-    /// A sentence for what is not as it might be, and yet not wrong.
+    /// A sentence for each unusual finding that is not a problem.
     var notes: [String] {
         let skipped = skips.map {
             "no event has the numbers \($0.from) to \($0.to &- 1) before \($0.before): "
-                + "they were damaged, cut out, or left out after a crash"
+                + "they were damaged, cut out, or skipped after a crash"
         }
         return skipped + (unfinished.map { ["\($0); it is an unfinished commit, which the next start cuts off"] } ?? [])
     }
 
-    /// What was read, and how it was.
+    /// What was read, and the number of problems.
     var summary: String {
-        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         let read = [
-            count(segmentCount, "segment"), count(frameCount, "frame"), count(eventCount, "event"),
-            count(byteCount, "byte"),
+            segmentCount.of("segment"), frameCount.of("frame"), eventCount.of("event"), byteCount.of("byte"),
         ]
-        let found = isIntact ? "no damage" : "\(count(damages.count, "damage")), \(count(gaps.count, "gap"))"
+        let found = isIntact ? "no damage" : "\(damages.count.of("damaged region")), \(gaps.count.of("gap"))"
         return "read \(read.joined(separator: ", ")): \(found)"
     }
 }
 
-/// What `sluice journal verify --json` prints.
+/// The output of `sluice journal verify --json`.
 private struct VerificationReport: Encodable {
     struct DamageReport: Encodable {
         var file: String
@@ -78,7 +74,7 @@ private struct VerificationReport: Encodable {
 
     struct GapReport: Encodable {
         var from: UInt64
-        /// The first number that is there again.
+        /// The first number after the gap.
         var to: UInt64
         var before: String
 
@@ -96,7 +92,7 @@ private struct VerificationReport: Encodable {
     var damages: [DamageReport]
     var gaps: [GapReport]
     var skips: [GapReport]
-    /// Absent where the last segment ends with a whole frame.
+    /// Absent if the last segment ends with a complete frame.
     var unfinished: DamageReport?
 
     init(_ verification: Verification) {

@@ -1,15 +1,14 @@
 import ArgumentParser
-import EventJournal
 import EventModel
 import EventQuarantine
 import EventValidation
-import Foundation
 
-/// `sluice quarantine`: what was rejected, and why.
+/// `sluice quarantine`: shows rejected and refused events.
 struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
-        abstract: "Look at rejected events; `sluice replay quarantine` sends on what passes now.",
+        abstract:
+            "Show the events in the quarantine (the dead-letter queue); `sluice replay quarantine` sends them again.",
         subcommands: [
             QuarantineListCommand.self, QuarantineShowCommand.self, QuarantineStatsCommand.self,
             QuarantineExportCommand.self,
@@ -17,84 +16,73 @@ struct QuarantineCommand: AsyncParsableCommand {
     )
 }
 
-/// Which quarantine is meant.
+/// The quarantine that a subcommand reads.
 struct QuarantineLocation: ParsableArguments {
-    @Option(help: ArgumentHelp("The quarantine's folder.", valueName: "dir"), completion: .directory)
+    @Option(help: .setting(.quarantineFolder, valueName: "dir"), completion: .directory)
     var quarantine: String?
 
-    @Option(
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists what can stand in it."),
-        completion: .file()
-    )
-    var config: String?
+    @OptionGroup var config: ConfigurationFile
 
-    /// The folder that the option, the environment or the file names, or the default.
+    /// The folder that the option, the environment or the configuration file names, or the default.
     func folder() async throws -> String {
-        try await Settings.text(.quarantineFolder, stated: quarantine, file: config)
-            ?? Settings.defaultQuarantineFolder
+        try await config.text(.quarantineFolder, option: quarantine) ?? SettingDefaults.quarantineFolder
+    }
+
+    /// The keys of the records that replays have sent again.
+    func sentKeys() async throws -> Set<String> {
+        let folder = try await folder()
+        return try Terminal.reportingFailures { try SentRecords(ofQuarantine: folder, changes: false).keys }
+    }
+
+    /// Calls `body` with each record that the filter selects.
+    ///
+    /// Damage is printed after the last record, and throws exit status 1.
+    func forEach(_ filter: QuarantineFilter, _ body: (QuarantineRecord) throws -> Void) async throws {
+        let folder = try await folder()
+        try Terminal.reportingFailures {
+            var scan = try QuarantineScan(QuarantineFolder(path: folder), filter)
+            while let record = try scan.next() { try body(record) }
+            for finding in scan.findings { Terminal.printError("error: \(finding)") }
+            if !scan.findings.isEmpty { throw ExitCode(1) }
+        }
     }
 }
 
-/// Which of its records are meant.
+/// The records that a subcommand reads.
 struct QuarantineSelection: ParsableArguments {
-    @Option(help: ArgumentHelp("Only events with this code among their reasons; can be repeated.", valueName: "code"))
+    @Option(help: ArgumentHelp("Only events whose verdict has this code; can be repeated.", valueName: "code"))
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("Only this event; can be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only events with this name; can be repeated.", valueName: "name"))
     var event: [String] = []
 
-    @Option(help: ArgumentHelp("Only what was put there at or after this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Only events quarantined at or after this time (RFC 3339).", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Only what was put there before this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Only events quarantined before this time (RFC 3339).", valueName: "time"))
     var until: String?
 
     func validate() throws { _ = try filter() }
 
     func filter() throws -> QuarantineFilter {
-        QuarantineFilter(
-            codes: try VerdictCodes.checked(code),
-            events: Set(event),
+        try QuarantineFilter(codes: code, events: event, since: since, until: until)
+    }
+}
+
+extension QuarantineFilter {
+    /// Creates a filter from the values of `--code`, `--event`, `--since` and `--until`.
+    ///
+    /// - Throws: `ValidationError` for an unknown code, which could never match, and for an invalid time.
+    init(codes: [String], events: [String], since: String?, until: String?) throws {
+        let known = VerdictCode.allCases.map(\.rawValue) + DeliveryVerdict.allCases.map(\.rawValue)
+        if let unknown = codes.first(where: { !known.contains($0) }) {
+            throw ValidationError("There is no code '\(unknown)'; there are: \(known.joined(separator: ", ")).")
+        }
+        self.init(
+            codes: Set(codes),
+            events: Set(events),
             since: try Timestamp(option: "--since", since),
             until: try Timestamp(option: "--until", until)
         )
-    }
-}
-
-/// The codes that a record may have.
-enum VerdictCodes {
-    /// Refuses a code that no record has: a filter that can never match is a slip.
-    static func checked(_ codes: [String]) throws -> Set<String> {
-        let known = VerdictCode.allCases.map(\.rawValue) + DeliveryVerdict.allCases.map(\.rawValue)
-        guard let unknown = codes.first(where: { !known.contains($0) }) else { return Set(codes) }
-        throw ValidationError("There is no code '\(unknown)'; there are: \(known.joined(separator: ", ")).")
-    }
-}
-
-extension Timestamp {
-    /// The time that an option states; `nil` where it was not given.
-    init?(option: String, _ text: String?) throws {
-        guard let text else { return nil }
-        guard let time = Timestamp(text) else {
-            throw ValidationError("\(option) takes an RFC 3339 time such as 2010-12-01T00:00:00Z, not '\(text)'.")
-        }
-        self = time
-    }
-}
-
-extension QuarantineCommand {
-    /// Goes through the records that are meant; what is damaged is said, and ends the command with 1.
-    static func forEach(
-        in folder: String,
-        _ filter: QuarantineFilter,
-        _ body: (QuarantineRecord) throws -> Void
-    ) throws {
-        let isWhole = try JournalCommand.attempt {
-            var scan = try QuarantineScan(QuarantineFolder(path: folder), filter)
-            while let record = try scan.next() { try body(record) }
-            for finding in scan.findings { Terminal.printError("error: \(finding)") }
-            return scan.findings.isEmpty
-        }
-        if !isWhole { throw ExitCode(1) }
     }
 }

@@ -1,22 +1,22 @@
 import ArgumentParser
-import EventJournal
 import EventModel
 
-/// `sluice quarantine list`: a line for each rejected event.
+/// `sluice quarantine list`: lists the records of the quarantine.
 struct QuarantineListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List rejected events, the latest last.",
-        discussion: "The state is `sent` for those that `sluice replay quarantine` has sent on."
+        abstract: "List quarantined events, the latest last.",
+        discussion:
+            "The state is `sent` for events that `sluice replay quarantine` has sent again, and `kept` for others."
     )
 
     @OptionGroup var location: QuarantineLocation
     @OptionGroup var selection: QuarantineSelection
 
-    @Option(help: ArgumentHelp("Only the latest so many.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of events to list; the latest are listed.", valueName: "number"))
     var limit = 100
 
-    @Flag(help: "Print one JSON object an event instead.")
+    @Flag(help: "Print one JSON object per event instead of a table.")
     var json = false
 
     func validate() throws {
@@ -24,25 +24,27 @@ struct QuarantineListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let folder = try await location.folder()
         let filter = try selection.filter()
-        let sent = try JournalCommand.attempt { try SentRecords(ofQuarantine: folder, changes: false).ids }
+        let sent = try await location.sentKeys()
         var latest = LatestRows(limit: limit)
-        // What is damaged ends the command with 1, and what could be read comes out before.
-        let reading = Result {
-            try QuarantineCommand.forEach(in: folder, filter) { record in
+        // Damage ends the command with 1, but the events that could be read are printed first.
+        var failure: (any Error)?
+        do {
+            try await location.forEach(filter) { record in
                 latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
             }
+        } catch {
+            failure = error
         }
         try Terminal.print(lines: json ? try latest.jsonLines() : latest.table())
         if !json, latest.omitted > 0 {
-            Terminal.printError("\(latest.omitted) earlier ones are not listed; see --limit.")
+            Terminal.printError("\(latest.omitted) earlier events are not listed; see --limit.")
         }
-        try reading.get()
+        if let failure { throw failure }
     }
 }
 
-/// What the list says of a record.
+/// A row of the list.
 struct QuarantineRow: Codable {
     var id: String
     var at: String
@@ -63,7 +65,7 @@ struct QuarantineRow: Codable {
     }
 }
 
-/// The latest rows of any number, in order.
+/// The latest rows, in order of time.
 private struct LatestRows {
     private let limit: Int
     private var rows: [(at: Int64, row: QuarantineRow)] = []
@@ -76,7 +78,7 @@ private struct LatestRows {
     mutating func add(_ row: QuarantineRow, at time: Int64) {
         rows.append((time, row))
         count += 1
-        // Sorted now and then only, so that a long quarantine takes no more time than reading it.
+        // Sorted only from time to time, so that sorting a long quarantine takes less time than reading it.
         if rows.count / 2 >= max(limit, 1_000) { trim() }
     }
 
@@ -85,19 +87,19 @@ private struct LatestRows {
         rows.removeFirst(max(0, rows.count - limit))
     }
 
-    /// How many there are beyond the limit.
+    /// The number of rows beyond the limit.
     var omitted: Int { max(0, count - limit) }
 
-    /// An object for each row.
+    /// The rows as JSON objects, one per line.
     mutating func jsonLines() throws -> [TerminalText] {
         trim()
         return try rows.map { try JSONText.line(of: $0.row) }
     }
 
-    /// The same for people.
+    /// The rows as a table.
     mutating func table() -> [TerminalText] {
         trim()
-        var table = TextTable(header: ["id", "at", "event", "codes", "source", "state"], numbers: [])
+        var table = TextTable(header: ["id", "at", "event", "codes", "source", "state"])
         for (_, row) in rows {
             table.add([
                 "\(row.id)", "\(row.at)", "\(row.event ?? "-")", "\(row.codes.joined(separator: ","))",

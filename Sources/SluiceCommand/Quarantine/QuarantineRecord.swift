@@ -2,11 +2,11 @@ import EventModel
 import EventQuarantine
 import Foundation
 
-/// One event of a quarantine, with the reason why it is there.
+/// A quarantined event with its verdict.
 struct QuarantineRecord {
-    /// What stands before the event on its line.
+    /// The part of the line before the event.
     struct Verdict: Codable {
-        /// Nothing but the code where the verdicts of its request would have taken too much room.
+        /// Has only a code if the verdicts of the request would have taken too much space.
         struct Reason: Codable {
             var code: String
             var path: String?
@@ -24,19 +24,19 @@ struct QuarantineRecord {
     }
 
     private static let start = Array(#"{"quarantine":"#.utf8)
-    /// A quote inside a string is escaped, so these bytes stand only where the verdict ends.
+    /// These bytes occur only at the end of the verdict, because quotes inside strings are escaped.
     private static let end = Data(#"]},"event"#.utf8)
 
-    /// The part of the quarantine and the number there, as `verdicts/0-17`.
+    /// The part of the quarantine and the number in it, such as `verdicts/0-17`.
     let id: String
-    /// The identity of that part, which no other ever has, and the number.
+    /// The identity of that part, which is globally unique, and the number in it.
     let partID: String
     let sequence: UInt64
     let verdict: Verdict
     let at: Timestamp
     let line: ArraySlice<UInt8>
 
-    /// Reads a line; `nil` where it is none of a quarantine.
+    /// Parses a line; `nil` if it is not a line of a quarantine.
     init?(part: QuarantineFolder.Part, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
         guard line.starts(with: Self.start), let end = Data(line).range(of: Self.end) else { return nil }
         let bytes = Data(line)[Self.start.count..<end.lowerBound + 2]
@@ -51,13 +51,13 @@ struct QuarantineRecord {
         self.at = at
     }
 
-    /// What tells it from every record of every quarantine.
+    /// Identifies the record among all records of all quarantines.
     var key: String { "\(partID)/\(sequence)" }
 
-    /// The event as it was sent.
+    /// The event, byte for byte as it was sent.
     var original: [UInt8] { Quarantine.original(ofLine: line) ?? [] }
 
-    /// The event's name, as far as it can be read.
+    /// The event's name; `nil` if it cannot be read.
     var eventName: String? {
         struct Named: Decodable {
             var name: String
@@ -65,14 +65,14 @@ struct QuarantineRecord {
         return verdict.name ?? (try? JSONDecoder().decode(Named.self, from: Data(original)))?.name
     }
 
-    /// The tracker that did not take the event; `nil` where it did not follow the plan.
+    /// The tracker that did not accept the event; `nil` if the event did not follow the plan.
     var tracker: String? {
         let prefix = "tracker:"
         guard verdict.stage == "delivery", verdict.source.hasPrefix(prefix) else { return nil }
         return String(verdict.source.dropFirst(prefix.count))
     }
 
-    /// Its codes, each once, in their order.
+    /// The verdict's codes in their order, without duplicates.
     var codes: [String] {
         verdict.errors.map(\.code).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }

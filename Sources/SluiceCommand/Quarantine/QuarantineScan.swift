@@ -2,7 +2,25 @@ import EventJournal
 import EventModel
 import EventQuarantine
 
-/// Goes through the records of a quarantine that are meant.
+/// Selects records of a quarantine.
+struct QuarantineFilter {
+    /// The codes of which a record's verdict has at least one; empty for all.
+    var codes: Set<String> = []
+    /// The names of events; empty for all.
+    var events: Set<String> = []
+    /// The times between which an event was quarantined; `until` itself is excluded.
+    var since: Timestamp?
+    var until: Timestamp?
+
+    func matches(_ record: QuarantineRecord) -> Bool {
+        if let since, record.at < since { return false }
+        if let until, record.at >= until { return false }
+        if !codes.isEmpty, codes.isDisjoint(with: record.codes) { return false }
+        return events.isEmpty || record.eventName.map(events.contains) ?? false
+    }
+}
+
+/// Reads the records of a quarantine that a filter selects.
 struct QuarantineScan: ~Copyable {
     private let filter: QuarantineFilter
     private var reader: QuarantineReader
@@ -10,16 +28,16 @@ struct QuarantineScan: ~Copyable {
     private var part: QuarantineFolder.Part?
     private var partID = ""
     private var sequence: UInt64 = 0
-    /// How many bytes were read.
+    /// The number of bytes read so far.
     private(set) var bytesRead = 0
 
-    /// - Throws: `JournalError` where there is no such folder.
+    /// - Throws: `JournalError` if the folder does not exist or cannot be read.
     init(_ folder: QuarantineFolder, _ filter: QuarantineFilter) throws(JournalError) {
         self.filter = filter
         reader = try QuarantineReader(folder, since: filter.since?.microseconds)
     }
 
-    /// What is damaged, a sentence each, so far.
+    /// A sentence for each damage found so far.
     var findings: [String] { reader.findings }
 
     /// The next record; `nil` after the last.

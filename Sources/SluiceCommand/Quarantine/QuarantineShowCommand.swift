@@ -1,25 +1,23 @@
 import ArgumentParser
-import EventJournal
-import Foundation
 
-/// `sluice quarantine show`: one rejected event, whole.
+/// `sluice quarantine show`: shows one record of the quarantine.
 struct QuarantineShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show one rejected event: the verdict, and the event byte for byte as it was sent."
+        abstract: "Show one quarantined event: its verdict, and the event byte for byte as it was sent."
     )
 
-    @Argument(help: ArgumentHelp("As `sluice quarantine list` prints it.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The event's id in the output of `sluice quarantine list`.", valueName: "id"))
     var id: String
 
     @OptionGroup var location: QuarantineLocation
 
-    @Flag(help: "Print the event's bytes only.")
+    @Flag(help: "Print only the event's bytes.")
     var original = false
 
     func run() async throws {
         var found: QuarantineRecord?
-        try QuarantineCommand.forEach(in: try await location.folder(), QuarantineFilter()) { record in
+        try await location.forEach(QuarantineFilter()) { record in
             if record.id == id { found = record }
         }
         guard let found else {

@@ -1,37 +1,38 @@
 import ArgumentParser
-import EventJournal
 import EventModel
 
-/// `sluice quarantine stats`: how many events were rejected for which reason.
+/// `sluice quarantine stats`: counts the records of the quarantine.
 struct QuarantineStatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Count rejected events by reason, event and source."
+        abstract: "Count quarantined events by code, event and source."
     )
 
     @OptionGroup var location: QuarantineLocation
     @OptionGroup var selection: QuarantineSelection
 
-    @Flag(help: "Print one JSON object instead.")
+    @Flag(help: "Print one JSON object instead of text.")
     var json = false
 
     func run() async throws {
-        let folder = try await location.folder()
-        let sent = try JournalCommand.attempt { try SentRecords(ofQuarantine: folder, changes: false).ids }
         var counts = QuarantineCounts()
         let filter = try selection.filter()
-        // What is damaged ends the command with 1, and what could be read counts before.
-        let reading = Result {
-            try QuarantineCommand.forEach(in: folder, filter) { record in
+        let sent = try await location.sentKeys()
+        // Damage ends the command with 1, but the events that could be read are counted and printed first.
+        var failure: (any Error)?
+        do {
+            try await location.forEach(filter) { record in
                 counts.add(record, isSent: sent.contains(record.key))
             }
+        } catch {
+            failure = error
         }
         if json { try Terminal.print(JSONText.of(counts)) } else { try Terminal.print(lines: counts.table) }
-        try reading.get()
+        if let failure { throw failure }
     }
 }
 
-/// How many records there are of each kind.
+/// The number of records of each kind.
 private struct QuarantineCounts: Encodable {
     private enum CodingKeys: CodingKey {
         case events, sent, byCode, byEvent, bySource
@@ -54,11 +55,11 @@ private struct QuarantineCounts: Encodable {
         bySource[record.verdict.source, default: 0] += 1
     }
 
-    /// The same for people.
+    /// The counts as a table.
     var table: [TerminalText] {
         var table = TextTable(header: ["", "events"], numbers: [1])
         table.add(["all", "\(events)"])
-        table.add(["sent on", "\(sent)"])
+        table.add(["sent again", "\(sent)"])
         for (title, counts) in [("code", byCode), ("event", byEvent), ("source", bySource)] {
             for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
                 table.add(["\(title) \(name)", "\(count)"])

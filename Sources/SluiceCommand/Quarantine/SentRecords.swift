@@ -1,17 +1,19 @@
 import EventJournal
 import EventModel
 
-/// Which records of a quarantine were sent on, so that none is sent on twice: a journal of their ids beside the parts.
+/// The records of a quarantine that a replay has sent again, so that none is sent twice.
+///
+/// Their keys are stored in a journal beside the parts of the quarantine.
 struct SentRecords: ~Copyable {
-    /// Their keys.
-    private(set) var ids: Set<String> = []
+    private(set) var keys: Set<String> = []
     private var writer: JournalWriter?
 
     static func folder(in quarantine: String) -> String { quarantine + "/sent" }
 
-    /// Reads what was sent on; where `changes` says so, more can be added, and no other process can.
+    /// Reads the keys.
     ///
-    /// - Throws: `locked` where another process sends on from the same quarantine.
+    /// - Parameter changes: Whether keys will be added, which locks the journal.
+    /// - Throws: `JournalError`, with the code `locked` if another process replays the same quarantine.
     init(ofQuarantine folder: String, changes: Bool) throws(JournalError) {
         let folder = Self.folder(in: folder)
         let now = Timestamp.now().microseconds
@@ -21,16 +23,11 @@ struct SentRecords: ~Copyable {
         try read(folder)
     }
 
-    /// Notes ids, for good.
+    /// Stores keys durably.
     mutating func add(_ added: [String]) throws(JournalError) {
         let lines = added.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
         _ = try writer?.commit(lines: lines, count: added.count, now: Timestamp.now().microseconds)
-        ids.formUnion(added)
-    }
-
-    /// Ends well; what is not ended well is read as well.
-    consuming func close() throws(JournalError) {
-        try writer.take()?.close(now: Timestamp.now().microseconds)
+        keys.formUnion(added)
     }
 
     private mutating func read(_ folder: String) throws(JournalError) {
@@ -42,7 +39,7 @@ struct SentRecords: ~Copyable {
                 switch try walk.next() {
                 case .frame(_, let lines, _):
                     for key in lines.split(separator: UInt8(ascii: "\n")) {
-                        ids.insert(String(decoding: key, as: UTF8.self))
+                        keys.insert(String(decoding: key, as: UTF8.self))
                     }
                 case .damage(let damage): flaw = "\(damage)"
                 case .gap(let gap): flaw = "\(gap)"
@@ -53,6 +50,8 @@ struct SentRecords: ~Copyable {
         } catch {
             flaw = "\(error)"
         }
-        if let flaw { throw JournalError(.unreadable, "What was sent on cannot be told from '\(folder)': \(flaw).") }
+        if let flaw {
+            throw JournalError(.unreadable, "The list of replayed records in '\(folder)' cannot be read: \(flaw).")
+        }
     }
 }

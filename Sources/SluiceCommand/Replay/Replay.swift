@@ -5,31 +5,34 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// Moves everything a reader gives through a pipeline, and counts.
+/// Sends events from their sources through a pipeline, and reports the result.
 struct Replay {
-    let paths: [String]
+    let inputs: [ReplayInput]
     let filter: ReplayFilter
+    /// The maximum number of events per second; `nil` for no limit.
     let rate: Int?
+    /// Whether events are only validated, and neither delivered nor quarantined.
+    let isDryRun: Bool
     let pipeline: Pipeline
     let catalog: EventCatalog
-    /// What of the quarantine is read, where that is among the paths.
-    let quarantine: QuarantineChoice
-    /// Whether nothing is delivered or kept.
-    let isDryRun: Bool
+    /// Keeps the events that are rejected.
     let rejectedEvents: Quarantine
-    /// The names of the trackers that are delivered to, and of all that are configured, in lower case.
+    /// The quarantine that is read if it is among the inputs, and the records selected from it.
+    let quarantineFolder: String
+    let quarantineFilter: QuarantineFilter
+    /// The names of the trackers to deliver to, in lower case.
     let trackers: Set<String>
+    /// The names of all configured trackers, in lower case.
     let configuredTrackers: Set<String>
     let logger: Logger
 
-    /// Reads to the end, delivers, and stops the pipeline; SIGINT and SIGTERM end the reading early.
+    /// Reads all inputs, delivers their events, and stops the pipeline; SIGINT and SIGTERM end the reading early.
     ///
-    /// - Throws: `PipelineError` where a tracker cannot start; `TrackerError` where there is no
-    ///   thread to read on.
+    /// - Throws: `PipelineError` if a tracker cannot start, and `TrackerError` if the reader's thread cannot be created.
     func run(showsProgress: Bool) async throws -> ReplayReport {
         let start = ContinuousClock.now
         let feed = try ReplayFeed(self, start: start, showsProgress: showsProgress)
-        // Services end in the reverse of this order: first the reading, then what was read is delivered.
+        // Services are shut down in reverse order: first the reading ends, then the events that were read are delivered.
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
@@ -46,8 +49,8 @@ struct Replay {
         } catch let error as PipelineError where error.code == .trackerNotDelivering {
             failures.append(error.message)
         }
-        // Told to stop, the reading ends first; what it had sent by then is delivered only now.
-        await feed.noteSent()
+        // After a signal, the events that were read are delivered only after the reading has ended.
+        await feed.storeSent()
         var report = await feed.report
         report.trackers = pipeline.statistics.trackers
         report.failures += failures

@@ -7,64 +7,68 @@ import Logging
 import SluiceConsole
 import TrackerKit
 
-/// `sluice replay`: sends recorded events through the same check and to the same trackers.
+/// `sluice replay`: validates recorded events again, and delivers them to the configured trackers.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Send events from files, standard input or a journal through the check and to their trackers.",
+        abstract: "Validate events from files, standard input, a journal or the quarantine, and deliver them.",
         discussion: """
-            Reads NDJSON, plain or gzip, what `sluice quarantine export` printed, and as journal://DIR a journal, which a \
-            server may be writing meanwhile. With --since or --until only the part of a journal is read that may hold \
-            such events. Events without an id get one that follows from the file's \
-            name, the line's number and its bytes, so that replaying a file twice adds nothing twice where ids are looked \
-            at; those from standard input get a new one. What is in a journal keeps its ids and times.
+            Files and standard input hold NDJSON or the output of `sluice quarantine export`, plain or gzip. journal://DIR \
+            is a journal, which a server may be writing; with --since or --until, only the parts that may hold such events \
+            are read. An event of a file without an id gets one derived from the file's name, the line's number and its \
+            bytes, so that trackers that check ids store it once even if the file is replayed twice. An event of standard \
+            input without an id gets a new one. Events of a journal keep their ids and times.
 
-            `quarantine` is the configured quarantine: what passes now is sent on, once; what still does not stays there. \
-            Of it, --since and --until choose by the time when an event was put there. An event that a tracker refused is \
-            sent to that tracker only; with --to, only what needs no other of the configured trackers is sent on.
+            `quarantine` is the configured quarantine. Events that are valid now are sent again, once; the others stay. \
+            --since and --until then select by the time at which an event was quarantined. An event that a tracker refused \
+            is sent to that tracker only. With --to, only events are sent that need no other configured tracker.
 
-            At the end comes a report: on standard output, or, where the console tracker prints events there, on standard \
-            error.
+            Prints a report at the end: on standard output, or on standard error if the console tracker prints events.
 
-            Exits with 0 when everything read was accepted and delivered, 2 when events were rejected, 1 when something \
-            could not be read or delivered: also when a tracker, or one of its tables or topics, cannot start, and when \
-            deliveries make no progress for one to two minutes.
+            Exits with 0 if everything was read, accepted and delivered; 2 if events were rejected; 1 if something could \
+            not be read or delivered, which includes a tracker, table or topic that cannot start, and deliveries without \
+            progress for one to two minutes; and 64 for wrong usage.
             """
     )
 
-    /// How often the start of a tracker that cannot be reached is tried; the pauses between come to 6 to 13 s.
+    /// The number of attempts to start a tracker; the pauses between them add up to 6 to 13 s.
     private static let maximumStartAttempts = 8
-    /// How often deliveries may fail in a row without any progress; the pauses between come to 1 to 2 minutes.
+    /// The number of deliveries in a row that may fail without progress; their pauses add up to 1 to 2 minutes.
     private static let maximumDeliveryAttempts = 12
 
     @Argument(
         help: ArgumentHelp(
-            "Files; - is standard input, journal://DIR a journal, quarantine the quarantine.",
+            "Files; - for standard input, journal://DIR for a journal, quarantine for the quarantine.",
             valueName: "path"
         ),
         completion: .file()
     )
     var paths: [String] = ["-"]
 
-    @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("Deliver to this tracker only; can be repeated. Default: all.", valueName: "name"))
     var to: [String] = []
 
-    @Option(help: ArgumentHelp("Send on only this event; can be repeated.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send only events with this name; can be repeated. Default: all.", valueName: "name"))
     var event: [String] = []
 
-    @Option(help: ArgumentHelp("Send on only events at or after this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Send only events at or after this time (RFC 3339).", valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Send on only events before this time (RFC 3339).", valueName: "time"))
+    @Option(help: ArgumentHelp("Send only events before this time (RFC 3339).", valueName: "time"))
     var until: String?
 
-    @Option(help: ArgumentHelp("Of the quarantine only what has this code; can be repeated.", valueName: "code"))
+    @Option(
+        help: ArgumentHelp(
+            "Send only quarantined events whose verdict has this code; can be repeated.",
+            valueName: "code"
+        )
+    )
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("At most so many events a second.", valueName: "number"))
+    @Option(help: ArgumentHelp("The maximum number of events per second. Default: no limit.", valueName: "number"))
     var rate: Int?
 
-    @Flag(help: "Check only: nothing is delivered, and nothing goes to the quarantine.")
+    @Flag(help: "Validate only: deliver nothing, and add nothing to the quarantine.")
     var dryRun = false
 
     @Flag(help: "Print the report as one JSON object.")
@@ -76,42 +80,46 @@ struct ReplayCommand: AsyncParsableCommand {
         if let rate, rate < 1 { throw ValidationError("--rate takes a number of at least 1.") }
         _ = try filter()
         _ = try quarantineFilter()
-        if !code.isEmpty, !paths.contains(QuarantineSource.name) {
-            throw ValidationError("--code chooses from the quarantine, which is not among the paths.")
+        if !code.isEmpty, !inputs.contains(.quarantine) {
+            throw ValidationError("--code selects quarantined events, and the quarantine is not among the paths.")
         }
-        if paths.contains(where: { JournalSource.folder(ofPath: $0) == "" }) {
-            throw ValidationError(
-                "journal:// is to be followed by the journal's folder, as in journal:///var/lib/journal."
-            )
+        if inputs.contains(.journal(folder: "")) {
+            throw ValidationError("After journal://, give the journal's folder, as in journal:///var/lib/journal.")
         }
-        if paths.count(where: { $0 == QuarantineSource.name }) > 1 {
-            throw ValidationError("The quarantine can be read once only.")
+        if inputs.count(where: { $0 == .quarantine }) > 1 {
+            throw ValidationError("The quarantine can be read only once.")
         }
-        if paths.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input can be read once only.") }
+        if inputs.count(where: { $0 == .standardInput }) > 1 {
+            throw ValidationError("Standard input can be read only once.")
+        }
     }
 
     func run() async throws {
-        // Like any other command, a replay ends when nobody reads what it prints.
+        // A replay ends when the reader of its output has gone, as other Unix tools do.
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
-        var settings = try await Settings.load(options.values, file: options.plan.config)
+        var settings = try await Settings.load(options.settings, file: options.plan.config.path)
         settings.pipeline.maximumStartAttempts = settings.strictTrackers ? 1 : Self.maximumStartAttempts
         settings.pipeline.maximumDeliveryAttempts = Self.maximumDeliveryAttempts
         let wiring = try Wiring(settings)
-        if !readsOnlyQuarantine { try filter.check(against: wiring.catalog) }
+        if inputs != [.quarantine] { try filter.check(against: wiring.catalog) }
         let trackers = dryRun ? [] : try wiring.trackers(only: to)
-        // That nothing is kept is what a dry run is for, and no error to be logged.
+        // A dry run keeps nothing on purpose, so this quarantine must not log that it discards events.
         let quarantine = dryRun ? Quarantine.discarding(logger: Self.silent) : try wiring.quarantine()
-        let pipeline = try wiring.pipeline(trackers: trackers, quarantine: quarantine, namesAll: !dryRun && to.isEmpty)
         let replay = Replay(
-            paths: paths,
+            inputs: inputs,
             filter: filter,
             rate: rate,
-            pipeline: pipeline,
-            catalog: wiring.catalog,
-            quarantine: QuarantineChoice(folder: settings.quarantineFolder, filter: try quarantineFilter()),
             isDryRun: dryRun,
+            pipeline: try wiring.pipeline(
+                trackers: trackers,
+                quarantine: quarantine,
+                reportsMissing: !dryRun && to.isEmpty
+            ),
+            catalog: wiring.catalog,
             rejectedEvents: quarantine,
+            quarantineFolder: settings.quarantineFolder,
+            quarantineFilter: try quarantineFilter(),
             trackers: names(dryRun ? try wiring.trackers(only: to) : trackers),
             configuredTrackers: names(try wiring.trackers()),
             logger: wiring.logger
@@ -128,6 +136,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private static let silent = Logger(label: "sluice", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    private var inputs: [ReplayInput] { paths.map(ReplayInput.init) }
+
     private func filter() throws -> ReplayFilter {
         try ReplayFilter(
             events: event,
@@ -136,17 +146,10 @@ struct ReplayCommand: AsyncParsableCommand {
         )
     }
 
-    /// Of the quarantine, times choose when something was put there, and names also what the plan does not have.
+    /// For quarantined events, the times select by when they were quarantined, and the plan need not know the names.
     private func quarantineFilter() throws -> QuarantineFilter {
-        QuarantineFilter(
-            codes: try VerdictCodes.checked(code),
-            events: Set(event),
-            since: try Timestamp(option: "--since", since),
-            until: try Timestamp(option: "--until", until)
-        )
+        try QuarantineFilter(codes: code, events: event, since: since, until: until)
     }
 
     private func names(_ trackers: [any Tracker]) -> Set<String> { Set(trackers.map { $0.name.lowercased() }) }
-
-    private var readsOnlyQuarantine: Bool { paths.allSatisfy { $0 == QuarantineSource.name } }
 }

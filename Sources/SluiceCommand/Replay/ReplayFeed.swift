@@ -3,42 +3,44 @@ import EventPipeline
 import EventQuarantine
 import EventSchema
 import EventValidation
-import Foundation
 import ServiceLifecycle
 
-/// The service that reads: it ends when everything read is delivered, or when it is told to end before that.
+/// The service that reads and submits events; it ends when all of them are delivered, or at a shutdown.
 actor ReplayFeed: Service {
-    /// So many records of the quarantine are sent on before they are noted; a crash sends those again, with the same ids.
+    /// The number of quarantined records that are sent before their keys are stored.
+    ///
+    /// After a crash, a replay sends at most this many again, with the same ids.
     private static let maximumAccepted = 10_000
 
     private let replay: Replay
-    /// Where a rate is stated.
+    /// `nil` if there is no limit.
     private var rate: ReplayRate<ContinuousClock>?
     private let reader: ReplayReader
     private let progress: ReplayProgress?
-    /// What was done so far.
+    /// The result so far.
     private(set) var report = ReplayReport()
-    /// The records of the quarantine that were accepted and are not noted as sent.
+    /// The keys of quarantined records that the pipeline has accepted and that are not stored as sent yet.
     private var accepted: [String] = []
     private var sent: SentRecords?
-    /// Whether the pipeline takes nothing more, because a tracker was given up.
+    /// Whether the pipeline accepts no more events, because a tracker cannot be delivered to.
     private var isClosed = false
 
     init(_ replay: Replay, start: ContinuousClock.Instant, showsProgress: Bool) throws {
         self.replay = replay
-        // Taken from the beginning, so that nobody else sends on the same meanwhile.
-        let sends = replay.paths.contains(QuarantineSource.name) && !replay.isDryRun
-        sent = sends ? try SentRecords(ofQuarantine: replay.quarantine.folder, changes: true) : nil
+        // Opened first, because it locks out other replays of the same quarantine.
+        let sendsRecords = replay.inputs.contains(.quarantine) && !replay.isDryRun
+        sent = sendsRecords ? try SentRecords(ofQuarantine: replay.quarantineFolder, changes: true) : nil
         rate = replay.rate.map { ReplayRate(eventsPerSecond: $0, clock: ContinuousClock()) }
-        // At a stated rate the input comes in tenths of a second.
-        reader = try ReplayReader(
-            paths: replay.paths,
+        let selection = ReplaySelection(
             catalog: replay.catalog,
+            // With a rate, a part takes a tenth of a second.
             maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max,
             times: replay.filter.times,
-            quarantine: replay.quarantine
+            quarantineFolder: replay.quarantineFolder,
+            quarantineFilter: replay.quarantineFilter
         )
-        progress = showsProgress ? ReplayProgress(totalBytes: Self.size(of: replay.paths), start: start) : nil
+        reader = try ReplayReader(replay.inputs, selection)
+        progress = showsProgress ? ReplayProgress(totalBytes: Self.byteCount(of: replay.inputs), start: start) : nil
     }
 
     func run() async {
@@ -47,28 +49,28 @@ actor ReplayFeed: Service {
 
     private func feed() async {
         await withTaskCancellationHandler {
-            while !isClosed, let part = await reader.next(), !Task.isCancelled {
-                await send(part)
+            while !isClosed, let (input, part) = await reader.next(), !Task.isCancelled {
+                await send(part, from: input)
                 progress?.show(events: report.read, bytes: await reader.bytesRead)
                 await keepToRate(part.checked.count)
-                if accepted.count >= Self.maximumAccepted { await noteSent() }
+                if accepted.count >= Self.maximumAccepted { await storeSent() }
             }
-            await noteSent()
+            await storeSent()
         } onCancel: {
             reader.stop()
         }
         progress?.clear()
         report.failures += await reader.failures
         if Task.isCancelled, !isClosed {
-            report.failures.append("told to stop before everything was read and delivered")
+            report.failures.append("stopped before everything was read and delivered")
         }
     }
 
-    /// Counts a part, sends on what passes the filter, and keeps what was rejected.
-    private func send(_ part: ReplayReader.Part) async {
+    /// Counts the events of a part, submits those that pass the filter, and quarantines rejected ones.
+    private func send(_ part: ReplayPart, from input: ReplayInput) async {
         let filter = part.record == nil ? replay.filter : ReplayFilter()
         let rejections = part.checked.rejections.filter { !filter.leavesOut($0) }
-        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }.flatMap { isForUs(part, $0) ? $0 : nil }
+        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }.flatMap { canBeSent(part, $0) ? $0 : nil }
         report.read += part.checked.count
         report.skipped += part.checked.count - rejections.count - (selected?.count ?? 0)
         report.rejected += rejections.count
@@ -76,8 +78,8 @@ actor ReplayFeed: Service {
             for code in Set(rejection.violations.map(\.code)) { report.rejectedByCode[code.rawValue, default: 0] += 1 }
         }
         if !part.isQuarantined {
-            replay.pipeline.quarantine(rejections, source: part.path)
-            // Unlike an event loop, this may wait for the disk, and then nothing is lost for want of room.
+            replay.pipeline.quarantine(rejections, source: input.description)
+            // Unlike an event loop, a replay may wait for the disk, so that no rejection is dropped for lack of memory.
             await replay.rejectedEvents.drain()
         }
         guard let selected else { return }
@@ -87,13 +89,14 @@ actor ReplayFeed: Service {
             if let record = part.record { accepted.append(record.key) }
         } catch {
             isClosed = error == .closed
-            report.failures.append("\(part.path): \(selected.count) events were read, but not taken any more")
+            report.failures.append(
+                "\(input): \(selected.count) events were read, but not accepted, because the pipeline has stopped"
+            )
         }
     }
 
-    /// Whether a record can be sent to every tracker that it is meant for and that is configured: once sent on, it is not
-    /// sent again.
-    private func isForUs(_ part: ReplayReader.Part, _ batch: EventBatch) -> Bool {
+    /// Whether this replay delivers to every configured tracker that a record needs, because a record is sent only once.
+    private func canBeSent(_ part: ReplayPart, _ batch: EventBatch) -> Bool {
         guard let record = part.record else { return true }
         let named =
             record.tracker.map { [$0] }
@@ -104,17 +107,19 @@ actor ReplayFeed: Service {
         return !wanted.isEmpty && wanted.isSubset(of: replay.trackers)
     }
 
-    /// Waits until all is delivered, and notes which records of the quarantine need not be sent on again.
+    /// Waits until all events are delivered, and stores which quarantined records were sent.
     ///
-    /// Where the waiting ends before that, because the replay is told to stop, they can be noted when the pipeline has ended.
-    func noteSent() async {
+    /// If a shutdown ends the waiting early, call this again after the pipeline has ended.
+    func storeSent() async {
         await replay.pipeline.flush()
         let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.dropped == 0 }
         guard isDelivered, replay.rejectedEvents.statistics.lost == 0, !accepted.isEmpty, sent != nil else { return }
         do throws(JournalError) {
             try sent?.add(accepted)
         } catch {
-            report.failures.append("\(accepted.count) events were sent on, which could not be noted: \(error)")
+            report.failures.append(
+                "\(accepted.count) events were sent, but this could not be stored, so they would be sent again: \(error)"
+            )
         }
         accepted = []
     }
@@ -125,19 +130,9 @@ actor ReplayFeed: Service {
         self.rate = rate
     }
 
-    /// How many bytes there are to read; `nil` where standard input is among them.
-    private static func size(of paths: [String]) -> Int? {
-        paths.reduce(into: Int?.some(0)) { total, path in
-            guard let size = size(of: path), let sum = total else { return total = nil }
-            total = sum + size
-        }
-    }
-
-    private static func size(of path: String) -> Int? {
-        // How much of it is meant nobody knows.
-        if path == QuarantineSource.name { return nil }
-        if let folder = JournalSource.folder(ofPath: path) { return JournalSource.byteCount(ofFolder: folder) }
-        let attributes = path == "-" ? nil : try? FileManager.default.attributesOfItem(atPath: path)
-        return attributes?[.size] as? Int
+    /// The number of bytes to read; `nil` if that of an input is not known.
+    private static func byteCount(of inputs: [ReplayInput]) -> Int? {
+        let counts = inputs.compactMap(\.byteCount)
+        return counts.count == inputs.count ? counts.reduce(0, +) : nil
     }
 }

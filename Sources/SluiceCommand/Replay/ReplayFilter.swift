@@ -3,7 +3,7 @@ import EventModel
 import EventSchema
 import EventValidation
 
-/// Which of the events that were read are sent on.
+/// Selects the events that a replay sends.
 struct ReplayFilter {
     private let names: Set<String>
     private let since: Timestamp?
@@ -15,15 +15,15 @@ struct ReplayFilter {
         self.until = until
     }
 
-    /// The times of the events that may pass, in microseconds since 1970; `nil` where all may.
+    /// The times of the selected events, in microseconds since 1970; `nil` for all.
     var times: ClosedRange<Int64>? {
         guard since != nil || until != nil else { return nil }
         let earliest = since?.microseconds ?? .min
-        // The moment of `until` itself does not pass.
+        // `until` itself is excluded.
         return earliest...max(earliest, until.map { $0.microseconds - 1 } ?? .max)
     }
 
-    /// Refuses names that the plan does not have: a filter that can never match is a slip.
+    /// Refuses names that the plan does not have, because they could never match.
     func check(against catalog: EventCatalog) throws {
         let known = Set(catalog.definitions.map(\.name))
         if let unknown = names.subtracting(known).sorted().first {
@@ -31,7 +31,7 @@ struct ReplayFilter {
         }
     }
 
-    /// The events that pass; `nil` where none does.
+    /// The events that pass the filter; `nil` if there are none.
     func apply(to batch: EventBatch) -> EventBatch? {
         guard !names.isEmpty || since != nil || until != nil else { return batch }
         let isNamed = batch.catalog.definitions.map { names.isEmpty || names.contains($0.name) }
@@ -42,7 +42,7 @@ struct ReplayFilter {
         }
     }
 
-    /// Whether a rejected event would have been left out in any case, as far as its name tells.
+    /// Whether the filter excludes a rejected event by its name.
     func leavesOut(_ rejection: Rejection) -> Bool {
         guard !names.isEmpty, let name = rejection.name else { return false }
         return !names.contains(name)

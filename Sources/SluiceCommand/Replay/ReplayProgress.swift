@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line that says how far a replay is, redrawn at most ten times a second.
+/// A progress line for the terminal, updated at most ten times a second.
 final class ReplayProgress {
     private let totalBytes: Int?
     private let start: ContinuousClock.Instant

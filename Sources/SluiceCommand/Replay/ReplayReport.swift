@@ -1,21 +1,21 @@
 import EventPipeline
 import Foundation
 
-/// What a replay did.
+/// The result of a replay.
 struct ReplayReport {
     var read = 0
     var accepted = 0
     var rejected = 0
-    /// Events that a filter left out.
+    /// The number of events that filters excluded.
     var skipped = 0
-    /// How many events had each code among their violations.
+    /// The number of events for each code of a violation; an event may have several.
     var rejectedByCode: [String: Int] = [:]
     var trackers: [TrackerStatistics] = []
-    /// What could not be read, a sentence each.
+    /// A sentence for each input or part of it that could not be read or delivered.
     var failures: [String] = []
     var duration = Duration.zero
 
-    /// The statement of the command: 1 for loss, 2 for rejections, 0 where all went well.
+    /// The exit status: 1 if something was not read or delivered, 2 if events were rejected, and otherwise 0.
     var exitCode: Int32 {
         if !failures.isEmpty || trackers.contains(where: { $0.enqueued > $0.delivered }) { return 1 }
         return rejected > 0 ? 2 : 0
@@ -25,7 +25,7 @@ struct ReplayReport {
         Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     }
 
-    /// What `--json` prints.
+    /// The output of `--json`.
     struct Summary: Encodable {
         var read: Int
         var accepted: Int
@@ -56,11 +56,11 @@ struct ReplayReport {
         )
     }
 
-    /// The same for people.
+    /// The report as a table.
     var table: TerminalText {
         var table = TextTable(header: ["read", "\(read)"], numbers: [1])
         table.add(["accepted", "\(accepted)"])
-        if skipped > 0 { table.add(["left out by filters", "\(skipped)"]) }
+        if skipped > 0 { table.add(["excluded by filters", "\(skipped)"]) }
         table.add(["rejected", "\(rejected)"])
         for (code, count) in rejectedByCode.sorted(by: { $0.key < $1.key }) { table.add(["  \(code)", "\(count)"]) }
         for tracker in trackers {

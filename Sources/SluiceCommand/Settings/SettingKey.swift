@@ -1,4 +1,6 @@
-/// Every setting there is: its key in the configuration file, which also gives its environment variable.
+/// Every setting, by its key in the configuration file.
+///
+/// A new setting needs a case here, its summary below, its default in `SettingDefaults`, and a line in `Settings` that reads it.
 enum SettingKey: String, CaseIterable {
     case eventsDirectory = "events.directory"
     case httpListen = "http.listen"
@@ -37,7 +39,7 @@ enum SettingKey: String, CaseIterable {
 
     /// The environment variable.
     ///
-    /// Two have the names that other tools use for the same thing; the others are the key in capitals.
+    /// Two have the names that other tools use for the same value; the others are derived from the key.
     var environmentVariable: String {
         switch self {
         case .postgresURL: "DATABASE_URL"
@@ -46,7 +48,7 @@ enum SettingKey: String, CaseIterable {
         }
     }
 
-    /// The option of the command line; `nil` where there is none.
+    /// The command-line option; `nil` if the setting has none.
     var option: String? {
         switch self {
         case .eventsDirectory: "--events"
@@ -65,107 +67,87 @@ enum SettingKey: String, CaseIterable {
         case .journalEnabled: "--no-journal"
         case .journalFolder: "--journal"
         case .journalDurability, .journalIntervalMilliseconds, .journalOverdueSeconds, .journalBytes,
-            .journalRetentionAge,
-            .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents, .queueBytes,
+            .journalRetentionAge, .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents,
+            .queueBytes,
             .queuePolicy, .deliveryEvents, .deliveryLinger, .parkAfterSeconds, .shutdownSeconds,
             .quarantineBytes, .httpConnections, .httpMemoryBytes, .httpExplainedRejections:
             nil
         }
     }
 
-    /// What holds when nobody says anything.
-    var defaultText: String {
-        switch self {
-        case .eventsDirectory: "events"
-        case .httpListen: "127.0.0.1:8080"
-        case .httpMaxWaitSeconds: "5"
-        case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
-        case .httpMemoryBytes: "201326592"
-        case .httpExplainedRejections: "100"
-        case .consoleEnabled: "true"
-        case .consoleFormat: "pretty"
-        case .postgresURL, .kafkaBrokers: "none: no such tracker"
-        case .postgresSchema: "analytics"
-        case .kafkaTopic: "events"
-        case .kafkaSource: "sluice"
-        case .kafkaProperties: "none"
-        case .queueEvents: "100000"
-        case .queueBytes: "67108864"
-        case .queuePolicy: "spill"
-        case .journalEnabled: "true"
-        case .journalFolder: "journal"
-        case .journalDurability: "fsync"
-        case .journalIntervalMilliseconds: "1000"
-        case .journalOverdueSeconds: "5"
-        case .journalBytes: "10737418240"
-        case .journalRetentionAge: "168"
-        case .journalRetentionBytes: "2147483648"
-        case .journalDropUndelivered: "false"
-        case .deliveryEvents: "10000"
-        case .deliveryLinger: "100"
-        case .parkAfterSeconds: "300"
-        case .shutdownSeconds: "30"
-        case .quarantineFolder: "quarantine"
-        case .quarantineBytes: "1073741824"
-        case .strictTrackers: "false"
-        case .logLevel: "info"
-        }
-    }
-
-    /// What it decides.
+    /// What the setting decides, with its unit.
     var summary: String {
         switch self {
         case .eventsDirectory: "The folder of the tracking plan."
-        case .httpListen: "Where events are taken over HTTP, as host:port."
+        case .httpListen: "The address to accept events on over HTTP, as host:port."
         case .httpMaxWaitSeconds:
-            "How long a request waits for room in a full queue, or for the journal's disk, before the answer is 503 or 504."
-        case .httpConnections: "The most connections that are served at one time; more get 503."
+            """
+            How long a request waits, in seconds, for room in a full queue or for the journal's disk, before it is answered \
+            with 503 or 504.
+            """
+        case .httpConnections: "The maximum number of open connections; further ones are answered with 503."
         case .httpMemoryBytes:
-            "The most bytes of memory for all connections, with their bodies and the answers that nobody reads."
+            "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
         case .httpExplainedRejections:
-            "The most rejected events of one request that the answer explains; it never takes more than 256 KiB."
-        case .consoleEnabled: "Whether events that name `console` are printed."
-        case .consoleFormat: "How they are printed: pretty or json."
-        case .postgresURL: "PostgreSQL, as a libpq URI or keywords."
-        case .postgresSchema: "The schema of the events' tables."
+            "The maximum number of rejected events per request that the answer explains, within 256 KiB."
+        case .consoleEnabled: "Whether to print events that name the tracker `console`."
+        case .consoleFormat: "How the console prints events: pretty or json."
+        case .postgresURL: "The PostgreSQL database, as a libpq URI or keywords."
+        case .postgresSchema: "The PostgreSQL schema of the event tables."
         case .kafkaBrokers: "Kafka's bootstrap servers, as host:port,host:port."
-        case .kafkaTopic: "The topic; `{event}` in it stands for the event's name in snake case."
-        case .kafkaSource: "What the header ce_source says."
-        case .kafkaProperties: "librdkafka's own properties, each as name=value; in the environment parted by ;."
-        case .queueEvents: "The most events in a tracker's queue."
-        case .queueBytes: "The most bytes in a tracker's queue."
+        case .kafkaTopic: "The Kafka topic; `{event}` in it stands for the event's name in snake case."
+        case .kafkaSource: "The value of the CloudEvents header ce_source."
+        case .kafkaProperties:
+            "librdkafka properties, each as name=value; in the environment variable, separate them with semicolons."
+        case .queueEvents: "The maximum number of events in a tracker's queue."
+        case .queueBytes: "The maximum size of a tracker's queue, in bytes."
         case .queuePolicy:
             """
-            What a full queue does: spill (to the journal), wait, dropNewest or dropOldest. Default: spill, or wait without a \
-            journal.
+            What happens when a queue is full: spill (the tracker continues from the journal), wait, dropNewest or \
+            dropOldest. Without a journal, the default is wait.
             """
         case .journalEnabled:
-            "Whether serve keeps a journal: without one, events live in memory until they are delivered."
-        case .journalFolder: "Where accepted events are kept until every tracker has them."
-        case .journalDurability: "When events are acknowledged: fsync (on disk), interval or none."
-        case .journalIntervalMilliseconds: "How often the journal is synced where the durability is interval."
+            "Whether serve keeps a journal. Without one, accepted events are in memory until they are delivered."
+        case .journalFolder:
+            "The folder of the journal, which keeps accepted events until every tracker has them."
+        case .journalDurability:
+            "When events are acknowledged: fsync (once they are on disk), interval or none."
+        case .journalIntervalMilliseconds:
+            "How often the journal is synced, in milliseconds, if the durability is interval."
         case .journalOverdueSeconds:
-            "How long the journal's disk may take over one commit; beyond that new requests are answered 503 at once."
-        case .journalBytes: "The most bytes of the journal; beyond that nothing is taken."
-        case .journalRetentionAge: "How many hours segments are kept for replays that every tracker has got through."
-        case .journalRetentionBytes: "The most bytes of the journal before such segments are removed earlier."
+            """
+            How long the disk may take for one commit, in seconds; after that, new requests are answered with 503 at once.
+            """
+        case .journalBytes: "The maximum size of the journal, in bytes; at this size no events are accepted."
+        case .journalRetentionAge: "How long delivered segments are kept for replays, in hours."
+        case .journalRetentionBytes:
+            "The size of the journal, in bytes, above which the oldest delivered segments are removed earlier."
         case .journalDropUndelivered:
-            "Whether segments beyond these limits are removed though a tracker still needs them: it loses the events."
-        case .deliveryEvents: "The most events in one delivery."
-        case .deliveryLinger: "How long events wait for company, in milliseconds."
+            "Whether the two retention limits also remove segments that a tracker still needs; it then loses their events."
+        case .deliveryEvents: "The maximum number of events in one delivery."
+        case .deliveryLinger: "How long a delivery waits for more events, in milliseconds."
         case .parkAfterSeconds:
-            "How long a tracker fails to deliver some events while it could deliver others, before it parks them in the quarantine."
-        case .shutdownSeconds: "How long queues are drained at the end."
-        case .quarantineFolder: "Where rejected events are kept."
+            """
+            How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
+            events are parked in the quarantine.
+            """
+        case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
+        case .quarantineFolder: "The folder of the quarantine, which keeps rejected events."
         case .quarantineBytes:
-            "The most bytes that a process keeps there: a quarter for what senders cause, of which the oldest goes, the rest for what trackers do not take."
+            """
+            The maximum size, in bytes, of the events that one process keeps in the quarantine: a quarter for rejected events \
+            of senders, of which the oldest are removed, and the rest for events that trackers did not accept.
+            """
         case .strictTrackers:
-            "Whether an event that names a tracker that is not configured, and a tracker's first failed start, also of one table or topic, end Sluice with 1."
-        case .logLevel: "How much is logged: trace, debug, info, notice, warning, error or critical."
+            """
+            Whether Sluice exits with 1 if an event names a tracker that is not configured, or if a tracker, or one of \
+            its tables or topics, fails its first start.
+            """
+        case .logLevel: "The lowest level that is logged: trace, debug, info, notice, warning, error or critical."
         }
     }
 
-    /// `http.maxWaitSeconds` is `http`, `max`, `Wait`, `Seconds`.
+    /// Splits `http.maxWaitSeconds` into `http`, `max`, `Wait`, `Seconds`.
     private static func words(of key: String) -> [String] {
         var words: [String] = [""]
         for character in key {

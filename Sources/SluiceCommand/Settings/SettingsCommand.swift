@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// `sluice settings`: what can be set, and how.
+/// `sluice settings`: lists every setting.
 struct SettingsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "List every setting: its key, option, environment variable and default.",
+        abstract: "List every setting with its key, option, environment variable and default.",
         discussion: """
-            An option goes before an environment variable, and that before the configuration file, in which the dots of a \
-            key stand for nested objects: {"http": {"listen": "127.0.0.1:8080"}}.
+            An option takes precedence over an environment variable, and an environment variable over the configuration file. \
+            In the file, the dots of a key stand for nested objects: {"http": {"listen": "127.0.0.1:8080"}}.
             """
     )
 

@@ -4,15 +4,17 @@ import Foundation
 import Synchronization
 import SystemPackage
 
-/// Reads settings from the command line, the environment and a file, in this order, and notes what is wrong with them.
+/// Reads settings from the command line, the environment and a file, in this order of precedence, and collects problems.
 struct SettingsReader {
     private let reader: ConfigReader
     private let problems: Problems
 
-    /// Opens the sources; `file` is a JSON file whose every key must be a setting.
+    /// Opens the sources; `file` is the configuration file, a JSON file in which every key must be a setting.
     ///
-    /// - Throws: `ValidationError` for an option that is empty; `SettingsError` for a file that cannot be used.
-    init(options: [SettingKey: ConfigValue], environment: [String: String], file: String?) async throws {
+    /// - Throws: `ValidationError` for an empty option; `SettingsError` for a file that cannot be used.
+    init(options: CommandLineSettings, file: String?) async throws {
+        let options = options.values
+        let environment = ProcessInfo.processInfo.environment
         try Self.refuseEmpty(options, file)
         var providers: [any ConfigProvider] = [
             InMemoryProvider(
@@ -36,8 +38,7 @@ struct SettingsReader {
         reader = ConfigReader(providers: providers, accessReporter: problems)
     }
 
-    /// A text; an empty one counts as none, since that is what a variable of the environment looks like that nobody
-    /// filled in.
+    /// A text; an empty one counts as not set, because scripts export variables without a value.
     func string(_ key: SettingKey) -> String? {
         reader.string(forKey: ConfigKey(key.rawValue)).flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -45,14 +46,14 @@ struct SettingsReader {
     func strings(_ key: SettingKey) -> [String]? { reader.stringArray(forKey: ConfigKey(key.rawValue)) }
     func bool(_ key: SettingKey) -> Bool? { reader.bool(forKey: ConfigKey(key.rawValue)) }
 
-    /// A whole number from 1 up.
+    /// A whole number of at least 1.
     func count(_ key: SettingKey) -> Int? {
         guard let value = integer(key) else { return nil }
         if value < 1 { note("\(key.rawValue): expected a whole number of at least 1, found \(value)") }
         return max(1, value)
     }
 
-    /// A duration of at least zero in a unit.
+    /// A duration of zero or more, given as a whole number of a unit.
     func duration(_ key: SettingKey, in unit: (Int) -> Duration) -> Duration? {
         guard let value = integer(key) else { return nil }
         guard (0...86_400_000).contains(value) else {
@@ -62,7 +63,7 @@ struct SettingsReader {
         return unit(value)
     }
 
-    /// One of the values of an enumeration.
+    /// One of the values of a type that lists them.
     func choice<Choice>(_ key: SettingKey) -> Choice?
     where Choice: RawRepresentable<String> & CaseIterable {
         guard let text = string(key) else { return nil }
@@ -72,9 +73,10 @@ struct SettingsReader {
         return nil
     }
 
+    /// Adds a problem, which `finish` will throw.
     func note(_ problem: String) { problems.add(problem) }
 
-    /// Throws everything that was found wrong.
+    /// Throws all problems found so far.
     func finish() throws(SettingsError) {
         let all = problems.all
         if !all.isEmpty { throw SettingsError(all.joined(separator: "\n")) }
@@ -91,7 +93,7 @@ struct SettingsReader {
         return AbsoluteConfigKey(setting.environmentVariable.lowercased().split(separator: "_").map(String.init))
     }
 
-    /// Refuses empty options: an unset variable of a script must not make it another place.
+    /// Refuses empty options: an unset variable in a script must not select another file or server.
     private static func refuseEmpty(_ options: [SettingKey: ConfigValue], _ file: String?) throws(ValidationError) {
         for key in SettingKey.allCases where options[key]?.content == .string("") {
             throw ValidationError("\(key.option ?? key.rawValue) is empty.")
@@ -99,7 +101,7 @@ struct SettingsReader {
         if file?.isEmpty == true { throw ValidationError("--config is empty.") }
     }
 
-    /// Refuses a file that cannot be read, is no JSON, or has keys that are no settings.
+    /// Refuses a file that cannot be read, is not JSON, or has unknown keys.
     private static func check(_ file: String) throws(SettingsError) {
         let object: Any
         do {
@@ -125,7 +127,7 @@ struct SettingsReader {
         return object.flatMap { keys(of: $1, prefix: prefix.isEmpty ? $0 : "\(prefix).\($0)") }
     }
 
-    /// Collects the values that are there but not of their type: the reader itself would pass over them.
+    /// Collects problems, among them values of the wrong type, which `ConfigReader` reports only to its access reporter.
     private final class Problems: AccessReporter {
         private let file: String?
         private let texts = Mutex<[String]>([])
@@ -166,7 +168,7 @@ struct SettingsReader {
     }
 }
 
-/// Settings that cannot be used, a line a problem.
+/// The problems of the settings, one per line.
 struct SettingsError: Error, CustomStringConvertible {
     let description: String
 

@@ -9,7 +9,10 @@ enum ImportRule {
         "EventSchema": ["EventModel"],
         "PatternMatching": ["CRE2"],
         "PlanReading": ["EventModel", "EventSchema", "Foundation", "FoundationXML", "PatternMatching"],
-        "PlanTools": ["EventModel", "EventSchema", "PatternMatching", "PlanReading"],
+        "PlanTools": [
+            "Crypto", "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "PatternMatching",
+            "PlanReading",
+        ],
         "EventCodegen": ["EventSchema", "Foundation", "FoundationEssentials", "PlanReading"],
         "event-codegen": ["ArgumentParser", "EventCodegen", "EventSchema", "Foundation", "PlanReading"],
         "JSONTape": ["CSimdJSON", "EventModel"],
@@ -70,7 +73,8 @@ enum ImportRule {
         "Foundation": [
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
-            "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/SluiceCommand/",
+            "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
+            "Sources/SluiceCommand/",
             "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
         ],
         "FoundationXML": ["Sources/PlanReading/Plist/"],

@@ -6,7 +6,7 @@ import Testing
 /// `sluice check` before a deployment.
 @Suite("sluice check", .timeLimit(.minutes(5)))
 struct CheckTests {
-    /// What `--json` prints.
+    /// The output of `--json`.
     private struct Report: Decodable {
         struct Problem: Decodable {
             var code: String
@@ -37,7 +37,7 @@ struct CheckTests {
         try JSONDecoder().decode(Report.self, from: Data(run.output.joined(separator: "\n").utf8))
     }
 
-    @Test("with everything there it exits with 0, and has written nothing anywhere")
+    @Test("if nothing is missing, it exits with 0 and writes nothing")
     func healthy() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -55,7 +55,7 @@ struct CheckTests {
         #expect(try await database.run("SELECT count(*) FROM analytics._sluice_checkpoints") == ["0"])
     }
 
-    @Test("everything that is wrong is told in one run, each with the way out, and nothing is made")
+    @Test("all problems are reported in one run, each with its fix, and nothing is created")
     func wrong() async throws {
         let folder = try TestFolder()
         try folder.write("a file", to: "journal")
@@ -77,7 +77,7 @@ struct CheckTests {
         #expect(try await database.run("SELECT 1 FROM pg_namespace WHERE nspname = 'analytics'") == [])
     }
 
-    @Test("a missing privilege comes with the statement that grants it")
+    @Test("a missing privilege is reported with the statement that grants it")
     func privilege() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -103,10 +103,10 @@ struct CheckTests {
         #expect(try await check(arguments, in: folder).ending == .exit(0))
     }
 
-    @Test("a destination that never answers ends within its time, and the others are told all the same")
+    @Test("a destination that never answers ends at the timeout, and the others are still reported")
     func silent() async throws {
         let folder = try TestFolder()
-        // It accepts connections, and says nothing.
+        // It accepts connections and never answers.
         let proxy = try SilentProxy(to: try await PrivatePostgres.shared().port)
         proxy.goMute()
         let connection = "postgres://postgres@127.0.0.1:\(proxy.port)/x?connect_timeout=0"
@@ -117,7 +117,7 @@ struct CheckTests {
         #expect(report.problems(of: "console") == [])
     }
 
-    @Test("a plan with errors is told, and the destinations are asked all the same; so are settings that cannot work")
+    @Test("a plan with errors and invalid settings are reported, and the destinations are still checked")
     func brokenPlan() async throws {
         let folder = try TestFolder()
         try folder.write("no plist", to: "plan/broken.plist")

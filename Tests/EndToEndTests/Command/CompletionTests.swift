@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The scripts that complete our commands in a shell.
+/// The completion scripts for shells.
 @Suite("sluice completions", .timeLimit(.minutes(5)))
 struct CompletionTests {
-    @Test("every shell gets a script", arguments: ["bash", "zsh", "fish"])
+    @Test("there is a script for every supported shell", arguments: ["bash", "zsh", "fish"])
     func scripts(shell: String) async throws {
         let run = try await Sluice.run("completions", shell, in: try TestFolder())
         #expect(run.ending == .exit(0) && run.errors == [])
@@ -13,13 +13,13 @@ struct CompletionTests {
         }
     }
 
-    @Test("there is none for another shell")
+    @Test("another shell is wrong usage")
     func unknown() async throws {
         #expect(try await Sluice.run("completions", "tcsh", in: try TestFolder()).ending == .exit(64))
     }
 
     @Test(
-        "files and folders are completed behind the options that name one, for every command alike",
+        "options that take a file or a folder complete one, in every command",
         arguments: [
             "sluice export html --events", "sluice export html --config", "sluice export html --output",
             "sluice export json-schema --output", "sluice export sql --migrations", "sluice migrate --migrations",
@@ -33,7 +33,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "bash completes commands and options with it",
+        "bash completes commands and options",
         arguments: [
             ("sluice re", "replay"), ("sluice new", "new-event"), ("sluice quarantine st", "stats"),
             ("sluice diff --allow-b", "--allow-breaking"), ("sluice migrate --plan", "--plan-only"),
@@ -43,12 +43,12 @@ struct CompletionTests {
         #expect(try await completions(of: line, in: try TestFolder()) == [completion])
     }
 
-    /// What bash offers for the last word of a line.
+    /// The completions that bash offers for the last word of a line.
     private func completions(of line: String, in folder: TestFolder) async throws -> [String] {
         let script = try await Sluice.run("completions", "bash", in: folder).output.joined(separator: "\n")
         let path = try folder.write(script, to: "sluice.bash")
         let words = line.split(separator: " ").map(String.init)
-        // As bash itself calls it: with the command, the word, and the one before.
+        // Bash calls the function with the command, the word, and the word before it.
         let program = """
             set -e
             cd '\(folder.url.path)'

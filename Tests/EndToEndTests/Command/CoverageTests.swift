@@ -11,7 +11,7 @@ struct CoverageTests {
         return "<plist>\n<dict><key>events</key><dict>\n\(entries.joined(separator: "\n"))\n</dict></dict></plist>"
     }
 
-    @Test("events that no code sends are listed with their places; what is deprecated may be so")
+    @Test("events that no code sends are listed with their locations; deprecated ones are no findings")
     func events() async throws {
         let folder = try TestFolder()
         let deprecated = "<key>deprecated</key><string>Use Seen.</string>"
@@ -24,7 +24,7 @@ struct CoverageTests {
             run.output == [
                 "events/a.plist:4:1: warning: no code sends 'Seen' (Seen) [never-sent]",
                 "events/a.plist:5:1: warning: no code sends 'Sold' (Sold) [never-sent]",
-                "events/a.plist:6:1: note: no code sends 'Viewed' (Viewed) any more; it can go [deprecated]",
+                "events/a.plist:6:1: note: no code sends 'Viewed' (Viewed) any more; it can be removed [deprecated]",
             ]
         )
         #expect(run.errors == ["1 of 4 events are sent; 2 files read"])
@@ -35,7 +35,7 @@ struct CoverageTests {
         #expect(all.errors == ["3 of 4 events are sent; 3 files read"])
     }
 
-    @Test("links in a circle, binary and huge files end well; what cannot be read is told and ends it with 2")
+    @Test("cyclic links, binary and huge files are skipped; unreadable files are reported and exit with 2")
     func files() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan(["Sold": ""]), to: "events/a.plist")
@@ -49,7 +49,7 @@ struct CoverageTests {
         #expect(run.ending == .exit(0) && run.output == [])
         #expect(
             run.errors == [
-                "note: code/huge.log was skipped: larger than 8 MiB", "note: 1 file is no text, and skipped",
+                "note: skipped code/huge.log: larger than 8 MiB", "note: skipped 1 file: binary",
                 "1 of 1 events are sent; 1 file read",
             ]
         )
@@ -59,7 +59,7 @@ struct CoverageTests {
         #expect(missing.errors.contains("error: /dev/null: neither a file nor a folder"))
     }
 
-    @Test("what Sluice itself makes of a plan sends nothing, wherever it lies")
+    @Test("files generated from a plan do not count as uses")
     func generated() async throws {
         let folder = try TestFolder()
         let plan = Self.plan(["sold": ""]).replacingOccurrences(of: "console", with: "postgres")
@@ -76,13 +76,13 @@ struct CoverageTests {
         #expect(run.ending == .exit(1))
         #expect(
             run.errors == [
-                "note: 5 files are generated from a plan, or JSON Schemas, and skipped",
+                "note: skipped 5 files: generated from a plan, or a JSON Schema",
                 "0 of 1 events are sent; 0 files read",
             ]
         )
     }
 
-    @Test("trackers that nobody configured, and those that no event names, are listed, and count where told")
+    @Test("unconfigured and unused trackers are listed, and are findings with --strict-trackers")
     func trackers() async throws {
         let folder = try TestFolder()
         try folder.write(
@@ -94,8 +94,8 @@ struct CoverageTests {
         #expect(run.ending == .exit(0))
         #expect(
             run.output == [
-                "warning: nobody configured the tracker 'kafka', which 1 event names: Sold [unconfigured-tracker]",
-                "warning: no event names the tracker 'console', which is configured [unused-tracker]",
+                "warning: The tracker 'kafka' is not configured, but 1 event names it: Sold. [unconfigured-tracker]",
+                "warning: The tracker 'console' is configured, but no event names it. [unused-tracker]",
             ]
         )
         #expect(try await Sluice.run("coverage", "a.swift", "--strict-trackers", in: folder).ending == .exit(1))
@@ -104,7 +104,7 @@ struct CoverageTests {
         #expect(clean.ending == .exit(0) && clean.output == [])
     }
 
-    @Test("--json says the same for machines")
+    @Test("--json prints the report as an object")
     func json() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan(["Sold": "", "Seen": ""]), to: "events/a.plist")

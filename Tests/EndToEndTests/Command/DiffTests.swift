@@ -22,7 +22,7 @@ struct DiffTests {
         return result.text
     }
 
-    @Test("the working tree is compared with a branch, and what is breaking ends it with 1")
+    @Test("the working tree is compared with a branch, and a breaking change exits with 1")
     func workingTree() async throws {
         let folder = try await Self.repository()
         let same = try await Sluice.run("diff", "main", in: folder)
@@ -41,14 +41,14 @@ struct DiffTests {
             ]
         )
         #expect(run.errors == ["1 change: 1 breaking"])
-        // The other way round it is allowed, and so it is where somebody says so.
+        // The reverse change is compatible, and options allow this one.
         #expect(try await Sluice.run("diff", "events", "main", in: folder).ending == .exit(0))
         #expect(try await Sluice.run("diff", "main", "--allow-breaking", in: folder).ending == .exit(0))
         #expect(try await Sluice.run("diff", "main", "--allow", "http", in: folder).ending == .exit(0))
         #expect(try await Sluice.run("diff", "main", "--allow", "sql", in: folder).ending == .exit(1))
     }
 
-    @Test("a revision, a path in one, a file and a folder are all plans, from any folder of the repository")
+    @Test("a revision, a path in a revision, a file and a folder are plans, from any folder of the repository")
     func places() async throws {
         let folder = try await Self.repository()
         try folder.write(Plans.shop(minimumQuantity: 2), to: "plans/new.plist")
@@ -72,7 +72,7 @@ struct DiffTests {
         #expect(run.errors == ["1 change: 1 breaking"])
     }
 
-    @Test("what cannot be compared is told, and ends it with 2")
+    @Test("a plan that cannot be read is reported and exits with 2")
     func trouble() async throws {
         let folder = try await Self.repository()
         try folder.write(Plans.broken, to: "broken/shop.plist")
@@ -85,20 +85,20 @@ struct DiffTests {
         try await Self.git(folder, "add", ".")
         try await Self.git(folder, "commit", "-q", "-m", "two")
         for (line, sentence) in [
-            ("nowhere", "error: 'nowhere' is neither a file nor a folder, nor a revision that git knows"),
-            ("main:nowhere", "error: 'nowhere' is not there in the revision 'main'"),
+            ("nowhere", "error: 'nowhere' is neither a file nor a folder, nor a revision known to Git"),
+            ("main:nowhere", "error: 'nowhere' does not exist in the revision 'main'"),
             ("main --output=x", "Unknown option"),
-            ("main:empty", "error: main:empty: there is no *.plist file in this folder"),
+            ("main:empty", "error: main:empty: this folder has no *.plist file"),
             ("main:broken", "main:broken/shop.plist:9:49: error: unknown tracker 'konsole'; did you mean 'console'?"),
             (
                 "main --events nowhere",
-                "error: './nowhere' is not there in the revision 'main'; if the plan stood elsewhere then, name that "
-                    + "place as main:PATH; if there was none yet, there is nothing to compare"
+                "error: './nowhere' does not exist in the revision 'main'; if the plan was in another folder then, name "
+                    + "it as main:PATH; if there was no plan yet, there is nothing to compare"
             ),
-            ("main:./", "there is no *.plist file in this folder"),
-            ("main --events link", "error: main:link is a link; name the folder it stands for, as main:PATH"),
-            ("main:link/ events", "error: main:link is a link; name the folder it stands for, as main:PATH"),
-            ("main:inner/link events", "error: main:inner/link is a link; name the folder it stands for, as main:PATH"),
+            ("main:./", "this folder has no *.plist file"),
+            ("main --events link", "error: main:link is a link; name its target as main:PATH"),
+            ("main:link/ events", "error: main:link is a link; name its target as main:PATH"),
+            ("main:inner/link events", "error: main:inner/link is a link; name its target as main:PATH"),
             ("main --events /", "is not in the repository"),
             ("broken", "broken/shop.plist:9:49: error: unknown tracker 'konsole'"),
         ] {
@@ -109,13 +109,13 @@ struct DiffTests {
         }
         let outside = try await Sluice.run("diff", "main", in: try TestFolder())
         #expect(outside.ending == .exit(2))
-        #expect(outside.errors.first?.contains("no revision: not a git repository") == true)
+        #expect(outside.errors.first?.contains("not a revision: not a git repository") == true)
         let gitless = try await Sluice.run("diff", "main", in: folder, environment: ["PATH": "/nowhere"])
         #expect(gitless.ending == .exit(2))
-        #expect(gitless.errors.first?.contains("there is no git here") == true)
+        #expect(gitless.errors.first?.contains("reading a revision needs Git") == true)
     }
 
-    @Test("--format markdown is a comment in which nothing of the plan's texts marks anything up")
+    @Test("--format markdown prints a comment, and escapes the plan's texts")
     func markdown() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "old/shop.plist")
@@ -142,7 +142,7 @@ struct DiffTests {
         #expect(same.output == ["### Tracking plan: no changes"])
     }
 
-    @Test("a comment has an end, however much has changed")
+    @Test("the length of a comment is limited")
     func longMarkdown() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "old/shop.plist")
@@ -160,7 +160,7 @@ struct DiffTests {
         #expect(run.output.contains("- **Sold** · the event was removed (old&#47;shop&#46;plist&#58;6)"))
     }
 
-    @Test("--format json says the same for machines")
+    @Test("--format json prints the changes as an object")
     func json() async throws {
         struct Report: Decodable {
             struct Meaning: Decodable, Equatable {

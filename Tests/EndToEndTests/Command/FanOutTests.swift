@@ -5,7 +5,7 @@ import Testing
 /// All three trackers at once.
 @Suite("sluice with three trackers", .timeLimit(.minutes(5)))
 struct FanOutTests {
-    @Test("a PostgreSQL that stands still does not slow the console and Kafka, and has it all once it goes on")
+    @Test("a stalled PostgreSQL does not slow down the console and Kafka, and gets all events once it continues")
     func stalled() async throws {
         let folder = try TestFolder()
         let plan = Sluice.plan + "/retail.plist"

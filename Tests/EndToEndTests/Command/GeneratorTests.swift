@@ -33,7 +33,7 @@ struct GeneratorTests {
     }
 
     @Test(
-        "what it has not written stays as it is: the plan by any name, and other files",
+        "a file that it did not generate is not overwritten: the plan under any name, and other files",
         arguments: ["plan", "link", "a"]
     )
     func left(name: String) async throws {
@@ -47,7 +47,7 @@ struct GeneratorTests {
         #expect(folder.lines(of: name + ".plist") == before)
     }
 
-    @Test("an output that cannot be written is said so in words")
+    @Test("an output that cannot be written is an error with a sentence")
     func unwritable() async throws {
         let here = try await generate(output: ".")
         #expect(here.errors == ["error: . is a folder; name a file in it"])
@@ -58,7 +58,7 @@ struct GeneratorTests {
     }
 
     @Test(
-        "an options file that cannot be taken is said so in words",
+        "an invalid options file is an error with a sentence",
         arguments: [
             ("7", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
             ("{", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
@@ -82,7 +82,7 @@ struct GeneratorTests {
         #expect(run.ending == .exit(1))
     }
 
-    @Test("an options file that cannot be read is said so in the system's words")
+    @Test("an options file that cannot be read is an error with the system's message")
     func unreadableOptions() async throws {
         for (name, reason) in [("nofile.json", "No such file or directory"), (".", "Is a directory")] {
             let run = try await generate("--configuration-file", name)
@@ -91,7 +91,7 @@ struct GeneratorTests {
         }
     }
 
-    @Test("a namespace is refused with the style that has none, wherever they are stated")
+    @Test("a namespace is refused with the style that has none, in an option or in the file")
     func namespace() async throws {
         let run = try await generate("--style", "justtrack", "--namespace", "Shop")
         #expect(run.errors == ["error: the style 'justtrack' has no namespace; remove 'Shop'"])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `sluice serve` on a disk whose `fdatasync` never returns.
-@Suite("sluice serve and a disk that hangs", .timeLimit(.minutes(5)))
+@Suite("sluice serve with a disk that hangs", .timeLimit(.minutes(5)))
 struct HangingDiskTests {
     private static func event(_ id: String) -> String {
         #"{"id":"\#(id)","name":"Sold","payload":{"quantity":1}}"#
@@ -29,14 +29,14 @@ struct HangingDiskTests {
         return sluice
     }
 
-    /// Sends an event until it is taken: a disk that does not hang may be slower than a request waits.
+    /// Sends an event until it is accepted, because even a working disk may be slower than a request's limit.
     private func postUntilTaken(_ id: String, to sluice: ServingSluice) async throws {
         while try await sluice.post(Self.event(id)).status != 200 { try Task.checkCancellation() }
     }
 
     /// Makes the disk hang, sends an event whose commit hangs with it, and returns the answer.
     ///
-    /// Where the commit did not begin in time the answer is 503, and nothing was taken; then it is tried again.
+    /// Tries again after a 503, which means that the commit did not begin in time and nothing was accepted.
     private func postIntoHang(
         _ id: String,
         to sluice: ServingSluice,
@@ -52,7 +52,9 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a request that is being written is answered 504, others 503 at once, and all goes on when the disk does")
+    @Test(
+        "a request whose commit is being written is answered with 504, later ones with 503 at once, until the disk responds"
+    )
     func goesOn() async throws {
         let folder = try TestFolder()
         let disk = try await HangingCall(.fdatasync, in: folder)
@@ -73,12 +75,12 @@ struct HangingDiskTests {
         try await postUntilTaken(ids[3], to: sluice)
         sluice.process.send(SIGTERM)
         #expect(try await sluice.process.waitForEnd() == .exit(0))
-        // The second was not taken; the first was after all.
+        // The second event was not accepted; the first was, in the end.
         let delivered = Set(EndToEndTests.ids(of: sluice.process.output?.lines ?? []))
         #expect(delivered == [ids[0], ids[1], ids[3]])
     }
 
-    @Test("SIGTERM ends the process all the same, with 1, and it says what is unknown")
+    @Test("SIGTERM still ends the process, with 1, and it reports what is unknown")
     func terminates() async throws {
         let folder = try TestFolder()
         let disk = try await HangingCall(.fdatasync, in: folder)

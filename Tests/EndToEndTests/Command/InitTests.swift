@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// `sluice init`, and every command that it tells its reader to type.
+/// `sluice init`, and every command among the next steps that it prints.
 @Suite("sluice init", .timeLimit(.minutes(5)))
 struct InitTests {
-    @Test("what it makes lints clean, and takes what it says to send; what it says is wrong is rejected")
+    @Test("the plan has no problems, and the server accepts the valid example and rejects the invalid one")
     func nextSteps() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run("init", "my shop", in: folder)
@@ -45,29 +45,29 @@ struct InitTests {
         let run = try await Sluice.run("init", in: folder)
         #expect(run.ending == .exit(1) && run.output == [])
         let taken = name.split(separator: "/")[0]
-        #expect(run.errors == ["error: '\(taken)' is there already; nothing was written."])
+        #expect(run.errors == ["error: '\(taken)' already exists; nothing was written."])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [String(taken)])
         #expect(folder.lines(of: name) == ["mine"])
     }
 
-    @Test("where only one of its files can be written, it leaves neither")
+    @Test("if only one of the files can be written, neither is left")
     func half() async throws {
         let folder = try TestFolder()
         let link = folder.path("sluice.json")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere")
         let run = try await Sluice.run("init", in: folder)
         #expect(run.ending == .exit(1) && run.output == [])
-        #expect(run.errors == ["error: 'sluice.json' is there already; nothing was written."])
+        #expect(run.errors == ["error: 'sluice.json' already exists; nothing was written."])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.json"])
 
-        // No file may have a byte: the first is made, and stays empty.
+        // With a file size limit of 0, the first file can be created, but not written.
         let program = try SluiceProcess.executable().path
         let script = "trap '' XFSZ; cd '\(folder.url.path)'; ulimit -f 0; exec '\(program)' init a/b"
         #expect(try await Command.run("bash", ["-c", script]).status == 1)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.json"])
     }
 
-    @Test("without a folder it is the one it is called in; one that cannot be made is told")
+    @Test("the default is the current folder; a folder that cannot be created is an error")
     func folders() async throws {
         let folder = try TestFolder()
         let here = try await Sluice.run("init", in: folder)
@@ -76,11 +76,11 @@ struct InitTests {
         #expect(FileManager.default.fileExists(atPath: folder.path("events/orders.plist")))
         let file = try await Sluice.run("init", "sluice.json/shop", in: folder)
         #expect(file.ending == .exit(1))
-        #expect(file.errors == ["error: 'sluice.json' is no folder."])
+        #expect(file.errors == ["error: 'sluice.json' is not a folder."])
         #expect(try await Sluice.run("init", "", in: folder).ending == .exit(64))
     }
 
-    /// The commands in a text, which are set in from the left; a line set in further belongs to the one before.
+    /// The indented commands in a text; a line that is indented further continues the one before.
     private static func commands(in lines: [String]) -> [String] {
         var commands: [String] = []
         for line in lines where line.hasPrefix("    ") {

@@ -8,14 +8,14 @@ struct JournalChangeTests {
     private static let lines = (0..<11).map { "{\"event\":\($0)}" }
     private static let segment = "00000000000000000004.segment"
 
-    /// A terminal on which a text has been typed.
+    /// A terminal into which a text was typed.
     private final class Typing {
         let terminal: URL
         private let descriptor: Int32
 
         init(_ text: String) throws {
             descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-            // What `unlockpt` and `ptsname` do, which glibc keeps behind a feature macro: TIOCSPTLCK and TIOCGPTN.
+            // TIOCSPTLCK and TIOCGPTN, because glibc declares `unlockpt` and `ptsname` only with a feature macro.
             var isLocked: Int32 = 0
             var number: Int32 = 0
             try #require(ioctl(descriptor, 0x4004_5431, &isLocked) == 0)
@@ -44,7 +44,7 @@ struct JournalChangeTests {
         try await Sluice.run("journal", "verify", "journal", in: folder).ending != .exit(0)
     }
 
-    @Test("repair moves what is damaged to files beside, after which nothing is")
+    @Test("repair moves damaged regions to files beside the segments, and verify then finds no damage")
     func repair() async throws {
         let folder = try damaged()
         let before = try Data(contentsOf: folder.url.appending(path: "journal/\(Self.segment)"))
@@ -70,7 +70,10 @@ struct JournalChangeTests {
         #expect(journal.position.nextSequence == 11)
     }
 
-    @Test("repair asks, and does it only when told so", arguments: [("y\n", true), ("n\n", false), ("\n", false)])
+    @Test(
+        "repair asks, and changes the journal only if the answer is yes",
+        arguments: [("y\n", true), ("n\n", false), ("\n", false)]
+    )
     func asks(answer: String, repairs: Bool) async throws {
         let folder = try damaged()
         let typing = try Typing(answer)
@@ -81,7 +84,7 @@ struct JournalChangeTests {
     }
 
     @Test(
-        "without a terminal and without --yes nothing is changed",
+        "without a terminal and without --yes, nothing is changed",
         arguments: ["repair journal", "forget kafka journal"]
     )
     func refuses(line: String) async throws {
@@ -90,12 +93,15 @@ struct JournalChangeTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("journal")).sorted()
         let run = try await Sluice.run(["journal"] + line.split(separator: " ").map(String.init), in: folder)
         #expect(run.ending == .exit(1))
-        #expect(run.errors == ["error: There is no terminal to ask on. With --yes nobody is asked."])
+        #expect(run.errors == ["error: Standard input is not a terminal; use --yes to confirm the change."])
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("journal")).sorted() == names)
         #expect(try await isDamaged(folder))
     }
 
-    @Test("a journal that another process has is left alone, and the process named", arguments: ["repair", "forget"])
+    @Test(
+        "a journal that another process has open is not changed, and the error names the process",
+        arguments: ["repair", "forget"]
+    )
     func locked(command: String) async throws {
         let folder = try damaged()
         let journal = try Journal(folder: folder.path("journal"), now: 0)
@@ -107,7 +113,7 @@ struct JournalChangeTests {
         withExtendedLifetime(journal) {}
     }
 
-    @Test("a gap is no damage to repair, which is said")
+    @Test("a gap cannot be repaired, and is reported")
     func gap() async throws {
         let folder = try TestFolder()
         try JournalFolder.write(Self.lines, in: folder)

@@ -17,14 +17,14 @@ struct JournalTests {
         return (folder, segments[0])
     }
 
-    /// Turns a bit of a file's byte.
+    /// Flips a bit of a byte in a file.
     private func flip(_ byte: Int, of name: String, in folder: TestFolder) throws {
         var bytes = try Data(contentsOf: folder.url.appending(path: "journal/\(name)"))
         bytes[byte] ^= 1
         try folder.write(bytes, to: "journal/\(name)")
     }
 
-    @Test("inspect shows segments, cursors with their lag, and what was cut out, while another process writes")
+    @Test("inspect shows segments, cursors with their lag, and cut regions, while another process writes")
     func inspect() async throws {
         let (folder, segment) = try journal()
         let held = try Journal(folder: folder.path("journal"), configuration: JournalFolder.configuration, now: 0)
@@ -34,7 +34,7 @@ struct JournalTests {
         try cursor.move(to: 5, syncs: false)
         try folder.write("abc", to: "journal/\(segment).7.cut")
         let run = try await Sluice.run("journal", "inspect", "journal", in: folder)
-        // Unless told, it is that of the settings.
+        // The default is the journal of the settings.
         let environment = ["SLUICE_JOURNAL_FOLDER": folder.path("journal")]
         #expect(try await Sluice.run("journal", "inspect", in: folder).output == run.output)
         #expect(
@@ -53,7 +53,7 @@ struct JournalTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test("inspect --json says the same for machines")
+    @Test("inspect --json prints the same as an object")
     func inspectJSON() async throws {
         struct Report: Decodable {
             struct Segment: Decodable {
@@ -97,7 +97,7 @@ struct JournalTests {
         #expect(report.cursors.map(\.sequence) == [nil])
     }
 
-    @Test("verify says what it read, and where damage and gaps are")
+    @Test("verify reports what it read, and the location of damage and gaps")
     func verify() async throws {
         let (folder, segment) = try journal()
         let clean = try await Sluice.run("journal", "verify", "journal", in: folder)
@@ -118,14 +118,14 @@ struct JournalTests {
                 "events 4 to 7 are missing before 00000000000000000008.segment",
             ]
         )
-        #expect(run.errors.first?.hasSuffix(": 1 damage, 1 gap") == true)
+        #expect(run.errors.first?.hasSuffix(": 1 damaged region, 1 gap") == true)
         let json = try await Sluice.run("journal", "verify", "--json", "journal", in: folder)
         #expect(json.ending == .exit(1))
         let text = json.output.joined()
         #expect(text.contains(#""byte" : 68"#) && text.contains(#""before" : "00000000000000000008.segment""#))
     }
 
-    @Test("an unfinished end is a note of verify, and stays")
+    @Test("verify notes an unfinished commit at the end, and does not change it")
     func unfinished() async throws {
         let (folder, _) = try journal()
         let file = "journal/00000000000000000008.segment"
@@ -137,10 +137,10 @@ struct JournalTests {
         #expect(try Data(contentsOf: folder.url.appending(path: file)) == Data(bytes))
     }
 
-    @Test("cat prints the lines as they are, and a range of them")
+    @Test("cat prints the lines unchanged, and a range of them")
     func cat() async throws {
         let folder = try TestFolder()
-        // Not only text: what is no UTF-8 is the reader's business.
+        // Bytes that are not UTF-8 are printed unchanged.
         let lines = Self.lines.dropLast() + ["{\"\u{0}\u{1F600}\r\":1}"]
         try JournalFolder.write(Array(lines), in: folder)
         let stdout = Pipe()
@@ -156,7 +156,7 @@ struct JournalTests {
         #expect(behind.ending == .exit(0) && behind.output == [])
     }
 
-    @Test("cat goes on behind damage, and says so; damage before the range is none of its business")
+    @Test("cat reports damage and continues after it; damage before the range is not reported")
     func catDamaged() async throws {
         let (folder, segment) = try journal()
         try flip(68, of: segment, in: folder)
@@ -171,7 +171,7 @@ struct JournalTests {
         #expect(before.ending == .exit(0))
     }
 
-    @Test("cat ends without a word when nobody reads on")
+    @Test("cat ends silently when its reader has gone")
     func catBrokenPipe() async throws {
         let folder = try TestFolder()
         try JournalFolder.write((0..<50).map { "{\"\($0)\":\"\(String(repeating: "x", count: 9999))\"}" }, in: folder)
@@ -183,7 +183,7 @@ struct JournalTests {
     }
 
     @Test(
-        "what is no journal is an error, and stays as it is",
+        "a folder that is not a journal is an error, and is not changed",
         arguments: ["inspect", "verify", "cat", "repair", "forget"]
     )
     func noJournal(command: String) async throws {

@@ -3,19 +3,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real month in a Kafka cluster: librdkafka's own, which the program reaches over TCP.
+/// The retail data of one month in librdkafka's mock cluster, which the program reaches over TCP.
 @Suite("sluice and Kafka", .timeLimit(.minutes(5)))
 struct KafkaTests {
     private static let plan = Sluice.plan + "/retail.plist"
 
-    /// A cluster with room for the month: it keeps at most 5 MiB a partition.
+    /// A cluster with enough partitions for the month, because it keeps at most 5 MiB per partition.
     private func cluster() throws -> MockKafkaCluster {
         let cluster = try MockKafkaCluster(brokers: 3)
         try cluster.makeTopic("events", partitions: 12)
         return cluster
     }
 
-    @Test("the month is replayed, and a consumer reads exactly that, each user's events in order")
+    @Test("a replayed month reaches a consumer completely, with each user's events in order")
     func month() async throws {
         let folder = try TestFolder()
         let cluster = try cluster()
@@ -29,7 +29,7 @@ struct KafkaTests {
         let messages = try await cluster.messages(in: "events")
         #expect(messages.count == 42_481)
         #expect(try RetailMonth.facts(of: messages.map(\.value)) == RetailMonth.facts)
-        // An event without a user is keyed by its id, and nobody is in two partitions.
+        // An event without a user has its id as the key, and no user is in two partitions.
         let partitions = Dictionary(grouping: messages, by: \.key).mapValues { Set($0.map(\.partition)) }
         #expect(partitions.allSatisfy { $0.key != nil && $0.value.count == 1 })
         let ids = Dictionary(grouping: messages, by: \.key).mapValues { $0.map { $0.header("ce_id") } }
@@ -39,7 +39,7 @@ struct KafkaTests {
         #expect(ids["17850"] == expected)
     }
 
-    @Test("properties in the environment are parted by semicolons, so that a value may hold commas")
+    @Test("properties in the environment are separated by semicolons, so that values may contain commas")
     func properties() async throws {
         let folder = try TestFolder()
         let cluster = try cluster()
@@ -53,7 +53,7 @@ struct KafkaTests {
         #expect(try run.report().delivered == ["kafka": 3_108])
     }
 
-    @Test("brokers that go down in the middle of a replay and come back lose nothing")
+    @Test("brokers that go down during a replay and come back lose no events")
     func outage() async throws {
         let folder = try TestFolder()
         let cluster = try cluster()
@@ -62,7 +62,7 @@ struct KafkaTests {
             [
                 "replay", feed.path, "--events", Self.plan, "--json", "--kafka", cluster.bootstrapServers, "--to",
                 "kafka",
-                // So that it is not librdkafka alone that tries again.
+                // Short enough that Sluice retries as well as librdkafka.
                 "--kafka-property", "message.timeout.ms=1000",
             ],
             in: folder
@@ -78,7 +78,7 @@ struct KafkaTests {
         #expect(folder.quarantined() == [])
     }
 
-    @Test("errors of the brokers in the middle of a replay lose nothing")
+    @Test("broker errors during a replay lose no events")
     func errors() async throws {
         let folder = try TestFolder()
         let cluster = try cluster()

@@ -4,7 +4,7 @@ import Testing
 /// `sluice lint` and `sluice settings`.
 @Suite("sluice lint and settings", .timeLimit(.minutes(5)))
 struct LintTests {
-    @Test("the project's own plans are clean")
+    @Test("the project's own plans have no problems")
     func clean() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run("lint", Sluice.plan, in: folder)
@@ -17,11 +17,11 @@ struct LintTests {
         }
     }
 
-    @Test("every problem of a broken plan is a line, and there is nothing else on standard output")
+    @Test("each problem of a broken plan is one line, and standard output has nothing else")
     func broken() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "events/shop.plist")
-        // `events` is where a plan is looked for.
+        // `events` is the default.
         let run = try await Sluice.run("lint", in: folder)
         #expect(run.ending == .exit(1))
         #expect(
@@ -35,7 +35,7 @@ struct LintTests {
         #expect(run.errors == ["3 errors, 0 warnings"])
     }
 
-    @Test("the plan is where the options, the environment and the file say, as for every other command")
+    @Test("the options, the environment and the configuration file select the plan")
     func places() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "broken/shop.plist")
@@ -45,12 +45,12 @@ struct LintTests {
         }
         let environment = ["SLUICE_EVENTS_DIRECTORY": "broken"]
         #expect(try await Sluice.run("lint", in: folder, environment: environment).ending == .exit(1))
-        // What is named goes before.
+        // A path takes precedence.
         let named = try await Sluice.run("lint", Sluice.plan, in: folder, environment: environment)
         #expect(named.ending == .exit(0))
     }
 
-    @Test("a pipe that has a name is no plan, and what a shell hands over as a file is one")
+    @Test("a named pipe is not a plan file, but a shell's process substitution is")
     func pipes() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "shop.plist")
@@ -72,7 +72,7 @@ struct LintTests {
         }
     }
 
-    @Test("--json says the same for machines")
+    @Test("--json prints the report as an object")
     func json() async throws {
         struct Report: Decodable {
             struct Problem: Decodable, Equatable {
@@ -118,7 +118,7 @@ struct LintTests {
         #expect(clean.problems == [])
     }
 
-    @Test("names that meet in Swift only are warnings: senders over HTTP do not see them")
+    @Test("names that collide only in Swift are warnings, because senders over HTTP do not see them")
     func swiftNames() async throws {
         let folder = try TestFolder()
         let plan = """
@@ -140,7 +140,7 @@ struct LintTests {
         #expect(run.errors == ["1 event, 0 errors, 1 warning"])
     }
 
-    @Test("every setting is listed, and a file with all that is listed is accepted")
+    @Test("every setting is listed, and a configuration file with all the defaults is accepted")
     func settings() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run("settings", in: folder)
@@ -151,16 +151,16 @@ struct LintTests {
             #expect(keys.contains(key))
         }
         #expect(run.output.contains("    --listen, SLUICE_HTTP_LISTEN; default: 127.0.0.1:8080"))
-        #expect(run.output.contains("    --postgres, DATABASE_URL; default: none: no such tracker"))
+        #expect(run.output.contains("    --postgres, DATABASE_URL; default: none"))
         var file: [String: Any] = [:]
         for (key, line) in zip(keys, run.output.filter { $0.contains("; default: ") }) {
             let text = line.components(separatedBy: "; default: ")[1]
-            // The one setting whose default follows from others, and is no value.
+            // The only default that is not a value.
             if key == "http.maximumConnections" {
                 #expect(text.hasPrefix("derived from "))
                 continue
             }
-            let value = Self.value(of: text)
+            let value = key == "kafka.properties" ? [String]() : Self.value(of: text)
             Self.set(value, at: key.split(separator: ".").map(String.init)[...], of: &file)
         }
         try folder.write(try JSONSerialization.data(withJSONObject: file), to: "all.json")
@@ -176,9 +176,10 @@ struct LintTests {
         object[key] = inner
     }
 
+    /// A default as a value of JSON; an empty text counts as not set.
     private static func value(of text: String) -> Any {
         if let number = Int(text) { return number }
         if text == "true" || text == "false" { return text == "true" }
-        return text == "none" ? [String]() : text
+        return text == "none" ? "" : text
     }
 }

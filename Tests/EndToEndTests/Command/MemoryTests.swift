@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What a replay takes of memory.
+/// The memory that a replay needs.
 @Suite("sluice replay's memory", .timeLimit(.minutes(5)))
 struct MemoryTests {
-    @Test("stays flat: a file ten times as long takes no more")
+    @Test("does not grow with the file: a file ten times as long needs no more")
     func flat() async throws {
         let small = try await peakInKibibytes(months: 1)
         let large = try await peakInKibibytes(months: 10)
@@ -13,7 +13,7 @@ struct MemoryTests {
         #expect(large < small + 16 << 10)
     }
 
-    /// The most memory that a replay ever had while it read so many months, one behind the other.
+    /// The peak memory of a replay of this many months in one file.
     private func peakInKibibytes(months: Int) async throws -> Int {
         let folder = try TestFolder()
         let fifo = folder.path("months.gz")

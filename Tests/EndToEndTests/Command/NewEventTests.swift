@@ -4,7 +4,7 @@ import Testing
 /// `sluice new-event`, on real files.
 @Suite("sluice new-event", .timeLimit(.minutes(5)))
 struct NewEventTests {
-    @Test("an event is added, the rest of the file and its mode stay, and the plan lints clean")
+    @Test("an event is added, the rest of the file and its mode stay the same, and the plan has no problems")
     func adds() async throws {
         let folder = try TestFolder()
         let before = try String(contentsOfFile: Sluice.plan + "/retail.plist", encoding: .utf8)
@@ -12,7 +12,7 @@ struct NewEventTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         let run = try await Sluice.run("new-event", "Order Cancelled", "--owner", "checkout", in: folder)
         #expect(run.ending == .exit(0))
-        #expect(run.output == ["events/retail.plist:146:3: added 'Order Cancelled', for console, postgres, kafka"])
+        #expect(run.output == ["events/retail.plist:146:3: added 'Order Cancelled' for console, postgres, kafka"])
         let after = try String(contentsOfFile: path, encoding: .utf8)
         let end = "\n\t</dict>\n</dict>\n</plist>\n"
         #expect(before.hasSuffix(end) && after.hasSuffix(end) && after.hasPrefix(before.dropLast(end.count)))
@@ -40,7 +40,7 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: target, encoding: .utf8).contains("<key>Bought</key>"))
     }
 
-    @Test("with several files it is the one that is named, or the only one of the owner's")
+    @Test("with several files, it uses the one given, or the only one with events of the owner")
     func files() async throws {
         let folder = try TestFolder()
         func write(_ name: String, _ event: String, owner: String) throws {
@@ -70,11 +70,11 @@ struct NewEventTests {
             ),
             (
                 ["N3", "--owner", "three"],
-                "error: the plan has several files, and none with events of 'three'; name one with --file: \(all)"
+                "error: the plan has several files, and none has events of 'three'; name one with --file: \(all)"
             ),
             (
                 ["N3", "--file", "d.plist"],
-                "error: 'd.plist' is no file of the plan in 'events'; there are: \(all)"
+                "error: 'd.plist' is not a file of the plan in 'events'; its files are: \(all)"
             ),
         ] {
             let run = try await Sluice.run(["new-event"] + arguments, in: folder)
@@ -102,7 +102,7 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
     }
 
-    @Test("an owner without a name is refused as it is in the plan", arguments: ["", " \t"])
+    @Test("a blank owner is refused, as it is in a plan", arguments: ["", " \t"])
     func blankOwner(owner: String) async throws {
         let folder = try TestFolder()
         let path = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
@@ -112,7 +112,7 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
     }
 
-    @Test("a plan with errors, and a binary plist, are left as they are")
+    @Test("a plan with errors and a binary plist are not changed")
     func unreadable() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "events/shop.plist")

@@ -2,17 +2,17 @@
 import Foundation
 import Testing
 
-/// What is said of events for which the process gets no memory: nothing about them, for it is no fault of theirs.
-@Suite("Where there is no memory for an event", .timeLimit(.minutes(5)))
+/// Events for which the process gets no memory are not rejected, because nothing is wrong with them.
+@Suite("Out of memory for an event", .timeLimit(.minutes(5)))
 struct NoMemoryTests {
-    /// Enough to receive an event of nearly 1 MiB, and not enough to parse it.
+    /// Enough to receive an event of nearly 1 MiB, but not enough to parse it.
     private let furtherKibibytes = 8 << 10
 
     private let small = #"{"name":"Sold","payload":{"quantity":1}}"#
     private let large =
         #"{"name":"Sold","payload":{"quantity":1,"note":""# + String(repeating: "x", count: 1_040_000) + #""}}"#
 
-    @Test("serve answers 503 and takes nothing, and takes it when there is memory again")
+    @Test("serve answers 503, and accepts the event once there is memory again")
     func serve() async throws {
         let folder = try TestFolder()
         let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
@@ -33,7 +33,7 @@ struct NoMemoryTests {
     }
 
     @Test(
-        "serve answers 503 to a body that it cannot inflate for want of memory, and takes it when there is some again"
+        "serve answers 503 to a body for whose inflation there is no memory, and accepts it once there is"
     )
     func gzip() async throws {
         let folder = try TestFolder()
@@ -57,7 +57,7 @@ struct NoMemoryTests {
         #expect(sluice.process.output?.lines.count == 3)
     }
 
-    @Test("replay says that it could not check its input, and exits with 1")
+    @Test("replay reports that it could not validate its input, and exits with 1")
     func replay() async throws {
         let folder = try TestFolder()
         let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")

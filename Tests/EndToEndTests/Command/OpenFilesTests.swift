@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// The limits on open files that a service manager leaves a server with.
+/// The limits on open files that a server inherits.
 @Suite("The limit on open files", .timeLimit(.minutes(5)))
 struct OpenFilesTests {
     /// The soft limit on open files of a process.
@@ -14,7 +14,7 @@ struct OpenFilesTests {
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test("serve raises the soft limit to the hard one, and derives its limit of connections from it")
+    @Test("serve raises the soft limit to the hard limit, and derives its limit on connections from it")
     func raised() async throws {
         let folder = try TestFolder()
         let program = try SluiceProcess.executable().path

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real month in a real PostgreSQL.
+/// The retail data of one month in PostgreSQL.
 @Suite("sluice and PostgreSQL", .timeLimit(.minutes(5)))
 struct PostgresTests {
     private static let plan = Sluice.plan + "/retail.plist"
@@ -29,7 +29,7 @@ struct PostgresTests {
         )
     }
 
-    @Test("the month is migrated for, replayed, and exactly there; replaying it again changes nothing")
+    @Test("after a migration and a replay, the tables have exactly the month; another replay changes nothing")
     func month() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -38,12 +38,12 @@ struct PostgresTests {
         #expect(first.output.contains("created item_purchased"))
         let again = try await migrate(database, in: folder)
         #expect(again.ending == .exit(0))
-        #expect(again.output == ["Nothing to do: the database is up to the plan."])
+        #expect(again.output == ["Nothing to do: the database matches the plan."])
 
         let arguments = ["--postgres", database.url, "--to", "postgres"]
         let run = try await Sluice.replay([RetailMonth.path] + arguments, in: folder, plan: Self.plan)
         #expect(run.ending == .exit(0))
-        // The console has nothing to say, so the report stands on standard output.
+        // The console prints nothing, so the report goes to standard output.
         #expect(run.output.count == 1)
         #expect(try run.report().delivered == ["postgres": 42_481])
         #expect(try await facts(in: database) == RetailMonth.facts)
@@ -56,7 +56,7 @@ struct PostgresTests {
     }
 
     @Test(
-        "--plan-only prints what a migration would run, and runs nothing; psql runs it, and then there is nothing to do"
+        "--plan-only prints the SQL and runs nothing; after psql has run it, there is nothing to do"
     )
     func planOnly() async throws {
         let folder = try TestFolder()
@@ -69,7 +69,7 @@ struct PostgresTests {
         let nothing = try await migrate(database, in: folder, "--plan-only")
         #expect(nothing.ending == .exit(0))
         #expect(nothing.output == ["-- Nothing to do: the database is up to the plan."])
-        #expect(try await migrate(database, in: folder).output == ["Nothing to do: the database is up to the plan."])
+        #expect(try await migrate(database, in: folder).output == ["Nothing to do: the database matches the plan."])
 
         let plan = try String(contentsOfFile: Self.plan, encoding: .utf8)
         let retyped = plan.replacingOccurrences(of: "<string>integer</string>", with: "<string>number</string>")
@@ -80,7 +80,7 @@ struct PostgresTests {
         #expect(refused.errors.joined().contains(sentence))
     }
 
-    @Test("a replay whose destination cannot start ends with 1 and says why", arguments: [true, false])
+    @Test("a replay whose destination cannot start exits with 1 and the reason", arguments: [true, false])
     func unpreparedReplay(isReachable: Bool) async throws {
         let folder = try TestFolder()
         let url = isReachable ? try await PrivatePostgres.shared().makeDatabase().url : "postgres://127.0.0.1:1/none"
@@ -88,7 +88,7 @@ struct PostgresTests {
         let process = try SluiceProcess(
             ["replay", "--events", Self.plan, "--postgres", url],
             in: folder,
-            // A replay that waits for its input ends too.
+            // A replay that waits for input ends as well.
             input: .pipe(input)
         )
         #expect(try await process.waitForEnd() == .exit(1))
@@ -96,7 +96,7 @@ struct PostgresTests {
         #expect(process.errors.lines.last?.contains(said) == true, "\(process.errors.lines)")
     }
 
-    /// Ten events of each of the plan's two tables in turns, in a file.
+    /// Writes a file with ten events for each of the plan's two tables, alternating.
     private func twoTables(in folder: TestFolder) async throws -> String {
         let lines = try await RetailMonth.dayLines()
         let (bought, returned) = ("Item Purchased", "Item Returned")
@@ -107,7 +107,7 @@ struct PostgresTests {
         return "twenty.ndjson"
     }
 
-    @Test("a replay to a table that is missing ends with 1 and says which, from the quarantine, too")
+    @Test("a replay to a missing table exits with 1 and names the table, also from the quarantine")
     func missingTable() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -129,7 +129,7 @@ struct PostgresTests {
         #expect(try await database.run("select count(*) from analytics.item_returned") == ["10"])
     }
 
-    @Test("a replay whose deliveries make no progress ends with 1 and the tracker's reason")
+    @Test("a replay whose deliveries make no progress exits with 1 and the tracker's reason")
     func brokenDeliveries() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -147,12 +147,12 @@ struct PostgresTests {
         #expect(report.failures.joined().contains("item_returned"), "\(report.failures)")
     }
 
-    /// Two deliveries of the twenty events, so that others show that the table is broken.
+    /// Splits the twenty events into two deliveries, so that the events of the other table show that this one is broken.
     private static let parkingAtOnce = [
         "SLUICE_DELIVERY_PARK_AFTER_SECONDS": "0", "SLUICE_DELIVERY_MAXIMUM_EVENTS": "10",
     ]
 
-    /// Makes the table of returned items fail with a SQLSTATE, which a start does not see.
+    /// Makes inserts into the table of returned items fail with a SQLSTATE, which is not noticed at the start.
     private static func breaking(state: String) -> String {
         """
         CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql AS
@@ -161,7 +161,7 @@ struct PostgresTests {
         """
     }
 
-    @Test("what a replay parked is counted as parked, and the exit is 1")
+    @Test("events that a replay parked are counted as parked, and the exit status is 1")
     func parked() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -182,7 +182,7 @@ struct PostgresTests {
         #expect(table.output.contains { $0.wholeMatch(of: #/ *parked +10/#) != nil }, "\(table.output)")
     }
 
-    @Test("with --strict-trackers one table that is missing ends serve with 1, too")
+    @Test("with --strict-trackers, serve exits with 1 if a table is missing")
     func strictTables() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -198,11 +198,11 @@ struct PostgresTests {
         #expect(run.errors.last?.contains("\"lost\"") == true, "\(run.errors)")
     }
 
-    @Test("with --strict-trackers the first start that fails ends serve with 1", arguments: [true, false])
+    @Test("with --strict-trackers, serve exits with 1 at the first failed start", arguments: [true, false])
     func strictTrackers(isReachable: Bool) async throws {
         let folder = try TestFolder()
         let url = isReachable ? try await PrivatePostgres.shared().makeDatabase().url : "postgres://127.0.0.1:1/none"
-        // A plan that names no other tracker, which --strict-trackers would miss.
+        // A plan without other trackers, which --strict-trackers would report.
         let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")
         try folder.write(plan, to: "plan/shop.plist")
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--events", "plan", "--postgres", url]
@@ -212,7 +212,7 @@ struct PostgresTests {
         #expect(strict.errors.last?.contains(said) == true, "\(strict.errors)")
     }
 
-    @Test("a destination that is not prepared keeps nobody from sending, and gets everything once it is")
+    @Test("a destination without tables does not prevent senders from sending, and gets everything once it has them")
     func unprepared() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -232,7 +232,7 @@ struct PostgresTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("a server that crashes in the middle of a replay and comes back loses nothing and has nothing twice")
+    @Test("a PostgreSQL that crashes during a replay and comes back loses nothing and has nothing twice")
     func crash() async throws {
         let folder = try TestFolder()
         let server = try await PrivatePostgres()
@@ -243,7 +243,7 @@ struct PostgresTests {
             ["replay", feed.path, "--events", Self.plan, "--postgres", database.url, "--to", "postgres", "--json"],
             in: folder
         )
-        // Some of it is in: then the server goes, and the rest of the file comes.
+        // After the first rows the server crashes, and the rest of the file follows.
         while try await facts(in: database)?.ids ?? 0 < 1_000 { try Task.checkCancellation() }
         try await server.stopImmediately()
         try await feed.goOn()
@@ -264,7 +264,9 @@ struct PostgresTests {
         #expect(try await digest(of: database) == content)
     }
 
-    @Test("an event the server refuses is set aside with the server's words, the rest goes in, and the exit is 1")
+    @Test(
+        "an event that PostgreSQL refuses is quarantined with its message, the others are inserted, and the exit status is 1"
+    )
     func refused() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -288,12 +290,12 @@ struct PostgresTests {
         #expect(kept[0].contains(#""source":"tracker:postgres","stage":"delivery""#))
         #expect(kept[0].contains("few"))
 
-        // Without the tracker that refused it there is nobody to send it on to, and it stays.
+        // Without the tracker that refused it, the event stays in the quarantine.
         let elsewhere = try await Sluice.replay("quarantine", in: folder, plan: Self.plan)
         #expect(elsewhere.ending == .exit(0))
         #expect(try elsewhere.report().skipped == 1)
 
-        // The way out: the rule is dropped, and the quarantine replayed.
+        // The fix: drop the constraint, and replay the quarantine.
         try await database.run("alter table analytics.item_purchased drop constraint few")
         let retry = try await Sluice.replay(
             ["quarantine", "--postgres", database.url, "--to", "postgres"],
@@ -304,7 +306,7 @@ struct PostgresTests {
         #expect(try await facts(in: database)?.ids == 100)
     }
 
-    @Test("what serve takes over HTTP is in its table, once however often it is sent")
+    @Test("an event accepted over HTTP is in its table once, however often it is sent")
     func serve() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()

@@ -8,7 +8,7 @@ import PlanReading
 import Testing
 import TrackerKit
 
-/// The tools for what was rejected.
+/// `sluice quarantine`.
 @Suite("sluice quarantine", .timeLimit(.minutes(5)))
 struct QuarantineTests {
     private static let lines = [
@@ -32,7 +32,7 @@ struct QuarantineTests {
         run.output.map { $0.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) } }
     }
 
-    @Test("list has a line an event, with its id, name, codes, source and state")
+    @Test("list prints a line per event, with its id, name, codes, source and state")
     func list() async throws {
         let folder = try await folder()
         let list = rows(try await Sluice.run("quarantine", "list", in: folder))
@@ -51,7 +51,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "filters choose by code, event and time, for list, export and replay alike",
+        "list, export and replay have the same filters by code, event and time",
         arguments: [
             (["--code", "out-of-range"], 1), (["--code", "out-of-range", "--code", "wrong-type"], 2),
             (["--event", "Sold"], 2), (["--event", "Lost"], 1), (["--event", "Nothing"], 0),
@@ -68,7 +68,7 @@ struct QuarantineTests {
         #expect(try replay.report().rejected == count)
     }
 
-    @Test("show has the verdict with its place in the plan, and the event byte for byte")
+    @Test("show prints the verdict with its location in the plan, and the event byte for byte")
     func show() async throws {
         let folder = try await folder()
         let shown = try await Sluice.run("quarantine", "show", "verdicts/0-1", in: folder)
@@ -81,7 +81,7 @@ struct QuarantineTests {
         #expect(missing.errors == ["error: There is no 'verdicts/0-9' in the quarantine."])
     }
 
-    @Test("stats count by code, event and source, and what was sent on")
+    @Test("stats counts by code, event and source, and the events that were sent again")
     func stats() async throws {
         let folder = try await folder()
         try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
@@ -89,7 +89,7 @@ struct QuarantineTests {
         let stats = rows(try await Sluice.run("quarantine", "stats", in: folder)).dropFirst().dropLast()
         #expect(
             Array(stats) == [
-                ["all", "4"], ["sent on", "1"], ["code malformed-json", "1"], ["code out-of-range", "1"],
+                ["all", "4"], ["sent again", "1"], ["code malformed-json", "1"], ["code out-of-range", "1"],
                 ["code unknown-event", "1"], ["code wrong-type", "1"], ["event Sold", "2"], ["event -", "1"],
                 ["event Lost", "1"], ["source sales.ndjson", "4"],
             ]
@@ -98,7 +98,7 @@ struct QuarantineTests {
         #expect(sent.map(\.first) == ["verdicts/0-0"])
     }
 
-    /// Puts an event into a folder's quarantine as one that the console does not take.
+    /// Quarantines an event as refused by the console.
     private static func keep(_ verdict: DeliveryVerdict, quantity: Int, in folder: TestFolder) async throws {
         let plan = try #require(PlanReader().read(paths: [folder.path("plan")]).plan)
         let line = Array(#"{"name":"Sold","payload":{"quantity":\#(quantity)}}"#.utf8)
@@ -111,7 +111,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "what a sender named is escaped wherever it is printed, so that no terminal obeys it",
+        "a sender's text is escaped wherever it is printed, so that it cannot control a terminal",
         arguments: [
             ["quarantine", "list"], ["quarantine", "list", "--json"], ["quarantine", "stats"],
             ["quarantine", "stats", "--json"],
@@ -119,7 +119,7 @@ struct QuarantineTests {
     )
     func escaping(arguments: [String]) async throws {
         let folder = try await folder()
-        // ESC, the C1 form of ESC [, a right-to-left override, a line separator, and a line of its own.
+        // ESC, the C1 form of ESC [, a right-to-left override, a line separator, and a line feed.
         let name = #"\u001b[2J\u009b2J\u202e\u2028\nall  7"#
         try folder.write(#"{"name":"\#(name)","payload":{}}"#, to: "hostile.ndjson")
         #expect(try await Sluice.replay("hostile.ndjson", in: folder, plan: "plan").ending == .exit(2))
@@ -135,7 +135,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "on a terminal the bytes of events are escaped, and a pipe gets them as they are",
+        "the bytes of events are escaped for a terminal, and unchanged for a pipe",
         arguments: [
             ["quarantine", "export"], ["quarantine", "show", "verdicts/0-0", "--original"], ["journal", "cat"],
         ]
@@ -161,7 +161,7 @@ struct QuarantineTests {
         #expect(!shown.contains(name))
     }
 
-    @Test("on a terminal a byte that is not UTF-8 is replaced, though a terminal of 8 bits would obey it")
+    @Test("for a terminal, a byte that is not UTF-8 is replaced, because it could control an 8-bit terminal")
     func terminalOfEightBits() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
@@ -174,7 +174,7 @@ struct QuarantineTests {
         #expect(!shown.output.contains(0x9B))
     }
 
-    @Test("a parked event is listed, shown and counted with a code of its own, and goes back to its tracker only")
+    @Test("a parked event has a code of its own, and is replayed to its tracker only")
     func parked() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
@@ -196,19 +196,19 @@ struct QuarantineTests {
         #expect(again.output.count == 1 && again.output[0].contains(#""quantity":1"#))
     }
 
-    @Test("an event without an id has the same one however often it is sent on from the quarantine")
+    @Test("an event without an id gets the same id each time it is replayed from the quarantine")
     func stableIDs() async throws {
         let folder = try await folder()
         try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
         let first = try await Sluice.replay("quarantine", in: folder, plan: "plan")
         #expect(first.output.count == 1)
-        // As after a crash between the delivery and the note that it was made.
+        // As after a crash between the delivery and storing that it was sent.
         try FileManager.default.removeItem(atPath: folder.path("quarantine/sent"))
         let second = try await Sluice.replay("quarantine", "--code", "out-of-range", in: folder, plan: "plan")
         #expect(ids(of: second.output) == ids(of: first.output))
     }
 
-    @Test("while a server writes the quarantine, it can be listed and sent on from")
+    @Test("the quarantine can be listed and replayed while a server writes it")
     func serving() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
@@ -223,11 +223,11 @@ struct QuarantineTests {
     }
 
     @Test(
-        "wrong usage is an error that says so",
+        "wrong usage is an error with a sentence",
         arguments: [
             (["quarantine", "list", "--code", "wrong"], "There is no code 'wrong'; there are: malformed-json,"),
             (["quarantine", "list", "--since", "today"], "--since takes an RFC 3339 time"),
-            (["replay", "x.ndjson", "--code", "refused"], "--code chooses from the quarantine"),
+            (["replay", "x.ndjson", "--code", "refused"], "--code selects quarantined events"),
         ]
     )
     func usage(arguments: [String], message: String) async throws {
@@ -236,7 +236,7 @@ struct QuarantineTests {
         #expect(run.errors.first?.contains(message) == true)
     }
 
-    @Test("a quarantine that is not there is an error")
+    @Test("a quarantine that does not exist is an error")
     func missing() async throws {
         let run = try await Sluice.run("quarantine", "stats", "--quarantine", "nowhere", in: try TestFolder())
         #expect(run.ending == .exit(1))

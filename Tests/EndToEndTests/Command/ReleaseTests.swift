@@ -3,7 +3,7 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-/// What says which Sluice this is, and how it is had and stopped.
+/// The version, and what the documentation and the image say about installing and stopping Sluice.
 @Suite("A release")
 struct ReleaseTests {
     private static func version() async throws -> String {
@@ -16,7 +16,7 @@ struct ReleaseTests {
         try RepositoryFile.text(path)
     }
 
-    @Test("--version is that of the changelog's last heading, or of the one to come where that is unreleased")
+    @Test("--version is the version of the changelog's latest heading, or the coming version if that is unreleased")
     func version() async throws {
         let version = try await Self.version()
         let headings = try Self.text("CHANGELOG.md").matches(of: /\n## (\S+)/).map { String($0.1) }
@@ -27,7 +27,7 @@ struct ReleaseTests {
     }
 
     @Test(
-        "the dependency that the documentation shows is on the branch until there is a release, and on that from then on",
+        "the documentation shows a dependency on the branch until there is a release, and on the release from then on",
         arguments: [
             "README.md", "Documentation/MigratingFromJustTrack.md", "Tests/Tutorial/Package.swift",
             "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md", "Examples/custom-tracker/Package.swift",
@@ -42,15 +42,15 @@ struct ReleaseTests {
         #expect(shown.allSatisfy { $0 == wanted })
     }
 
-    @Test("docker compose waits longer for the end than the server takes at most")
+    @Test("docker compose waits longer than the server's longest shutdown")
     func stopGracePeriod() throws {
         let compose = try Self.text("docker-compose.yml")
         let text = try #require(compose.firstMatch(of: /\n {4}stop_grace_period: (\d+)s\n/)?.1)
         let grace = Duration.seconds(try #require(Int(text)))
         let pipeline = Pipeline.Configuration()
-        // The queues, trackers that ignore their cancellation, the journal's disk and the quarantine's.
+        // The limits for the queues, for trackers that ignore cancellation, and for the disks of the journal and the quarantine.
         #expect(pipeline.longestShutdown == .seconds(30 + 5 + 5 + 5))
-        // Besides, the connections; one second later the server ends itself.
+        // The limit for connections, and the second after which the server ends itself.
         #expect(grace > HTTPIngestConfiguration().drainTimeout + pipeline.longestShutdown + .seconds(1))
     }
 }

@@ -3,10 +3,10 @@ import SluiceCommand
 import SluiceTesting
 import Testing
 
-/// Which events `sluice replay` sends on, and where.
-@Suite("sluice replay chooses", .timeLimit(.minutes(5)))
+/// The filters of `sluice replay`.
+@Suite("sluice replay filters", .timeLimit(.minutes(5)))
 struct ReplayFilterTests {
-    @Test("--event sends on only the named events")
+    @Test("--event selects events by name")
     func event() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.replay(RetailMonth.dayPath, "--event", "Item Returned", in: folder)
@@ -28,7 +28,7 @@ struct ReplayFilterTests {
         #expect(both.output.count == 3_108)
     }
 
-    @Test("--since counts its moment in, --until does not, and a day cut out so is that day")
+    @Test("--since includes its time and --until excludes it, so that together they select exactly one day")
     func time() async throws {
         let folder = try TestFolder()
         let day = try await Sluice.replay(
@@ -41,7 +41,7 @@ struct ReplayFilterTests {
         )
         #expect(try RetailMonth.facts(of: day.output).purchased == 3_081)
         #expect(try RetailMonth.facts(of: day.output).returned == 27)
-        // The first invoice is of 08:26: seven lines. The second and third follow at 08:28.
+        // The first invoice, at 08:26, has seven lines. The second and third follow at 08:28.
         let first = try await Sluice.replay(
             RetailMonth.dayPath,
             "--since",
@@ -56,7 +56,7 @@ struct ReplayFilterTests {
         #expect(after.output == [])
     }
 
-    @Test("--to names the only trackers that get anything, without regard to case; the others are not missed")
+    @Test("--to selects trackers without regard to case, and the others cause no warning")
     func to() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run(
@@ -72,14 +72,14 @@ struct ReplayFilterTests {
         )
         #expect(run.ending == .exit(0))
         #expect(run.output.count == 27)
-        #expect(!run.errors.contains { $0.contains("Nobody configured") })
+        #expect(!run.errors.contains { $0.contains("is not configured") })
     }
 
-    @Test("--dry-run checks all, delivers nothing and keeps nothing")
+    @Test("--dry-run validates everything, delivers nothing and quarantines nothing")
     func dryRun() async throws {
         let folder = try TestFolder()
         try folder.write("{broken\n" + (try await RetailMonth.dayLines(5)).joined(separator: "\n"), to: "six.ndjson")
-        // Nobody listens there: a dry run does not want to know.
+        // There is no server; a dry run does not connect.
         let run = try await Sluice.replay(
             "six.ndjson",
             "--dry-run",
@@ -94,12 +94,12 @@ struct ReplayFilterTests {
         #expect(report.rejectedByCode == ["malformed-json": 1])
         #expect(report.delivered == [:])
         #expect(run.output.count == 1)
-        // What was not kept was not to be kept.
+        // No error about the events that were not quarantined.
         #expect(run.errors == [])
         #expect(!FileManager.default.fileExists(atPath: folder.path("quarantine")))
     }
 
-    @Test("--rate holds events back to so many a second")
+    @Test("--rate limits the events per second")
     func rate() async throws {
         let folder = try TestFolder()
         try folder.write(try await RetailMonth.dayLines(60).joined(separator: "\n"), to: "sixty.ndjson")
@@ -108,11 +108,11 @@ struct ReplayFilterTests {
         #expect(try run.report().seconds >= 0.5)
     }
 
-    @Test("--rate does not make up for a pause in the input")
+    @Test("--rate does not catch up after a pause in the input")
     func rateAfterPause() async {
         let clock = ManualClock()
         var rate = ReplayRate(eventsPerSecond: 100, clock: clock)
-        // The input's pause.
+        // The pause in the input.
         clock.advance(by: .seconds(60))
         async let sleepers: [Duration] = {
             await clock.waitForSleepers(1)
@@ -123,7 +123,7 @@ struct ReplayFilterTests {
         #expect(await sleepers == [.milliseconds(500)])
     }
 
-    @Test("the report is a table without --json, and says what filters left out")
+    @Test("without --json, the report is a table, and counts the events that filters excluded")
     func table() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run(
@@ -137,7 +137,7 @@ struct ReplayFilterTests {
             in: folder
         )
         let rows = run.output.map { $0.split(separator: " ").joined(separator: " ") }
-        #expect(rows.prefix(4) == ["read 3108", "accepted 27", "left out by filters 3081", "rejected 0"])
+        #expect(rows.prefix(4) == ["read 3108", "accepted 27", "excluded by filters 3081", "rejected 0"])
         #expect(Set(run.output.map(\.count)).count == 1)
         #expect(!run.output.joined().contains("\u{1B}"))
         #expect(!run.errors.joined().contains("\u{1B}"))

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What `sluice replay` reads, and what it makes of it.
+/// The input of `sluice replay`.
 @Suite("sluice replay reads", .timeLimit(.minutes(5)))
 struct ReplayInputTests {
-    @Test("the real month comes out as exactly what it holds, one line an event")
+    @Test("the retail month is printed completely, with one line per event")
     func month() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.replay(RetailMonth.path, in: folder)
@@ -23,7 +23,7 @@ struct ReplayInputTests {
         #expect(folder.quarantined() == [])
     }
 
-    @Test("a file gives the same ids each time, plain or gzip, wherever it stands; under another name it gives others")
+    @Test("a file gives the same ids each time, plain or gzip and in any folder, and other ids under another name")
     func ids() async throws {
         let folder = try TestFolder()
         let gzipped = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
@@ -61,7 +61,7 @@ struct ReplayInputTests {
         #expect(Set(EndToEndTests.ids(of: run.output)).count == 2)
     }
 
-    @Test("standard input is read where no file is named, and for -; it may be gzip")
+    @Test("standard input is read by default and for -, and may be gzip")
     func standardInput() async throws {
         let folder = try TestFolder()
         let plain = try folder.write(try await RetailMonth.dayLines(5).joined(separator: "\n"), to: "five.ndjson")
@@ -75,7 +75,7 @@ struct ReplayInputTests {
     }
 
     @Test(
-        "lines end in LF or CRLF, the last also in nothing; empty ones are passed over; a BOM is no part of the first"
+        "lines end in LF or CRLF, the last may have no end, empty ones are skipped, and a BOM is ignored"
     )
     func lineEnds() async throws {
         let folder = try TestFolder()
@@ -87,7 +87,7 @@ struct ReplayInputTests {
         #expect(try run.report().read == 3)
     }
 
-    @Test("an empty file is no error, plain or gzip")
+    @Test("an empty file, plain or gzip, is not an error")
     func empty() async throws {
         let folder = try TestFolder()
         try folder.write("", to: "empty")
@@ -97,7 +97,7 @@ struct ReplayInputTests {
         #expect(try run.report().read == 0)
     }
 
-    @Test("what cannot be read is said, and the rest is replayed all the same")
+    @Test("an unreadable file is reported, and the others are replayed")
     func unreadable() async throws {
         let folder = try TestFolder()
         try folder.write(try await RetailMonth.dayLines(5).joined(separator: "\n"), to: "five.ndjson")
@@ -112,7 +112,7 @@ struct ReplayInputTests {
                 "cut.gz: The gzip data ends too early. [truncated]",
             ]
         )
-        // gzip may hold back a few lines that zlib can already give.
+        // gzip may withhold some lines that zlib can already inflate.
         let linesBeforeCut = try #require(Int(whole.text.trimmingCharacters(in: .whitespacesAndNewlines)))
         #expect(linesBeforeCut > 10_000)
         #expect(report.rejected == 0)
@@ -120,7 +120,7 @@ struct ReplayInputTests {
         #expect(run.output.count == report.accepted)
     }
 
-    @Test("what follows a whole gzip file and is none is an error that costs no event")
+    @Test("garbage after a complete gzip file is an error, and loses no event")
     func garbageBehind() async throws {
         let folder = try TestFolder()
         let data = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
@@ -131,7 +131,7 @@ struct ReplayInputTests {
         #expect(try run.report().failures == ["more.gz: The data is not gzip, or is damaged. [corrupt]"])
     }
 
-    @Test("gzip files written one behind the other are one")
+    @Test("concatenated gzip files are read as one")
     func concatenated() async throws {
         let folder = try TestFolder()
         let data = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))

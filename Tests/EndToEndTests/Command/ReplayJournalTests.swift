@@ -9,7 +9,7 @@ struct ReplayJournalTests {
     /// 2010-12-01T08:26:00Z.
     private static let start: Int64 = 1_291_191_960_000_000
 
-    /// A journal of 12 canonical events, one an hour from 08:26 on, a frame each and two in a segment; and its events.
+    /// Writes a journal of 12 events, one per hour from 08:26, with a frame per event and two per segment; returns the events.
     private func journal(in folder: TestFolder) async throws -> [String] {
         let input = try await RetailMonth.dayLines(12).enumerated().map { hour, line in
             let time = String(format: "\"time\":\"2010-12-01T%02d:26:00Z\"", 8 + hour)
@@ -34,7 +34,7 @@ struct ReplayJournalTests {
         try folder.write(bytes, to: "journal/\(segment)")
     }
 
-    @Test("sends on what a running server has accepted, with the same ids and times")
+    @Test("events that a running server has accepted are sent with the same ids and times")
     func running() async throws {
         let folder = try TestFolder()
         let serving = try await ServingSluice.start("--journal", "journal", in: folder)
@@ -53,7 +53,7 @@ struct ReplayJournalTests {
         #expect(try await serving.process.waitForEnd() == .exit(0))
     }
 
-    @Test("takes all the filters")
+    @Test("all filters work")
     func filters() async throws {
         let folder = try TestFolder()
         let lines = try await journal(in: folder)
@@ -74,7 +74,7 @@ struct ReplayJournalTests {
         #expect(try rate.report().seconds >= 0.4)
     }
 
-    @Test("with a time it does not read the segments of other times: damage there goes unnoticed")
+    @Test("segments of other times are not read, so damage in them is not noticed")
     func seeks() async throws {
         let folder = try TestFolder()
         let lines = try await journal(in: folder)
@@ -87,14 +87,14 @@ struct ReplayJournalTests {
         #expect(try run.report().read < 7)
     }
 
-    @Test("reports damage, gaps and what cannot be read, with file and place, and goes on behind them")
+    @Test("damage, gaps and read errors are reported with file and offset, and reading continues after them")
     func damage() async throws {
         let folder = try TestFolder()
         let lines = try await journal(in: folder)
         let segments = try JournalFolder.segments(in: folder)
         try flip(FrameHeader.byteCount + 20, of: segments[0], in: folder)
         for name in segments[2...3] { try FileManager.default.removeItem(atPath: folder.path("journal/\(name)")) }
-        // A folder opens as a file does, and cannot be read as one.
+        // A folder can be opened like a file, but not read.
         try FileManager.default.createDirectory(
             atPath: folder.path("journal/\(segments[3])"),
             withIntermediateDirectories: false
@@ -111,7 +111,7 @@ struct ReplayJournalTests {
         #expect(failures[2] == "journal://journal: read \(segments[3]): Is a directory")
     }
 
-    @Test("what does not follow the plan any more is rejected")
+    @Test("events that no longer follow the plan are rejected")
     func rejections() async throws {
         let folder = try TestFolder()
         try JournalFolder.write(
@@ -124,7 +124,7 @@ struct ReplayJournalTests {
         #expect(folder.quarantined().first?.contains(#""source":"journal://journal""#) == true)
     }
 
-    @Test("what is no journal is an error, and no folder is wrong usage")
+    @Test("a folder that is not a journal is an error, and a missing folder name is wrong usage")
     func noJournal() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.replay("journal://nowhere", in: folder)

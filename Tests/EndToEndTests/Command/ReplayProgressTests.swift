@@ -2,10 +2,10 @@ import EventJournal
 import Foundation
 import Testing
 
-/// What a person at a terminal sees of a replay.
+/// The progress line on a terminal.
 @Suite("sluice replay's progress", .timeLimit(.minutes(5)))
 struct ReplayProgressTests {
-    /// Runs a replay of one day, held back to more than a second, with a terminal as all its streams.
+    /// Replays one day, slowed down to more than a second, with a terminal for all its streams.
     private func replay(_ options: String, of source: String = RetailMonth.dayPath) async throws -> String {
         try await replay(options, of: source, in: TestFolder())
     }
@@ -20,7 +20,7 @@ struct ReplayProgressTests {
         return result.text
     }
 
-    @Test("on a terminal is a bar with rate and time left, and is gone before the report")
+    @Test("on a terminal, it shows a bar, the rate and the time left, and is removed before the report")
     func bar() async throws {
         let text = try await replay("")
         let steps = text.components(separatedBy: "\r\u{1B}[K")
@@ -30,7 +30,7 @@ struct ReplayProgressTests {
         #expect(steps.last?.hasPrefix("read") == true)
     }
 
-    @Test("is there for a journal, too")
+    @Test("it is shown for a journal, too")
     func journal() async throws {
         let folder = try TestFolder()
         let lines = try await Sluice.replay(RetailMonth.dayPath, in: folder).output
@@ -41,7 +41,7 @@ struct ReplayProgressTests {
         #expect(steps.dropFirst().first?.hasPrefix("[") == true)
     }
 
-    @Test("is not there with --json")
+    @Test("it is not shown with --json")
     func json() async throws {
         let text = try await replay("--json")
         #expect(!text.contains("\u{1B}"))

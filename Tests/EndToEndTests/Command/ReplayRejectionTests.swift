@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What becomes of lines that do not follow the plan.
-@Suite("sluice replay rejects", .timeLimit(.minutes(5)))
+/// Lines that do not follow the plan.
+@Suite("Events that sluice replay rejects", .timeLimit(.minutes(5)))
 struct ReplayRejectionTests {
     private static let lines = [
         #"{"name":"Sold","payload":{"quantity":3}}"#,
@@ -44,7 +44,7 @@ struct ReplayRejectionTests {
         return folder
     }
 
-    @Test("are a failure where the quarantine could not keep them")
+    @Test("are a failure if the quarantine could not keep them")
     func lost() async throws {
         let folder = try TestFolder()
         try folder.write("{}\n{}\n", to: "bad.ndjson")
@@ -58,7 +58,7 @@ struct ReplayRejectionTests {
         #expect(try run.report().failures == ["2 rejected events could not be kept in the quarantine"])
     }
 
-    @Test("the good lines go on, the others are counted by code and kept with their verdicts, and the exit is 2")
+    @Test("are counted by code and quarantined with their verdicts, the others are delivered, and the exit status is 2")
     func rejected() async throws {
         let folder = try folder()
         let run = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
@@ -86,7 +86,7 @@ struct ReplayRejectionTests {
         #expect(kept[0].eventText == "{broken")
     }
 
-    @Test("without --json the table lists the codes")
+    @Test("are listed by code in the table without --json")
     func table() async throws {
         let folder = try folder()
         let run = try await Sluice.run("replay", "sales.ndjson", "--events", "plan", "--dry-run", in: folder)
@@ -95,7 +95,7 @@ struct ReplayRejectionTests {
         #expect(rows.prefix(4) == ["read 5", "accepted 1", "rejected 4", "malformed-json 1"])
     }
 
-    @Test("once the plan is fixed, replaying the quarantine sends on what is right now, once, and keeps the rest")
+    @Test("are sent once by a replay of the quarantine after the plan is fixed, if they are valid then")
     func fixed() async throws {
         let folder = try folder()
         _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
@@ -118,14 +118,14 @@ struct ReplayRejectionTests {
         let again = try await Sluice.replay("quarantine", in: folder, plan: "plan")
         #expect(again.output == [])
         #expect(try again.report().rejected == 3)
-        // What was exported knows nothing of that, and what is rejected of it again is kept where it came from.
+        // An export does not know what was sent. Events that are rejected again stay where they came from.
         let exported = try await Sluice.replay("exported.ndjson", in: folder, plan: "plan")
         #expect(exported.output.count == 1)
         #expect(folder.quarantined() == before)
     }
 
     @Test(
-        "the last line of an exported quarantine counts also when its newline is missing, and a torn one is a rejection"
+        "the last line of an exported quarantine counts even without a newline, and a truncated one is a rejection"
     )
     func lastLine() async throws {
         let folder = try folder()
@@ -143,7 +143,7 @@ struct ReplayRejectionTests {
         #expect(try torn.report().rejectedByCode == ["malformed-json": 1])
     }
 
-    @Test("a line over 1 MiB is too large, one over 8 MiB too, and both leave their neighbours alone")
+    @Test("a line over 1 MiB or over 8 MiB is too large, and does not affect other lines")
     func long() async throws {
         let folder = try folder()
         func line(_ length: Int) -> String {
@@ -157,7 +157,7 @@ struct ReplayRejectionTests {
         #expect(try run.report().rejectedByCode == ["too-large": 2])
         let kept = try kept(in: folder)
         #expect(kept[0].eventText == line(1 << 20))
-        // The rest of it was not kept in memory.
+        // The rest of the line was not kept in memory.
         #expect((kept[1].eventText ?? "").count >= 8 << 20)
         #expect(line(9 << 20).hasPrefix(kept[1].eventText ?? "?"))
     }

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How a replay ends before its input does.
+/// A replay that ends before its input does.
 @Suite("sluice replay stops", .timeLimit(.minutes(5)))
 struct ReplayStopTests {
     private let arguments = ["replay", "--events", Sluice.plan, "--format", "json", "--json"]
 
-    @Test("when it is told to: what was read is delivered, and the exit is 1", arguments: [SIGTERM, SIGINT])
+    @Test("at a signal: events that were read are delivered, and the exit status is 1", arguments: [SIGTERM, SIGINT])
     func signal(_ signal: Int32) async throws {
         let folder = try TestFolder()
         let input = Pipe()
@@ -15,17 +15,17 @@ struct ReplayStopTests {
         let lines = try await RetailMonth.dayLines(5)
         try input.fileHandleForWriting.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8))
         try await process.output?.waitForLines(5)
-        // It waits for more, which never comes.
+        // The replay waits for more input.
         process.send(signal)
         #expect(try await process.waitForEnd() == .exit(1))
         let run = Finished(ending: .exit(1), output: process.output?.lines ?? [], errors: process.errors.lines)
         #expect(run.output.count == 5)
         let report = try run.report()
         #expect(report.delivered == ["console": 5])
-        #expect(report.failures == ["told to stop before everything was read and delivered"])
+        #expect(report.failures == ["stopped before everything was read and delivered"])
     }
 
-    @Test("with SIGPIPE when nobody reads its output any more, like any other command")
+    @Test("with SIGPIPE when the reader of its output has gone")
     func closedReader() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
@@ -40,7 +40,7 @@ struct ReplayStopTests {
         #expect(try await process.waitForEnd() == .signal(SIGPIPE))
     }
 
-    @Test("when it is told to while a tracker cannot be reached: what was not delivered is counted")
+    @Test("at a signal while a tracker is unreachable: undelivered events are counted")
     func unreachable() async throws {
         let folder = try TestFolder()
         let process = try SluiceProcess(
@@ -56,7 +56,7 @@ struct ReplayStopTests {
         #expect(report.undelivered == ["postgres": report.accepted])
     }
 
-    @Test("when it is told to while it sends on from the quarantine: what is delivered afterwards does not come again")
+    @Test("at a signal while it sends quarantined events: events delivered after the signal are not sent again")
     func quarantine() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -81,7 +81,7 @@ struct ReplayStopTests {
         )
         try await database.waitForSessions(1, waitingFor: "relation")
         process.send(SIGTERM)
-        // The reading has ended, and now what was read is delivered.
+        // The reading has ended, and the events that were read are delivered now.
         _ = try await process.errors.line(containing: "Service finished")
         try session.close()
         #expect(try await process.waitForEnd() == .exit(1))

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The settings of what a journal keeps.
+/// The settings of the journal's retention.
 @Suite("sluice serve and its journal's retention", .timeLimit(.minutes(5)))
 struct RetentionTests {
     private static let bytes = 200_000
 
-    /// Sends events to a server with a small journal and a PostgreSQL that is not there; where it keeps all, until it is full.
+    /// Sends events to a server with a small journal and an unreachable PostgreSQL; if nothing may be dropped, until it is full.
     private func serve(dropsUndelivered: Bool, in folder: TestFolder) async throws -> (
         SluiceProcess, statuses: Set<Int>
     ) {
@@ -40,7 +40,7 @@ struct RetentionTests {
     }
 
     @Test(
-        "dropUndelivered: a dead tracker loses what is beyond the limit, which is counted and said; the rest is taken"
+        "dropUndelivered: an unreachable tracker loses the events beyond the limit, which are counted and logged"
     )
     func drops() async throws {
         let folder = try TestFolder()
@@ -55,11 +55,11 @@ struct RetentionTests {
             .reduce(0, +)
         #expect(lost > 0 && lost < 1_500)
         let left = try await Sluice.run("journal", "cat", "journal", in: folder).output.count
-        // Until PostgreSQL says how far it has got, all of its events are in the journal, and none in memory.
+        // Until PostgreSQL has reported its checkpoint, all its events are in the journal, and none in memory.
         #expect(lost + left == 1_500)
     }
 
-    @Test("without it the journal fills up, and nothing is lost")
+    @Test("without dropUndelivered, the journal fills up, and nothing is lost")
     func keeps() async throws {
         let folder = try TestFolder()
         let (process, statuses) = try await serve(dropsUndelivered: false, in: folder)
@@ -69,7 +69,7 @@ struct RetentionTests {
         #expect(cat.ending == .exit(0) && cat.output.count % 100 == 0 && cat.output.count > 500)
     }
 
-    @Test("settings that cannot be used are named", arguments: ["AGE_HOURS=-1", "BYTES=0", "DROP_UNDELIVERED=maybe"])
+    @Test("invalid settings are named", arguments: ["AGE_HOURS=-1", "BYTES=0", "DROP_UNDELIVERED=maybe"])
     func invalid(setting: String) async throws {
         let parts = setting.split(separator: "=").map(String.init)
         let name = "SLUICE_JOURNAL_RETENTION_\(parts[0])"

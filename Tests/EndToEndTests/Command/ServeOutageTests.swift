@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// `sluice serve` when something around it goes wrong.
-@Suite("sluice serve in trouble", .timeLimit(.minutes(5)))
+/// `sluice serve` when readers, destinations or disks fail.
+@Suite("sluice serve during failures", .timeLimit(.minutes(5)))
 struct ServeOutageTests {
-    @Test("a reader of the console that stops reading holds up nothing else, and gets it all once it reads again")
+    @Test("a reader that stops reading the console's output delays nothing else, and gets everything once it continues")
     func stalledReader() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
         let server = try await ServingSluice.start(in: folder, stdout: stdout, readsOutput: false)
         let lines = try await RetailMonth.dayLines()
         try folder.write(lines.joined(separator: "\n"), to: "day.ndjson")
-        // Many times what a pipe holds.
+        // Many times the capacity of a pipe.
         for _ in 0..<3 { #expect(try await server.post(file: folder.path("day.ndjson")).status == 200) }
         try await server.waitUntilReady()
         let output = OutputLog(reading: stdout.fileHandleForReading, keepsLines: true)
@@ -23,7 +23,7 @@ struct ServeOutageTests {
         #expect(Set(ids(of: output.lines)).count == 3 * 3_108)
     }
 
-    @Test("a reader that goes away costs only what it would have read; standard error may go too")
+    @Test("a reader that exits loses only its own output, also if it read standard error")
     func closedReader() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
@@ -44,7 +44,9 @@ struct ServeOutageTests {
         #expect(server.process.errors.lines.last == said)
     }
 
-    @Test("without a journal, a queue that stays full is 503 with Retry-After, and nothing of the body was taken")
+    @Test(
+        "without a journal, a queue that stays full is answered with 503 and Retry-After, and nothing of the body is accepted"
+    )
     func full() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
@@ -74,7 +76,7 @@ struct ServeOutageTests {
     }
 
     @Test(
-        "kill -9 leaves a quarantine in which every rejection stands that was written, and the next start goes on behind"
+        "after kill -9, the quarantine has every rejection that was written, and the next start continues after it"
     )
     func killed() async throws {
         let folder = try TestFolder()
@@ -100,7 +102,7 @@ struct ServeOutageTests {
     }
 
     #if os(Linux)
-    @Test("a shutdown in which something hangs that cannot be cancelled ends with 1 at the deadline, and says so")
+    @Test("a shutdown that hangs in a call that cannot be cancelled exits with 1 at the deadline, with an error")
     func shutdownDeadline() async throws {
         let folder = try TestFolder()
         let accept = try await HangingCall(.accept4, in: folder)
@@ -111,14 +113,14 @@ struct ServeOutageTests {
         try await accept.waitUntilHanging()
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(1))
-        // 10 s for connections, 1 s for the queues, 5 s each for trackers, journal and quarantine, and 1 s.
+        // 10 s for connections, 1 s for the queues, 5 s each for trackers, journal and quarantine, and 1 s more.
         let said = "The shutdown took longer than 27 s. Every acknowledged event is in the journal."
         #expect(server.process.errors.lines.last == said)
         #expect(try await unanswered.status == 0)
     }
     #endif
 
-    @Test("what a line of the log quotes from outside is escaped")
+    @Test("input that a log line quotes is escaped")
     func logEscapes() async throws {
         let server = try await ServingSluice.start(
             "--postgres",

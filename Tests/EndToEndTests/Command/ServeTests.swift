@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `sluice serve` as its senders and its operator see it.
+/// `sluice serve` from outside: its answers, output and exit status.
 @Suite("sluice serve", .timeLimit(.minutes(5)))
 struct ServeTests {
     private static let good = #"{"name":"Sold","id":"00000000-0000-7000-8000-000000000001","payload":{"quantity":1}}"#
@@ -13,7 +13,7 @@ struct ServeTests {
         return folder
     }
 
-    @Test("each kind of body gets the documented answer, and what was taken appears on the console")
+    @Test("each kind of body gets the documented answer, and accepted events appear on the console")
     func answers() async throws {
         let folder = try folder()
         let server = try await ServingSluice.start(in: folder, plan: "plan")
@@ -60,7 +60,7 @@ struct ServeTests {
         #expect(server.process.errors.lines.contains("2 rejected events could not be kept in the quarantine."))
     }
 
-    @Test("what is no event gets the documented status, always as JSON")
+    @Test("a request without valid events gets the documented status, with a JSON body")
     func refusals() async throws {
         let folder = try folder()
         let server = try await ServingSluice.start(in: folder, plan: "plan")
@@ -81,7 +81,7 @@ struct ServeTests {
         #expect(try await server.request("/readyz").status == 200)
     }
 
-    @Test("a SIGTERM that follows at once on the line that says where events are taken ends it with 0")
+    @Test("a SIGTERM right after the line with the address exits with 0")
     func stoppedAtOnce() async throws {
         let folder = try folder()
         for _ in 0..<10 {
@@ -91,10 +91,10 @@ struct ServeTests {
         }
     }
 
-    @Test("SIGTERM and SIGINT drain what was taken, and the exit is 0", arguments: [SIGTERM, SIGINT])
+    @Test("SIGTERM and SIGINT drain accepted events and exit with 0", arguments: [SIGTERM, SIGINT])
     func shutdown(_ signal: Int32) async throws {
         let folder = try folder()
-        // Lingering for an hour, nothing would be delivered unless the shutdown asked for it.
+        // With a linger of an hour, events are delivered only because of the shutdown.
         let environment = ["SLUICE_DELIVERY_LINGER_MILLISECONDS": "3600000"]
         let server = try await ServingSluice.start(in: folder, plan: "plan", environment: environment)
         try folder.write(String(repeating: Self.good + "\n", count: 5_000), to: "lines")
@@ -105,7 +105,7 @@ struct ServeTests {
         #expect(server.process.errors.lines.last == "Stopped. 5000 events accepted; console: 5000 delivered.")
     }
 
-    @Test("without a journal, what cannot be delivered in time is counted and said, and the exit is 0 all the same")
+    @Test("without a journal, events that cannot be delivered in time are counted, and the exit status is still 0")
     func undelivered() async throws {
         let folder = try TestFolder()
         let server = try await ServingSluice.start(
@@ -128,7 +128,7 @@ struct ServeTests {
         #expect(said.contains { $0.contains("events=7 tracker=postgres") && $0.contains("not delivered") })
     }
 
-    @Test("a port that is taken is a clear error")
+    @Test("a port in use is a clear error")
     func portInUse() async throws {
         let folder = try folder()
         let first = try await ServingSluice.start(in: folder, plan: "plan")
@@ -149,7 +149,7 @@ struct ServeTests {
         #expect(try await first.post(Self.good).status == 200)
     }
 
-    @Test("keeps a journal in its folder unless told, and says who has it")
+    @Test("by default, it keeps a journal in the current folder, and an error names the process that has it open")
     func journalByDefault() async throws {
         let folder = try folder()
         let first = try await ServingSluice.start(in: folder, plan: "plan")
@@ -168,11 +168,11 @@ struct ServeTests {
         #expect(!FileManager.default.fileExists(atPath: memoryOnly.path("journal")))
     }
 
-    @Test("a tracker that nobody configured is a warning that names its events, and with --strict-trackers an error")
+    @Test("a tracker that is not configured is a warning that names its events, and an error with --strict-trackers")
     func unconfigured() async throws {
         let folder = try TestFolder()
         let plan = Sluice.plan + "/retail.plist"
-        let sentence = "Nobody configured the tracker 'postgres', which 2 events name: Item Purchased, Item Returned."
+        let sentence = "The tracker 'postgres' is not configured, but 2 events name it: Item Purchased, Item Returned."
         let server = try await ServingSluice.start(in: folder, plan: plan)
         #expect(server.process.errors.lines.contains { $0.contains("warning") && $0.hasSuffix(sentence) })
         let strict = try await Sluice.run("serve", "--no-journal", "--events", plan, "--strict-trackers", in: folder)

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What a user is told who types something that cannot be meant.
-@Suite("sluice, used wrongly", .timeLimit(.minutes(5)))
+/// Wrong usage: the exit status, and the message.
+@Suite("Wrong usage of sluice", .timeLimit(.minutes(5)))
 struct UsageTests {
     @Test(
-        "wrong usage exits with 64 and says what is wrong",
+        "wrong usage exits with 64 and a message",
         arguments: [
             ("bogus", "Unexpected argument 'bogus'"),
             ("replay --bogus", "Unknown option '--bogus'"),
@@ -13,7 +13,7 @@ struct UsageTests {
             ("replay --rate many", "'many' is invalid for '--rate"),
             ("replay --since yesterday", "RFC 3339 time such as 2010-12-01T00:00:00Z, not 'yesterday'"),
             ("replay --until 2010-12-01", "--until takes an RFC 3339 time"),
-            ("replay - -", "Standard input can be read once only."),
+            ("replay - -", "Standard input can be read only once."),
             ("replay --format xml", "one of 'pretty' and 'json'"),
             ("replay --log-level loud", "warning"),
             ("replay --events PLAN --event Nope", "The plan has no event 'Nope'."),
@@ -21,15 +21,15 @@ struct UsageTests {
             ("replay --events PLAN --to console --no-console", "there are: none."),
             ("serve extra", "Unexpected argument 'extra'"),
             ("serve --journal DIR --from yesterday", "beginning, end or an RFC 3339 time, not 'yesterday'"),
-            ("serve --from beginning --no-journal --events PLAN", "--from takes a journal"),
+            ("serve --from beginning --no-journal --events PLAN", "--from needs a journal"),
             ("serve --journal DIR --no-journal", "--journal and --no-journal exclude each other"),
             ("serve --max-wait soon", "'soon' is invalid for '--max-wait"),
             ("check --timeout 0", "--timeout takes a number of seconds"),
             ("check --journal DIR --no-journal", "--journal and --no-journal exclude each other"),
             ("lint --bogus", "Unknown option '--bogus'"),
             ("settings extra", "Unexpected argument 'extra'"),
-            ("migrate --events PLAN", "Say where PostgreSQL is"),
-            ("migrate --plan-only --events PLAN", "Say where PostgreSQL is"),
+            ("migrate --events PLAN", "No database is configured"),
+            ("migrate --plan-only --events PLAN", "No database is configured"),
             ("diff", "Missing expected argument '<old>'"),
             ("diff main --format xml", "one of 'text', 'markdown' or 'json'"),
             ("diff main --allow everybody", "'everybody' is invalid for '--allow"),
@@ -37,8 +37,8 @@ struct UsageTests {
             ("coverage", "Missing expected argument '<sources> ...'"),
             ("init a b", "Unexpected argument 'b'"),
             ("completions csh", "'csh' is invalid for '<shell>'"),
-            ("lint events --events events", "Name the plan by paths or with --events."),
-            ("lint events --config sluice.json", "--config says nothing about paths that are named."),
+            ("lint events --events events", "Give paths or --events, not both."),
+            ("lint events --config sluice.json", "--config has no effect if paths are given."),
             ("export xml", "Unexpected argument 'xml'"),
             ("export html page.html", "Unexpected argument 'page.html'"),
             ("export json-schema --events PLAN --base-uri schemas", "--base-uri takes an absolute URI"),
@@ -54,7 +54,7 @@ struct UsageTests {
     }
 
     @Test(
-        "an empty option is wrong usage, as a script's unset variable gives it: it does not mean another place",
+        "an empty option, as an unset variable in a script gives it, is wrong usage",
         arguments: [
             ("migrate --postgres none --schema", "--schema"), ("migrate --postgres none --events", "--events"),
             ("migrate --postgres", "--postgres"), ("migrate --postgres none --migrations", "--migrations"),
@@ -73,7 +73,7 @@ struct UsageTests {
         #expect(run.errors.first == "Error: \(option) is empty.")
     }
 
-    @Test("a folder without a name is wrong usage too, and not the one it is called in")
+    @Test("an empty folder name is wrong usage, and does not mean the current folder")
     func emptyFolder() async throws {
         let run = try await Sluice.run("coverage", "", "--events", Sluice.plan, in: try TestFolder())
         #expect(run.ending == .exit(64))
@@ -81,7 +81,7 @@ struct UsageTests {
     }
 
     @Test(
-        "a setting that cannot be used ends the program and is named with its place",
+        "an invalid setting exits with 1, and the message names the setting and where it was set",
         arguments: [
             ("serve --listen nowhere", [:], "http.listen: expected host:port"),
             ("serve --listen 127.0.0.1:65536", [:], "http.listen: expected host:port"),
@@ -134,7 +134,10 @@ struct UsageTests {
         #expect(run.errors.joined(separator: "\n").contains(sentence))
     }
 
-    @Test("a plan with errors ends every command with 1 and its diagnostics", arguments: ["serve", "replay", "lint"])
+    @Test(
+        "a plan with errors makes every command exit with 1 and print the diagnostics",
+        arguments: ["serve", "replay", "lint"]
+    )
     func plan(command: String) async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "plan/shop.plist")
@@ -150,7 +153,9 @@ struct UsageTests {
         #expect((missing.output + missing.errors)[0].hasPrefix("nowhere:1:1: error: there is no such file or folder"))
     }
 
-    @Test("an option goes before the environment, that before the file, and an empty text counts as none")
+    @Test(
+        "options take precedence over the environment, and the environment over the file; empty texts count as not set"
+    )
     func precedence() async throws {
         let folder = try TestFolder()
         try folder.write(#"{"console":{"format":"json"},"log":{"level":"error"}}"#, to: "sluice.json")

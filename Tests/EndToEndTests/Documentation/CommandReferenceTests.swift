@@ -52,6 +52,27 @@ struct CommandReferenceTests {
         #expect(rule.unknown(in: text) == unknown)
     }
 
+    @Test("the command reference lists every setting, and the page on operations has the same defaults")
+    func settings() async throws {
+        let output = try await Sluice.output(of: ["settings"])
+        let commands = try RepositoryFile.text("Documentation/Commands.md")
+        #expect(commands.contains("\n```\n\(output)```\n"), "run scripts/command-reference.sh")
+        let operations = try RepositoryFile.text("Documentation/Operations.md")
+        // Three lines for each setting: its key, its summary, and its names with the default.
+        let lines = output.split(separator: "\n")
+        var defaults: [String: String] = [:]
+        for (key, names) in zip(lines, lines.dropFirst(2)) where !key.hasPrefix(" ") {
+            defaults[String(key)] = names.components(separatedBy: "; default: ").last
+        }
+        let rows = operations.matches(of: /(?m)^\| `([\w.]+)` \| ([^|]+) \|/)
+        #expect(rows.count >= 4)
+        for row in rows {
+            let gibibytes = row.2.wholeMatch(of: /(\d+) GiB/).flatMap { Int($0.1) }
+            let value = gibibytes.map { "\($0 << 30)" } ?? String(row.2)
+            #expect(defaults[String(row.1)] == value, "\(row.1)")
+        }
+    }
+
     @Test("the command reference equals the help of every command")
     func commandReference() async throws {
         let page = try RepositoryFile.text("Documentation/Commands.md")

@@ -2,11 +2,11 @@ import Foundation
 
 /// A page of the documentation, and the blocks of code in it.
 struct MarkdownPage {
-    /// What stands between two lines of three backticks.
+    /// The text between two lines of three backticks.
     struct Block {
-        /// The word after the backticks; empty where there is none, as with what a command prints.
+        /// The word after the backticks; empty for the output of a command.
         let language: String
-        /// Its lines, each with its newline.
+        /// The lines, each with its newline.
         let text: String
     }
 

@@ -1,35 +1,35 @@
 import Foundation
 import Testing
 
-/// What README tells its reader to type, and what it and the migration guide show, but for their Swift.
+/// The commands, plans and manifests in README and the migration guide.
 @Suite("README", .timeLimit(.minutes(5)))
 struct ReadmeTests {
-    @Test("every sluice command in README is understood")
+    @Test("every sluice command in README is valid")
     func commands() async throws {
         let commands = Self.shellLines(of: try MarkdownPage(path: "README.md")).filter { $0.hasPrefix("sluice ") }
         #expect(commands.count >= 3)
         let folder = try TestFolder()
         for command in commands {
             let words = command.split(separator: " ").dropFirst().map(String.init)
-            // Understood, each gets as far as to look for its plan or folder, and ends with 1; wrong usage would be 64.
+            // A valid command fails with 1, because its plan or folder does not exist; wrong usage exits with 64.
             let isTool = words.first == "quarantine"
             let run = try await Sluice.run(words + [isTool ? "--quarantine" : "--events", "nowhere"], in: folder)
             #expect(run.ending == .exit(1), "\(command)")
             let message = isTool ? "'nowhere' cannot be read" : "nowhere:1:1: error: there is no such file"
-            // A check prints what it finds as its result.
+            // A check prints problems on standard output.
             let said = words.first == "check" ? run.output.joined(separator: "\n") : run.errors.first
             let wanted = words.first == "check" ? "nowhere:1:1: there is no such file" : message
             #expect(said?.contains(wanted) == true, "\(command)")
         }
     }
 
-    @Test("the plan that it shows is the one that its Swift is compiled with")
+    @Test("README's plan is the one that its Swift is compiled with")
     func plan() throws {
         let shown = try MarkdownPage(path: "README.md").texts("xml")
         #expect(shown == [try RepositoryFile.text("Tests/Readme/events.plist")])
     }
 
-    @Test("the answer that it shows to a wrong event is the one that is given")
+    @Test("README shows the actual answer to an invalid event")
     func answer() async throws {
         let block = try #require(MarkdownPage(path: "README.md").blocks.first { $0.text.hasPrefix("$ curl") }).text
         let parts = try #require(try /--json '([^']+)'\n(.+)/.dotMatchesNewlines().firstMatch(in: block))
@@ -47,7 +47,7 @@ struct ReadmeTests {
     }
 
     @Test(
-        "the parts of a manifest that it and the migration guide show make one, and ask for what Sluice has",
+        "the manifest parts in README and the migration guide form a valid manifest, and name products that exist",
         arguments: ["README.md", "Documentation/MigratingFromJustTrack.md"]
     )
     func manifest(path: String) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Swift that the documentation shows is compiled: it stands, line for line, in a file of one of two targets.
+/// Each line of Swift in the documentation is in a compiled file of one of two targets.
 @Suite("the documentation's Swift")
 struct SnippetTests {
     private static func files(in folder: String, _ suffix: String) throws -> [String] {
@@ -10,7 +10,7 @@ struct SnippetTests {
         return try urls.sorted { $0.path < $1.path }.map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// Without what the lines are set in by, which is another in a function than on a page.
+    /// Without indentation, which differs between a function and a page.
     private static func flush(_ text: some StringProtocol) -> String {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
             .map { "\n" + $0 }.joined() + "\n"
@@ -20,12 +20,12 @@ struct SnippetTests {
         try ["Tests/Snippets", "Tests/Tutorial", "Tests/Readme"].flatMap { try files(in: $0, ".swift") }.map(flush)
     }
 
-    @Test("what stands on a page is compiled")
+    @Test("Swift on a page is compiled")
     func pages() throws {
         let compiled = try Self.compiled()
         let readme = try RepositoryFile.text("README.md")
         let pages = try Self.files(in: "Sources", ".md") + Self.files(in: "Documentation", ".md") + [readme]
-        // Parts of a manifest are ReadmeTests' matter.
+        // ReadmeTests checks parts of a manifest.
         let blocks = pages.flatMap { MarkdownPage($0).texts("swift") }.filter {
             !$0.contains(".product(") || $0.hasPrefix("// swift-tools-version")
         }
@@ -35,7 +35,7 @@ struct SnippetTests {
         }
     }
 
-    @Test("what stands in a comment is compiled")
+    @Test("Swift in a comment is compiled")
     func comments() throws {
         let compiled = try Self.compiled()
         let blocks = try Self.files(in: "Sources", ".swift").flatMap(Self.code(inCommentsOf:))
@@ -51,7 +51,7 @@ struct SnippetTests {
         #expect(try !Self.compiled().contains { $0.contains(Self.flush(block)) })
     }
 
-    /// The code in the comments of a declaration: set in by four spaces after an empty line, or between backticks.
+    /// The code in documentation comments: indented by four spaces after an empty line, or between backticks.
     private static func code(inCommentsOf text: String) -> [String] {
         var blocks: [String] = []
         let comments = text.matches(of: /(?:^ *\/\/\/.*\n)+/.anchorsMatchLineEndings()).map { match in

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tutorial, typed as it stands, with a PostgreSQL of the test's own as the one on its reader's machine.
+/// Runs the tutorial's commands, with a PostgreSQL that the test starts.
 @Suite("the tutorial", .timeLimit(.minutes(5)))
 struct TutorialTests {
     private let page: MarkdownPage
@@ -11,10 +11,10 @@ struct TutorialTests {
         page = try MarkdownPage(path: "Sources/Sluice/Sluice.docc/FromAnEmptyFolder.md")
     }
 
-    /// The files that it has its reader write, in its order.
+    /// The files that the tutorial tells its reader to write, in order.
     private static let files = ["Package.swift", "Sources/Shop/events.plist", "Sources/Shop/Shop.swift"]
 
-    @Test("the files that it shows are those that are built")
+    @Test("the files on the page are the files that are built")
     func files() throws {
         let shown = page.blocks.filter { ["swift", "xml"].contains($0.language) }.map(\.text)
         try #require(shown.count == Self.files.count)
@@ -24,7 +24,7 @@ struct TutorialTests {
         }
     }
 
-    @Test("its manifest is one, and asks for what Sluice has")
+    @Test("the manifest is valid, and names products that exist")
     func manifest() async throws {
         let folder = RepositoryFile.url("Tests/Tutorial").path
         let scratch = try TestFolder()
@@ -40,7 +40,7 @@ struct TutorialTests {
         }
     }
 
-    @Test("typed from the first line to the last, it prints what it says, and the query gives what it says")
+    @Test("the commands print what the page shows, and the query returns what the page shows")
     func typed() async throws {
         let folder = try TestFolder()
         let server = try await PrivatePostgres.shared()
@@ -56,7 +56,7 @@ struct TutorialTests {
         }
     }
 
-    /// A block of commands, with the files that it needs, and what the page says that it prints.
+    /// A block of commands, with the files that it needs and the expected output.
     private struct Step {
         var script: String
         var output = ""
@@ -68,7 +68,7 @@ struct TutorialTests {
         for block in page.blocks {
             switch block.language {
             case "sh": steps.append(Step(script: "echo '\(Self.mark)'\n" + block.text))
-            // What follows a command that asks for it is typed into that.
+            // The lines after a command that reads input are its input.
             case "sql": steps[steps.count - 1].script.replace(/\n$/, with: " <<'END'\n\(block.text)END\n")
             case "": steps[steps.count - 1].output += block.text
             default:
@@ -79,7 +79,7 @@ struct TutorialTests {
         return steps
     }
 
-    /// What its reader's machine has: `swift run`, which here finds what is built, and a PostgreSQL.
+    /// The environment: a `swift run` that runs the built programs, and a PostgreSQL.
     private func preamble(port: Int) throws -> String {
         let programs = try SluiceProcess.executable().deletingLastPathComponent().path
         return """
@@ -100,7 +100,7 @@ struct TutorialTests {
 
     private static let mark = "-- next --"
 
-    /// Without what differs from run to run: the times, the log, and the blanks with which psql fills its columns.
+    /// Without the parts that differ between runs: times, the log, and psql's padding.
     private static func comparable(_ text: String) -> [String] {
         text.split(separator: "\n").map {
             String($0).replacing(/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d{4})/, with: "TIME")

@@ -4,7 +4,7 @@ import PlanReading
 import PlanTools
 import Testing
 
-/// The page of `sluice export html`, in a browser.
+/// The page that `sluice export html` writes, in a browser.
 @Suite("The HTML catalogue in Chromium", .serialized, .timeLimit(.minutes(5)))
 struct CatalogueTests {
     private let folder: TestFolder
@@ -23,7 +23,7 @@ struct CatalogueTests {
         try folder.write(HTMLExport(plan).text, to: "plan.html")
     }
 
-    /// The ids of the events that a document shows.
+    /// The ids of the visible events.
     private static func shown(in document: String) -> [String] {
         document.matches(of: /<article id="([^"]*)"([^>]*)>/).filter { !$0.2.contains("hidden") }.map { String($0.1) }
     }
@@ -44,7 +44,7 @@ struct CatalogueTests {
         #expect(document.contains(">\(events.count) of \(try Self.ownPlan().events.count) events<"))
     }
 
-    @Test("without scripts every event is there, with all that is in its contents")
+    @Test("without scripts, every event and every property is visible")
     func plainPage() async throws {
         let plan = try Self.ownPlan()
         try open(plan)
@@ -71,7 +71,7 @@ struct CatalogueTests {
         #expect(findings.finder == "none")
     }
 
-    @Test("'/' goes to the search, typing filters and makes a link, Escape shows all events again")
+    @Test("'/' focuses the search, typing filters and sets a link, and Escape shows all events again")
     func keyboard() async throws {
         struct Steps: Decodable, Equatable {
             let focus: String
@@ -104,7 +104,7 @@ struct CatalogueTests {
         #expect(steps == Steps(focus: "find-words", shown: 2, hash: "#q=stockCode", shownAtEnd: count, contents: 2))
     }
 
-    @Test("a link to an event that a search has hidden shows it all the same")
+    @Test("a link to an event that a search has hidden shows the event")
     func linkToHiddenEvent() async throws {
         try open(try Self.ownPlan())
         let isHidden = try await browser.evaluate(
@@ -149,7 +149,7 @@ struct CatalogueTests {
         #expect(widths.window > width - 30)
     }
 
-    @Test("a value stands in one piece, and one that is longer than a line is wrapped", arguments: [360, 1280])
+    @Test("a value is not broken, unless it is longer than a line", arguments: [360, 1280])
     func values(width: Int) async throws {
         struct Values: Decodable {
             let count: Int
@@ -190,7 +190,7 @@ struct CatalogueTests {
         #expect(found.lines > 1)
     }
 
-    @Test("what looks like markup in any text of the plan is text, and nothing of it runs")
+    @Test("markup in the plan's texts is shown as text, and no script in it runs")
     func markup() async throws {
         struct Findings: Decodable, Equatable {
             let scripts: Int
@@ -217,7 +217,7 @@ struct CatalogueTests {
         #expect(findings == Findings(scripts: 1, images: 0, handlers: 0, hasRun: false, name: attack))
     }
 
-    @Test("it asks no network for anything, and runs no script but its own")
+    @Test("the page makes no network request, and runs only its own script")
     func selfContained() async throws {
         struct Findings: Decodable {
             let resources: [String]
@@ -244,7 +244,7 @@ struct CatalogueTests {
         #expect(findings.isStyled)
     }
 
-    @Test("what can be used has a name, and what is read has a heading")
+    @Test("controls have names, and sections have headings")
     func accessibility() async throws {
         struct Findings: Decodable {
             let landmarks: [String]
@@ -277,7 +277,7 @@ struct CatalogueTests {
         #expect(zip(findings.headings, findings.headings.dropFirst()).allSatisfy { $1 <= $0 + 1 })
     }
 
-    @Test("words stand out from what they stand on, by day and by night", arguments: [0, 1])
+    @Test("text has enough contrast, in light and in dark mode", arguments: [0, 1])
     func contrast(theme: Int) throws {
         let page = HTMLExport(TrackingPlan(events: [])).text
         let colors = page.components(separatedBy: ":root {")[theme + 1].prefix { $0 != "}" }
@@ -289,7 +289,7 @@ struct CatalogueTests {
         ]
         for (word, ground) in pairs {
             let both = [try #require(colors[word]), try #require(colors[ground])].sorted()
-            // What WCAG 2 asks for at level AA.
+            // The minimum of WCAG 2 at level AA.
             #expect((both[1] + 0.05) / (both[0] + 0.05) >= 4.5, "\(word) on \(ground)")
         }
     }
@@ -304,7 +304,7 @@ struct CatalogueTests {
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
     }
 
-    @Test("it prints, with the examples that were folded away, and without the search")
+    @Test("a print has the collapsed examples, and not the search")
     func paper() async throws {
         try open(try Self.ownPlan())
         let pdf = try await browser.print("plan.html")
@@ -329,7 +329,7 @@ struct CatalogueTests {
         #expect(parts == Parts(openBefore: 0, openInPrint: try Self.ownPlan().events.count, openAfter: 0))
     }
 
-    /// An event that has this text wherever a plan has one.
+    /// An event with this text in every place where a plan has one.
     private static func event(with text: String) -> EventDefinition {
         let place = PlanLocation(file: "plan.plist", line: 1, column: 1)
         var property = PropertyDefinition(

@@ -5,7 +5,7 @@ import PatternMatching
 import PlanTools
 import Testing
 
-/// The patterns of the exported schemas in ECMAScript, which is what JSON Schema's patterns are by its own words.
+/// The patterns of the exported schemas in ECMAScript, the dialect of JSON Schema.
 @Suite("The patterns of JSON Schema in Chromium", .timeLimit(.minutes(5)))
 struct SchemaPatternTests {
     private static let patterns = [
@@ -30,7 +30,7 @@ struct SchemaPatternTests {
         "2016-12-31T00:00:60-23:59",
     ]
 
-    @Test("match what the check matches")
+    @Test("match what the validator matches")
     func agreement() async throws {
         let place = PlanLocation(file: "plan.plist", line: 1, column: 1)
         let properties = Self.patterns.enumerated().map { index, pattern in
@@ -80,7 +80,7 @@ struct SchemaPatternTests {
         let texts: [Bool]
     }
 
-    /// As a literal of a script.
+    /// A JavaScript literal.
     private static func json(_ texts: [String]) throws -> String {
         String(decoding: try JSONEncoder().encode(texts), as: UTF8.self).replacingOccurrences(
             of: "\u{2028}",

@@ -1,6 +1,6 @@
 import EventSchema
 
-/// One event's part of the page.
+/// The part of the page about one event.
 struct EventArticle {
     private static let deepestIndentation = 4
 
@@ -40,7 +40,7 @@ struct EventArticle {
 
     private var openness: HTML {
         event.allowsAdditionalProperties
-            ? "<div><dt>Beside these</dt><dd>other properties are allowed</dd></div>" : ""
+            ? "<div><dt>Note</dt><dd>other properties are allowed</dd></div>" : ""
     }
 
     private func deprecation(_ sentence: String?) -> HTML {
@@ -51,7 +51,7 @@ struct EventArticle {
 
     private var properties: HTML {
         let rows = PropertyRow.rows(of: event.properties)
-        if rows.isEmpty { return "<p class=\"none\">It has no properties of its own.</p>" }
+        if rows.isEmpty { return "<p class=\"none\">This event has no properties.</p>" }
         return """
             <h4>Properties</h4>
             <ul class="properties">

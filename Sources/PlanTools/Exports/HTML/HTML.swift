@@ -1,6 +1,6 @@
-/// A piece of HTML, into which text comes only with its signs escaped.
+/// A fragment of HTML, written as a literal.
 ///
-/// Written as a literal; what is interpolated is escaped, unless it is a piece of HTML itself.
+/// Interpolated text is escaped; an interpolated fragment is not.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     private(set) var text: String
 
@@ -8,13 +8,13 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         self.text = text
     }
 
-    init(stringInterpolation pieces: StringInterpolation) {
-        text = pieces.text
+    init(stringInterpolation interpolation: StringInterpolation) {
+        text = interpolation.text
     }
 
-    /// Pieces below each other.
-    init(_ pieces: [HTML]) {
-        text = pieces.map(\.text).joined(separator: "\n")
+    /// Joins fragments with newlines.
+    init(_ fragments: [HTML]) {
+        text = fragments.map(\.text).joined(separator: "\n")
     }
 
     struct StringInterpolation: StringInterpolationProtocol {
@@ -25,8 +25,8 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         }
 
         mutating func appendLiteral(_ literal: String) { text += literal }
-        mutating func appendInterpolation(_ piece: HTML) { text += piece.text }
-        mutating func appendInterpolation(_ pieces: [HTML]) { text += HTML(pieces).text }
+        mutating func appendInterpolation(_ fragment: HTML) { text += fragment.text }
+        mutating func appendInterpolation(_ fragments: [HTML]) { text += HTML(fragments).text }
         mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         mutating func appendInterpolation(_ words: String) {
@@ -38,7 +38,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
                 case "\"": text += "&quot;"
                 case "'": text += "&#39;"
                 case "\n", "\t": text.unicodeScalars.append(scalar)
-                // HTML has no other control characters, not even escaped.
+                // HTML allows no other control characters, not even escaped.
                 case _ where scalar.properties.generalCategory == .control: text += "\u{FFFD}"
                 default: text.unicodeScalars.append(scalar)
                 }

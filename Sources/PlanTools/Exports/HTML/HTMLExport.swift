@@ -1,14 +1,13 @@
 package import EventSchema
 
-/// The tracking plan as a page for everybody in the business who wants to know what is measured.
+/// The tracking plan as an HTML page for everyone in the company who wants to know what is tracked.
 ///
-/// One file that needs nothing else: it can be mailed, printed, or opened from a disk. Its script is only for the
-/// search; without it all events are there. A link that ends in `#q=basket&owner=checkout&tracker=kafka` opens it
-/// with that search.
+/// The page is one file without dependencies, to be mailed, printed, or opened from a disk. Its script is needed only for the
+/// search. A link that ends in `#q=basket&owner=checkout&tracker=kafka` opens the page with that search.
 package struct HTMLExport: Sendable {
     private let plan: TrackingPlan
 
-    /// Takes a plan as the reader lets it pass.
+    /// Takes a plan that the reader found valid.
     package init(_ plan: TrackingPlan) {
         self.plan = plan
     }
@@ -25,7 +24,7 @@ package struct HTMLExport: Sendable {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <title>\(catalogue.title)</title>
-            <style>\(HTML(stringLiteral: CatalogueStyle.text))</style>
+            <style>\(PageAsset.style.html)</style>
             </head>
             <body>
             <a class="skip" href="#all-events">Skip to the events</a>
@@ -38,7 +37,7 @@ package struct HTMLExport: Sendable {
             </main>
             </div>
             <footer><p>Made by <code>sluice export html</code> from the tracking plan.</p></footer>
-            <script>\(HTML(stringLiteral: CatalogueScript.text))</script>
+            <script>\(PageAsset.script.html)</script>
             </body>
             </html>
 
@@ -46,9 +45,9 @@ package struct HTMLExport: Sendable {
         return page.text
     }
 
-    /// Only what this version of Sluice wrote is obeyed, whatever the plan's texts hold.
+    /// The Content-Security-Policy: browsers apply only this style and this script, whatever the plan's texts contain.
     private static let policy =
-        "default-src 'none'; style-src '\(CatalogueStyle.digest)'; script-src '\(CatalogueScript.digest)'; "
+        "default-src 'none'; style-src '\(PageAsset.style.digest)'; script-src '\(PageAsset.script.digest)'; "
         + "base-uri 'none'; form-action 'none'"
 
     private static func header(of catalogue: Catalogue) -> HTML {

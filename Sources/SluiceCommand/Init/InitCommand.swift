@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+
+/// `sluice init`: creates a folder with a first tracking plan and settings.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Create a folder with a commented example of a tracking plan, and settings.",
+        discussion: """
+            Writes events/orders.plist and sluice.json, and prints the next steps. It overwrites nothing: if there is an \
+            events folder or a sluice.json already, it exits with 1 and writes nothing.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("The folder, created if it does not exist.", valueName: "folder"),
+        completion: .directory
+    )
+    var folder = "."
+
+    func validate() throws {
+        // An unset variable in a script must not select the current folder.
+        if folder.isEmpty { throw ValidationError("The folder has an empty name.") }
+    }
+
+    func run() throws {
+        let events = path("events")
+        let settings = path("sluice.json")
+        for path in [events, settings] where Self.exists(path) {
+            throw Terminal.failure("'\(path)' already exists; nothing was written.")
+        }
+        try FileTransaction.run { files in
+            try files.createFolder(events)
+            try files.create(events + "/orders.plist", StarterPlan.plist.utf8)
+            try files.create(settings, StarterPlan.settings.utf8)
+        }
+        try Terminal.print("Created \(events)/orders.plist, an example to edit, and \(settings). Next:\n")
+        if folder != "." { try Terminal.print("    cd \(Self.quoted(folder))") }
+        try Terminal.print(TerminalText(escapingLinesOf: StarterPlan.nextSteps))
+    }
+
+    /// Whether a path is in use, also by a link without a target.
+    private static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    private func path(_ name: String) -> String {
+        if folder == "." { return name }
+        return folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+    }
+
+    /// Quotes a path for a shell, if it needs quotes.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            byte > 0x7F || "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-".utf8.contains(byte)
+        }
+        return isPlain ? path : "'" + path.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
+    }
+}

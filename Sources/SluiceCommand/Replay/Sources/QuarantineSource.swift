@@ -1,0 +1,84 @@
+import EventJournal
+import EventModel
+import EventQuarantine
+import EventSchema
+import EventValidation
+import Foundation
+import TrackerKit
+
+/// Reads the records of the configured quarantine, one per part, and validates their events again.
+///
+/// An event that a tracker refused, or that was parked, goes to that tracker only. An event without an id gets one that is
+/// derived from its place in the quarantine, the same each time.
+final class QuarantineSource: ReplaySource {
+    private let catalog: EventCatalog
+    private let sent: Set<String>
+    private let stop: Interrupt
+    private var scan: QuarantineScan
+    private var validators: [String: EventValidator] = [:]
+    /// The number of findings of the scan that `takeFailures` has returned.
+    private var reportedFindings = 0
+
+    /// Opens the quarantine.
+    ///
+    /// - Throws: `JournalError` if it cannot be read.
+    init(_ selection: ReplaySelection, stop: Interrupt) throws(JournalError) {
+        catalog = selection.catalog
+        self.stop = stop
+        var filter = selection.quarantineFilter
+        // Events that this replay adds to the quarantine are left to the next one.
+        let now = Timestamp.now()
+        filter.until = min(filter.until ?? now, now)
+        scan = try QuarantineScan(QuarantineFolder(path: selection.quarantineFolder), filter)
+        sent = try SentRecords(ofQuarantine: selection.quarantineFolder, changes: false).keys
+    }
+
+    var bytesRead: Int { scan.bytesRead }
+
+    func takeFailures() -> [String] {
+        defer { reportedFindings = scan.findings.count }
+        return Array(scan.findings.dropFirst(reportedFindings))
+    }
+
+    /// The next record that no replay has sent yet.
+    func next() throws -> ReplayPart? {
+        while !stop.isRaised, let record = try scan.next() {
+            if sent.contains(record.key) { continue }
+            let validator = validator(for: record)
+            validator.setNextLine(Int(clamping: record.sequence))
+            // As one line: valid JSON has line breaks only between tokens, where a space means the same.
+            let line = record.original.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+            return ReplayPart(
+                checked: try line.withUnsafeBytes { try validator.check($0, as: .lines) },
+                isQuarantined: true,
+                record: ReplayPart.Record(key: record.key, tracker: record.tracker)
+            )
+        }
+        return nil
+    }
+
+    /// Returns one validator per part, whose identity is a part of derived ids, and one per tracker that refused events.
+    private func validator(for record: QuarantineRecord) -> EventValidator {
+        let kind = record.tracker.map { "tracker:\($0)" } ?? record.partID
+        if let validator = validators[kind] { return validator }
+        let validator: EventValidator
+        if let tracker = record.tracker {
+            // The canonical line of an accepted event may exceed the limit for events that are sent.
+            validator = EventValidator(rereading: catalog.restricted(to: tracker))
+        } else {
+            let identity = EventIdentity.derived(source: "quarantine:\(record.partID)")
+            validator = EventValidator(catalog: catalog, identity: identity, acceptsReceivedAt: true)
+        }
+        validators[kind] = validator
+        return validator
+    }
+}
+
+extension EventCatalog {
+    /// The same plan, with one tracker for all events.
+    fileprivate func restricted(to tracker: String) -> EventCatalog {
+        var plan = plan
+        for index in plan.events.indices { plan.events[index].trackers = [tracker] }
+        return EventCatalog(plan: plan)
+    }
+}

@@ -1,0 +1,139 @@
+import EventValidation
+import Foundation
+import TrackerKit
+
+/// A source of events that a replay reads and validates, part by part.
+///
+/// A source is used by one thread at a time, and its calls may block.
+protocol ReplaySource: AnyObject {
+    /// The number of bytes read so far, for the progress.
+    var bytesRead: Int { get }
+
+    /// The next part; `nil` after the last, and once the replay is interrupted.
+    ///
+    /// - Throws: whatever keeps the rest of the source from being read.
+    func next() throws -> ReplayPart?
+
+    /// Returns a sentence for each part that was skipped because it could not be read, since the last call.
+    func takeFailures() -> [String]
+}
+
+/// A part of a source, validated.
+struct ReplayPart: Sendable {
+    /// A record of the configured quarantine.
+    struct Record: Sendable {
+        /// Identifies the record among all others.
+        let key: String
+        /// The tracker that did not accept the event; `nil` if the event did not follow the plan.
+        let tracker: String?
+    }
+
+    let checked: CheckedBody
+    /// Whether the events come from a quarantine, which keeps them already.
+    var isQuarantined = false
+    /// The record that this part is; `nil` unless the source is the configured quarantine.
+    var record: Record?
+}
+
+/// A source as it is named on the command line.
+enum ReplayInput: Hashable, CustomStringConvertible {
+    case standardInput
+    case file(String)
+    case journal(folder: String)
+    /// The configured quarantine.
+    case quarantine
+
+    private static let journalScheme = "journal://"
+
+    init(_ argument: String) {
+        self =
+            switch argument {
+            case "-": .standardInput
+            case "quarantine": .quarantine
+            case _ where argument.hasPrefix(Self.journalScheme):
+                .journal(folder: String(argument.dropFirst(Self.journalScheme.count)))
+            default: .file(argument)
+            }
+    }
+
+    /// The argument.
+    var description: String {
+        switch self {
+        case .standardInput: "-"
+        case .file(let path): path
+        case .journal(let folder): Self.journalScheme + folder
+        case .quarantine: "quarantine"
+        }
+    }
+
+    /// The number of bytes to read; `nil` if it is not known in advance.
+    var byteCount: Int? {
+        switch self {
+        case .standardInput, .quarantine: nil
+        case .file(let path): (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+        case .journal(let folder): JournalSource.byteCount(ofFolder: folder)
+        }
+    }
+
+    /// Opens the source.
+    func open(_ selection: ReplaySelection, stop: Interrupt) throws -> any ReplaySource {
+        switch self {
+        case .standardInput: try FileSource(path: nil, selection, stop: stop)
+        case .file(let path): try FileSource(path: path, selection, stop: stop)
+        case .journal(let folder): try JournalSource(folder: folder, selection, stop: stop)
+        case .quarantine: try QuarantineSource(selection, stop: stop)
+        }
+    }
+}
+
+/// What a replay reads from its sources, and how.
+struct ReplaySelection {
+    let catalog: EventCatalog
+    /// The maximum number of lines in a part.
+    let maximumLines: Int
+    /// The times of the events that are wanted, in microseconds since 1970; `nil` for all.
+    ///
+    /// Sources may leave out other events if they can do so without reading them.
+    let times: ClosedRange<Int64>?
+    let quarantineFolder: String
+    let quarantineFilter: QuarantineFilter
+}
+
+/// Lines that were read and not yet validated.
+struct PendingLines {
+    private let validator: EventValidator
+    private let maximumLines: Int
+    private var lines: ArraySlice<UInt8> = []
+
+    init(_ validator: EventValidator, maximumLines: Int) {
+        self.validator = validator
+        self.maximumLines = maximumLines
+    }
+
+    var isEmpty: Bool { lines.isEmpty }
+
+    /// Takes the next lines; call it only when all earlier ones are validated.
+    mutating func fill(_ lines: [UInt8]) {
+        self.lines = lines[...]
+    }
+
+    /// Validates the next part.
+    ///
+    /// - Throws: if there is not enough memory for a line; an invalid line is a rejection, not an error.
+    mutating func check() throws -> CheckedBody {
+        let end = endOfPart
+        let part = lines[..<end]
+        lines = lines[end...]
+        return try part.withUnsafeBytes { try validator.check($0, as: .lines) }
+    }
+
+    private var endOfPart: Int {
+        guard maximumLines < .max else { return lines.endIndex }
+        var count = 0
+        for (index, byte) in zip(lines.indices, lines) where byte == UInt8(ascii: "\n") {
+            count += 1
+            if count == maximumLines { return index + 1 }
+        }
+        return lines.endIndex
+    }
+}

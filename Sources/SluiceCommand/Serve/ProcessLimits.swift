@@ -1,0 +1,40 @@
+import Foundation
+
+/// The limits of the process that a server changes when it starts.
+enum ProcessLimits {
+    /// Raises the soft limit on open files, which include connections, to the hard limit.
+    ///
+    /// The usual soft limit of 1,024 is for programs that use `select`. If the system refuses, the limit stays, and the
+    /// server logs how many connections it allows.
+    static func raiseOpenFileLimit() {
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        #if canImport(Darwin)
+        // The kernel accepts no more than this, whatever the hard limit is.
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
+        #else
+        limit.rlim_cur = limit.rlim_max
+        #endif
+        _ = setrlimit(resource, &limit)
+    }
+
+    /// Makes the allocator return each block of 1 MiB or more to the system as soon as it is freed.
+    ///
+    /// By default glibc keeps freed blocks of up to 32 MiB for later use, so that a process holds up to twice as much as
+    /// `http.maximumBufferedBytes` allows for request bodies. Does nothing with another allocator.
+    static func returnFreedBlocks() {
+        #if canImport(Glibc)
+        typealias SetOption = @convention(c) (_ option: CInt, _ value: CInt) -> CInt
+        // Swift's Glibc module does not include malloc.h, which declares this constant and `mallopt`.
+        let mmapThreshold: CInt = -3
+        guard let function = dlsym(nil, "mallopt") else { return }
+        // Safe: glibc has never changed the type of this function.
+        _ = unsafeBitCast(function, to: SetOption.self)(mmapThreshold, 1 << 20)
+        #endif
+    }
+}

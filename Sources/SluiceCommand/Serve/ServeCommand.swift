@@ -1,0 +1,151 @@
+import ArgumentParser
+import EventModel
+import EventPipeline
+import Foundation
+import Logging
+import ServiceLifecycle
+import SluiceHTTP
+import UnixSignals
+
+/// `sluice serve`: accepts events over HTTP until SIGTERM or SIGINT.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Accept events over HTTP, validate them, and deliver them to their trackers.",
+        discussion: """
+            On SIGTERM or SIGINT it stops accepting events, drains the queues and exits with 0; its last line counts the \
+            events that were not delivered in time. If the journal's disk does not respond, it exits with 1 and says what \
+            is unknown.
+            """
+    )
+
+    @Option(help: .setting(.httpListen, valueName: "host:port"))
+    var listen: String?
+
+    @Option(help: .setting(.httpMaxWaitSeconds, valueName: "seconds"))
+    var maxWait: Int?
+
+    @OptionGroup var journal: JournalOptions
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Where a tracker that is new to the journal begins: beginning, end, or a time (RFC 3339). Other trackers \
+            continue at their cursors. Default: end.
+            """,
+            valueName: "place"
+        ),
+        transform: Self.journalStart
+    )
+    var from: JournalStart?
+
+    @OptionGroup var options: PipelineOptions
+
+    private static func journalStart(_ text: String) throws -> JournalStart {
+        switch text {
+        case "beginning": return .beginning
+        case "end": return .end
+        default:
+            guard let time = Timestamp(text) else {
+                throw ValidationError("--from takes beginning, end or an RFC 3339 time, not '\(text)'.")
+            }
+            return .time(time)
+        }
+    }
+
+    private func settings() async throws -> Settings {
+        var stated = options.settings
+        stated.set(.httpListen, listen)
+        stated.set(.httpMaxWaitSeconds, maxWait)
+        journal.add(to: &stated)
+        var settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
+        if let from {
+            guard settings.journal != nil else {
+                throw ValidationError("--from needs a journal, and --no-journal or journal.enabled switches it off.")
+            }
+            settings.pipeline.journalStart = from
+        }
+        if settings.strictTrackers { settings.pipeline.maximumStartAttempts = 1 }
+        return settings
+    }
+
+    func run() async throws {
+        // A closed standard output is a failure of the console tracker only.
+        Terminal.ignoresBrokenPipes(true)
+        // A file that exceeds the process's size limit is a failed write, and must not end the process.
+        signal(SIGXFSZ, SIG_IGN)
+        ProcessLimits.raiseOpenFileLimit()
+        ProcessLimits.returnFreedBlocks()
+        let settings = try await settings()
+        let wiring = try Wiring(settings)
+        let quarantine = try wiring.quarantine()
+        let pipeline = try wiring.pipeline(
+            trackers: wiring.trackers(),
+            quarantine: quarantine,
+            journal: wiring.journal()
+        )
+        let server = wiring.server(of: pipeline)
+        let address = try await server.bind()
+        try await Self.run(pipeline, server, at: address, settings, wiring.logger)
+        Self.printSummary(
+            of: pipeline.statistics,
+            pending: settings.journal == nil ? "NOT delivered" : "left in the journal"
+        )
+        let lost = quarantine.statistics.lost
+        if lost > 0 { Terminal.printError("\(lost) rejected events could not be kept in the quarantine.") }
+    }
+
+    private static func run(
+        _ pipeline: Pipeline,
+        _ server: HTTPIngestServer,
+        at address: HTTPIngestServer.Address,
+        _ settings: Settings,
+        _ logger: Logger
+    ) async throws {
+        let deadline = ShutdownDeadline(
+            // The limits of all phases, and a second for everything else.
+            limit: settings.http.drainTimeout + settings.pipeline.longestShutdown + .seconds(1),
+            finding: { pipeline.suddenEnd }
+        )
+        // Services are shut down in reverse order: first the server stops accepting events, then the queues are drained.
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [
+                    .init(service: pipeline), .init(service: server), .init(service: deadline),
+                    .init(service: Announcement(address: address, logger: logger)),
+                ],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        do {
+            try await group.run()
+        } catch let error as PipelineError where error.code == .journalHangs {
+            // Returning would wait for the disk.
+            ShutdownDeadline.endProcess(error.message)
+        }
+    }
+
+    private static func printSummary(of statistics: PipelineStatistics, pending: String) {
+        let trackers = statistics.trackers.map { tracker in
+            var text = "\(tracker.name): \(tracker.delivered) delivered"
+            if tracker.refused > 0 { text += ", \(tracker.refused) refused" }
+            if tracker.parked > 0 { text += ", \(tracker.parked) parked" }
+            if tracker.dropped > 0 { text += ", \(tracker.dropped) dropped" }
+            if tracker.pendingEvents > 0 { text += ", \(tracker.pendingEvents) \(pending)" }
+            return text
+        }
+        Terminal.printError("Stopped. \(statistics.accepted) events accepted; \(trackers.joined(separator: "; ")).")
+    }
+}
+
+/// Logs the address once the service group handles signals, so that whoever waits for this line may send one at once.
+private struct Announcement: Service {
+    let address: HTTPIngestServer.Address
+    let logger: Logger
+
+    func run() async throws {
+        logger.info("Taking events at http://\(address)/v1/events")
+        try? await gracefulShutdown()
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import SystemPackage
+
+/// Files and folders that a command writes together: all of them, or none.
+///
+/// A file that may exist is first written to a draft beside it, and replaced by that draft when all drafts are on disk.
+/// So a reader finds the old bytes or the new ones, and a full disk leaves everything as it was.
+struct FileTransaction {
+    /// The folders and files created so far, removed again if the transaction fails.
+    private var folders: [String] = []
+    private var files: [String] = []
+    private var drafts: [(draft: String, path: String)] = []
+
+    /// Runs `body`, then replaces the files that it wrote; if anything fails, removes what was created.
+    ///
+    /// - Throws: what `body` throws, and exit status 1, with the file's name printed, if a file cannot be written.
+    static func run(_ body: (inout FileTransaction) throws -> Void) throws {
+        var transaction = FileTransaction()
+        do {
+            try body(&transaction)
+            try transaction.commit()
+        } catch {
+            transaction.rollBack()
+            throw error
+        }
+    }
+
+    /// Creates a folder and the folders above it; an existing folder is left as it is.
+    mutating func createFolder(_ path: String) throws {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+            guard isFolder.boolValue else { throw Terminal.failure("'\(path)' is not a folder.") }
+            return
+        }
+        let parent = FilePath(path).removingLastComponent().string
+        if !parent.isEmpty, parent != path { try createFolder(parent) }
+        guard mkdir(path, 0o777) == 0 else {
+            throw Terminal.failure("The folder '\(path)' cannot be created: \(Errno(rawValue: errno)).")
+        }
+        folders.append(path)
+    }
+
+    /// Creates a file; one that exists is an error.
+    mutating func create(_ path: String, _ bytes: some Collection<UInt8>) throws {
+        try Self.reportingFailure(to: path) { try writeNew(path, bytes, mode: nil) }
+    }
+
+    /// Writes a file, new or in place of an existing one, whose mode it keeps.
+    ///
+    /// A link stays a link, and its target is replaced. A device or a pipe is written to at once.
+    mutating func replace(_ path: String, _ bytes: some Collection<UInt8>) throws {
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        try Self.reportingFailure(to: path) {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: target)
+            switch attributes?[.type] as? FileAttributeType {
+            case nil, .typeRegular:
+                let draft = "\(target).\(ProcessInfo.processInfo.processIdentifier).draft"
+                let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint16Value
+                try writeNew(draft, bytes, mode: mode)
+                drafts.append((draft, target))
+            case .typeDirectory: throw Errno.isDirectory
+            default:
+                let file = try FileDescriptor.open(FilePath(target), .writeOnly)
+                try file.closeAfter { _ = try file.writeAll(bytes) }
+            }
+        }
+    }
+
+    /// Creates a file, writes it and waits until it is on disk.
+    ///
+    /// - Parameter mode: The file's mode; `nil` for that of new files.
+    private mutating func writeNew(_ path: String, _ bytes: some Collection<UInt8>, mode: UInt16?) throws {
+        let file = try FileDescriptor.open(
+            FilePath(path),
+            .writeOnly,
+            options: [.create, .exclusiveCreate],
+            permissions: mode == nil ? [.ownerReadWrite, .groupRead, .otherRead] : .ownerReadWrite
+        )
+        files.append(path)
+        try file.closeAfter {
+            _ = try file.writeAll(bytes)
+            // Set here, because the process's mask restricts the mode that a file is created with.
+            if let mode, fchmod(file.rawValue, mode_t(mode)) != 0 { throw Errno(rawValue: errno) }
+            // Some file systems report a full disk only now.
+            guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+
+    private mutating func commit() throws {
+        for (draft, path) in drafts {
+            try Self.reportingFailure(to: path) {
+                guard rename(draft, path) == 0 else { throw Errno(rawValue: errno) }
+            }
+        }
+    }
+
+    /// Removes what was created; a folder stays if another process has begun to use it.
+    private func rollBack() {
+        for file in files { unlink(file) }
+        for folder in folders.reversed() { rmdir(folder) }
+    }
+
+    private static func reportingFailure(to path: String, _ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch {
+            throw Terminal.failure("'\(path)' cannot be written: \(error).")
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// The option `--config`, for every command that reads settings.
+struct ConfigurationFile: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists its keys.", valueName: "file"),
+        completion: .file()
+    )
+    var path: String?
+
+    /// Reads the one setting that a command needs; `nil` if it is neither set nor has a default.
+    ///
+    /// - Parameter option: What the command line says; it takes precedence over the environment and the file.
+    func text(_ key: SettingKey, option: String?) async throws -> String? {
+        var options = CommandLineSettings()
+        options.set(key, option)
+        let reader = try await SettingsReader(options: options, file: path)
+        let text = reader.string(key)
+        try reader.finish()
+        return text
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Logging
+import SluiceConsole
+
+/// The options of every command that runs a pipeline.
+struct PipelineOptions: ParsableArguments {
+    @OptionGroup var plan: PlanFolder
+
+    @Flag(inversion: .prefixedNo, help: .setting(.consoleEnabled))
+    var console: Bool?
+
+    @Option(help: .setting(.consoleFormat, "How the console prints events."))
+    var format: ConsoleConfiguration.Format?
+
+    @Option(help: .setting(.postgresURL, valueName: "url"))
+    var postgres: String?
+
+    @Option(help: .setting(.postgresSchema))
+    var schema: String?
+
+    @Option(help: .setting(.kafkaBrokers, valueName: "brokers"))
+    var kafka: String?
+
+    @Option(help: .setting(.kafkaTopic, valueName: "topic"))
+    var kafkaTopic: String?
+
+    @Option(help: ArgumentHelp("A librdkafka property; can be repeated.", valueName: "name=value"))
+    var kafkaProperty: [String] = []
+
+    @Option(help: .setting(.quarantineFolder, valueName: "dir"), completion: .directory)
+    var quarantine: String?
+
+    @Flag(
+        help: """
+            Exit with 1 if an event names a tracker that is not configured, or if a tracker, or one of its tables or \
+            topics, fails its first start.
+            """
+    )
+    var strictTrackers = false
+
+    @Option(help: .setting(.logLevel, "The lowest level that is logged.", valueName: "level"))
+    var logLevel: Logger.Level?
+
+    /// The settings that these options gave.
+    var settings: CommandLineSettings {
+        var settings = CommandLineSettings()
+        settings.set(.eventsDirectory, plan.events)
+        settings.set(.consoleEnabled, console)
+        settings.set(.consoleFormat, format?.rawValue)
+        settings.set(.postgresURL, postgres)
+        settings.set(.postgresSchema, schema)
+        settings.set(.kafkaBrokers, kafka)
+        settings.set(.kafkaTopic, kafkaTopic)
+        settings.set(.kafkaProperties, kafkaProperty)
+        settings.set(.quarantineFolder, quarantine)
+        settings.set(.strictTrackers, strictTrackers ? true : nil)
+        settings.set(.logLevel, logLevel?.rawValue)
+        return settings
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import EventSchema
+import PlanReading
+
+/// The tracking plan that a command reads.
+struct PlanFolder: ParsableArguments {
+    @Option(help: .setting(.eventsDirectory, valueName: "dir"), completion: .directory)
+    var events: String?
+
+    @OptionGroup var config: ConfigurationFile
+
+    /// The folder that the option, the environment or the configuration file names, or the default.
+    func path() async throws -> String {
+        try await config.text(.eventsDirectory, option: events) ?? SettingDefaults.eventsFolder
+    }
+
+    /// Reads the plan in that folder.
+    func read() async throws -> TrackingPlan {
+        try Self.plan(at: try await path())
+    }
+
+    /// Reads a plan and prints its diagnostics; throws exit status 1 if it has errors.
+    static func plan(at folder: String) throws -> TrackingPlan {
+        let reading = PlanReader().read(paths: [folder])
+        for diagnostic in reading.diagnostics { Terminal.printError("\(diagnostic)") }
+        guard let plan = reading.plan else { throw ExitCode(1) }
+        return plan
+    }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import EventJournal
+import EventModel
+import EventPipeline
+import EventQuarantine
+import EventSchema
+import EventValidation
+import Foundation
+import Logging
+import SluiceConsole
+import SluiceHTTP
+import SluiceKafka
+import SluicePostgres
+import TrackerKit
+
+/// The composition root: turns settings into a catalog, trackers, a journal, a pipeline and a server.
+struct Wiring {
+    let settings: Settings
+    let catalog: EventCatalog
+    let logger: Logger
+
+    /// Reads the plan and prints its diagnostics; throws exit status 1 if it has errors.
+    init(_ settings: Settings) throws {
+        self.init(settings, plan: try PlanFolder.plan(at: settings.eventsFolder))
+    }
+
+    /// Takes a plan that was already read.
+    ///
+    /// - Parameter minimumLogLevel: The lowest level to log, even if the settings ask for more.
+    init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
+        self.settings = settings
+        catalog = EventCatalog(plan: plan)
+        var logger = Logger(label: "sluice", factory: { TerminalLogHandler(label: $0) })
+        logger.logLevel = max(settings.logLevel, minimumLogLevel ?? settings.logLevel)
+        self.logger = logger
+    }
+
+    // MARK: Trackers
+
+    /// Creates the configured trackers, or those in `names`, compared without regard to case.
+    ///
+    /// - Throws: `ValidationError` if a named tracker is not configured.
+    func trackers(only names: [String] = []) throws -> [any Tracker] {
+        var trackers: [any Tracker] = []
+        if let format = settings.consoleFormat {
+            trackers.append(ConsoleTracker(ConsoleConfiguration(format: format)))
+        }
+        // If a tracker that cannot start ends the command, a table or topic that cannot be used ends it as well.
+        let requiresStart = settings.pipeline.maximumStartAttempts != nil
+        if var postgres = settings.postgres {
+            postgres.requiresEveryTable = requiresStart
+            trackers.append(PostgresTracker(postgres, logger: logger))
+        }
+        if var kafka = settings.kafka {
+            kafka.requiresEveryTopic = requiresStart
+            trackers.append(KafkaTracker(kafka, logger: logger))
+        }
+        guard !names.isEmpty else { return trackers }
+        let wanted = Set(names.map { $0.lowercased() })
+        let configured = Set(trackers.map { $0.name.lowercased() })
+        if let missing = wanted.subtracting(configured).sorted().first {
+            let known = configured.isEmpty ? "none" : configured.sorted().joined(separator: ", ")
+            throw ValidationError("No tracker '\(missing)' is configured; there are: \(known).")
+        }
+        return trackers.filter { wanted.contains($0.name.lowercased()) }
+    }
+
+    /// The trackers that events name and that are not configured, except a console that was switched off.
+    func missingTrackers(configured: [String]) -> [(tracker: String, events: [String])] {
+        catalog.unconfiguredTrackers(configured: configured).filter {
+            settings.consoleFormat != nil || $0.tracker.lowercased() != ConsoleConfiguration.defaultName
+        }
+    }
+
+    /// Describes a tracker that events name and that is not configured.
+    static func describeMissing(_ tracker: String, _ events: [String]) -> String {
+        let count = events.count.of("event") + (events.count == 1 ? " names" : " name")
+        return "The tracker '\(tracker)' is not configured, but \(count) it: \(events.abbreviatedList)."
+    }
+
+    // MARK: The pipeline
+
+    /// Creates the pipeline.
+    ///
+    /// - Parameter reportsMissing: Whether to warn of events that name a tracker that is not configured, or, with
+    ///   `trackers.strict`, to throw exit status 1. False if trackers were left out on purpose.
+    func pipeline(
+        trackers: [any Tracker],
+        quarantine: Quarantine,
+        journal: Journal? = nil,
+        reportsMissing: Bool = true
+    ) throws -> Pipeline {
+        let pipeline: Pipeline
+        if let journal {
+            pipeline = try Pipeline(
+                catalog: catalog,
+                trackers: trackers,
+                journal: journal,
+                configuration: settings.pipeline,
+                quarantine: quarantine,
+                logger: logger
+            )
+        } else {
+            pipeline = try Pipeline(
+                catalog: catalog,
+                trackers: trackers,
+                configuration: settings.pipeline,
+                quarantine: quarantine,
+                logger: logger
+            )
+        }
+        if reportsMissing { try reportMissingTrackers(configured: trackers.map(\.name)) }
+        return pipeline
+    }
+
+    private func reportMissingTrackers(configured: [String]) throws {
+        let missing = missingTrackers(configured: configured)
+        for (tracker, events) in missing {
+            let message = Self.describeMissing(tracker, events)
+            if settings.strictTrackers {
+                Terminal.printError("error: \(message)")
+            } else {
+                logger.warning("\(message)")
+            }
+        }
+        if settings.strictTrackers, !missing.isEmpty { throw ExitCode(1) }
+    }
+
+    /// Opens the journal; `nil` if none is configured.
+    func journal() throws -> Journal? {
+        guard let journal = settings.journal else { return nil }
+        return try Journal(
+            folder: journal.folder,
+            configuration: journal.configuration,
+            now: Timestamp.now().microseconds
+        )
+    }
+
+    /// Opens the quarantine.
+    func quarantine() throws -> Quarantine {
+        try Quarantine(
+            folder: settings.quarantineFolder,
+            capacityInBytes: settings.quarantineCapacityInBytes,
+            logger: logger
+        )
+    }
+
+    // MARK: Ports
+
+    /// Creates the server that accepts events for a pipeline.
+    func server(of pipeline: Pipeline) -> HTTPIngestServer {
+        HTTPIngestServer(configuration: settings.http, catalog: catalog, pipeline: pipeline, logger: logger)
+    }
+}
