@@ -1,7 +1,7 @@
 # Builds only the command, with Swift's libraries linked statically.
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        libisal-dev libpq-dev libre2-dev librdkafka-dev libsimdjson-dev libxxhash-dev pkg-config zlib1g-dev \
+        libisal-dev libpq-dev libre2-dev librdkafka-dev libsimdjson-dev libssl-dev libxxhash-dev pkg-config zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY Package.swift ./
@@ -12,7 +12,7 @@ RUN swift build -c release --product sluice --static-swift-stdlib \
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        ca-certificates curl libisal2 libpq5 libre2-9 librdkafka1 libsimdjson14 libxml2 libxxhash0 zlib1g \
+        ca-certificates curl libisal2 libpq5 libre2-9 librdkafka1 libsimdjson14 libssl3 libxml2 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --create-home --home-dir /var/lib/sluice sluice
 COPY --from=build /install/sluice /usr/local/bin/sluice

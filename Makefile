@@ -14,7 +14,7 @@ SHORT ?=
 # The row that `make bench` measures. Default: all rows.
 ROW ?=
 
-.PHONY: help setup setup-test setup-bench run demo unit test crash-test attack tsan lint docs bench fuzz image clean
+.PHONY: help setup setup-test setup-bench run demo unit test crash-test attack tsan lint docs bench fuzz image libraries clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -58,6 +58,9 @@ fuzz: setup ## Fuzz the readers for SECONDS=30.
 
 image: setup ## Build the command as the container image does, and check the image's libraries.
 	@scripts/image.sh
+
+libraries: setup ## Build each product with the C libraries hidden that it does not need.
+	@scripts/libraries.sh
 
 setup-test setup-bench: setup-%:
 	@scripts/setup.sh $*

@@ -1,6 +1,32 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// simdjson and RE2 are in the compiler's default search paths on Linux, so linking them by name is enough. Their pkg-config
+// files add flags that SwiftPM prohibits (-D, -pthread) and warns about in each build. Homebrew installs them elsewhere,
+// so pkg-config has to find them on macOS.
+#if os(macOS)
+let simdjson: [Target.Dependency] = ["CLibSimdJSON"]
+let re2: [Target.Dependency] = ["CLibRE2"]
+let searchedLibraries: [Target] = [
+    .systemLibrary(
+        name: "CLibSimdJSON",
+        path: "Sources/CLibraries/CLibSimdJSON",
+        pkgConfig: "simdjson",
+        providers: [.brew(["simdjson"])]
+    ),
+    .systemLibrary(
+        name: "CLibRE2",
+        path: "Sources/CLibraries/CLibRE2",
+        pkgConfig: "re2",
+        providers: [.brew(["re2"])]
+    ),
+]
+#else
+let simdjson: [Target.Dependency] = []
+let re2: [Target.Dependency] = []
+let searchedLibraries: [Target] = []
+#endif
+
 let package = Package(
     name: "sluice",
     platforms: [.macOS(.v15)],
@@ -31,7 +57,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -39,8 +64,8 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
-    targets: [
-        // C libraries, found through pkg-config.
+    targets: searchedLibraries + [
+        // C libraries, found through pkg-config. Documentation/Library.md says which product needs which.
         .systemLibrary(
             name: "CLibPQ",
             path: "Sources/CLibraries/CLibPQ",
@@ -54,16 +79,10 @@ let package = Package(
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]
         ),
         .systemLibrary(
-            name: "CLibSimdJSON",
-            path: "Sources/CLibraries/CLibSimdJSON",
-            pkgConfig: "simdjson",
-            providers: [.apt(["libsimdjson-dev"]), .brew(["simdjson"])]
-        ),
-        .systemLibrary(
-            name: "CLibRE2",
-            path: "Sources/CLibraries/CLibRE2",
-            pkgConfig: "re2",
-            providers: [.apt(["libre2-dev"]), .brew(["re2"])]
+            name: "CLibCrypto",
+            path: "Sources/CLibraries/CLibCrypto",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]
         ),
         .systemLibrary(
             name: "CISAL",
@@ -83,20 +102,28 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
-        // C faces of the two C++ libraries.
-        .target(name: "CSimdJSON", dependencies: ["CLibSimdJSON"], path: "Sources/CLibraries/CSimdJSON"),
-        .target(name: "CRE2", dependencies: ["CLibRE2"], path: "Sources/CLibraries/CRE2"),
+        // C interfaces to the two C++ libraries.
+        .target(
+            name: "CSimdJSON",
+            dependencies: simdjson,
+            path: "Sources/CLibraries/CSimdJSON",
+            linkerSettings: [.linkedLibrary("simdjson")]
+        ),
+        .target(
+            name: "CRE2",
+            dependencies: re2,
+            path: "Sources/CLibraries/CRE2",
+            linkerSettings: [.linkedLibrary("re2")]
+        ),
 
         .target(name: "EventModel"),
         .target(name: "EventSchema", dependencies: ["EventModel"]),
         .target(name: "PatternMatching", dependencies: ["CRE2"]),
+        .target(name: "Hashing", dependencies: [.target(name: "CLibCrypto", condition: .when(platforms: [.linux]))]),
         .target(name: "PlanReading", dependencies: ["EventModel", "EventSchema", "PatternMatching"]),
         .target(
             name: "PlanTools",
-            dependencies: [
-                "EventModel", "EventSchema", "PatternMatching", "PlanReading",
-                .product(name: "Crypto", package: "swift-crypto"),
-            ],
+            dependencies: ["EventModel", "EventSchema", "Hashing", "PatternMatching", "PlanReading"],
             resources: [
                 .embedInCode("Exports/HTML/catalogue.css"), .embedInCode("Exports/HTML/catalogue.js"),
             ]
@@ -177,8 +204,7 @@ let package = Package(
         .target(
             name: "SluicePostgres",
             dependencies: [
-                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "SluiceMigrations", "TrackerKit",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Hashing", "SluiceMigrations", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

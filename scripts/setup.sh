@@ -41,6 +41,7 @@ find_missing_on_linux() {
     need pkg-config command -v pkg-config
     need g++ command -v g++
     need libpq-dev pkg-config --exists libpq
+    need libssl-dev pkg-config --exists libcrypto
     need librdkafka-dev pkg-config --exists rdkafka
     need libsimdjson-dev pkg-config --exists simdjson
     need libre2-dev pkg-config --exists re2

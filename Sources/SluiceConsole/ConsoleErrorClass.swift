@@ -8,11 +8,11 @@ import Musl
 import Darwin
 #endif
 
-/// What an error of the output means: none of them is an event's fault, so all can be tried again.
+/// The errors of the output; all are retryable, because none is caused by an event.
 enum ConsoleErrorClass {
     static func error(for number: Int32) -> TrackerError {
         let reason = String(cString: strerror(number))
-        return TrackerError(code: .unavailable, message: "The output takes no lines: \(reason).", isRetryable: true)
+        return TrackerError(code: .unavailable, message: "Writing to the output failed: \(reason).", isRetryable: true)
     }
 
     static let cancelled = TrackerError(

@@ -1,42 +1,54 @@
 public import EventValidation
 public import TrackerKit
 
-/// Writes a line an event to standard output: the shortest tracker there is.
+/// Writes a line for each event to standard output, or to another file descriptor.
 ///
-/// The lines of a delivery are written together and in order. When the output stands still, so does the tracker, on a
-/// thread of its own; a delivery that is cancelled meanwhile returns with what was not written whole. A line that was
-/// cut off is written again, whole, by the next delivery.
+/// It is the shortest tracker, and an example for your own. The lines of a delivery are written together and in order.
+/// If the output blocks, so does the tracker, on a thread of its own; a cancelled delivery returns the events whose
+/// lines were not written completely, and the next delivery writes these lines again from their beginning.
 public final class ConsoleTracker: Tracker {
     private let configuration: ConsoleConfiguration
-    private let output: SessionOnDemand<ConsoleOutput>
+    private let session: SessionOnDemand<ConsoleSession>
 
-    /// Makes a tracker that writes as told.
+    /// Creates a tracker.
     public init(_ configuration: ConsoleConfiguration = ConsoleConfiguration()) {
         self.configuration = configuration
-        output = SessionOnDemand { () throws(TrackerError) in
-            try ConsoleOutput(fileDescriptor: configuration.fileDescriptor)
-        }
+        session = SessionOnDemand { () throws(TrackerError) in try ConsoleSession(configuration) }
     }
 
-    /// The name by which the plan's events name this tracker.
+    /// The name that refers to the tracker in the plan: the configuration's.
     public var name: String { configuration.name }
 
     /// Starts the thread that writes.
     ///
-    /// - Throws: `unavailable`, retryable, where there is no thread to be had.
+    /// - Throws: `unavailable`, retryable, if the system refuses a thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
-        _ = try output.get()
+        _ = try session.get()
     }
 
-    /// Writes a line an event.
+    /// Writes a line for each event.
     public func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
-        let output: ConsoleOutput
-        do throws(TrackerError) { output = try self.output.get() } catch { return .retry(error) }
+        let session: ConsoleSession
+        do throws(TrackerError) { session = try self.session.get() } catch { return .retry(error) }
         let interrupt = Interrupt()
         return await withTaskCancellationHandler {
-            await output.write(delivery, format: configuration.format, interrupt: interrupt)
+            await session.deliver(delivery, format: configuration.format, interrupt)
         } onCancel: {
             interrupt.raise()
         }
+    }
+}
+
+extension Tracker where Self == ConsoleTracker {
+    /// A tracker that writes a line for each event to standard output.
+    ///
+    /// - Parameters:
+    ///   - format: The form of a line. Default: `pretty`.
+    ///   - name: The name that refers to the tracker in the plan. Default: `console`.
+    public static func console(
+        _ format: ConsoleConfiguration.Format = .pretty,
+        name: String = ConsoleConfiguration.defaultName
+    ) -> ConsoleTracker {
+        ConsoleTracker(ConsoleConfiguration(name: name, format: format))
     }
 }

@@ -9,7 +9,7 @@ public struct KafkaConfiguration: Sendable {
 
     /// The bootstrap servers, as `host:port,host:port`.
     public var brokers: String
-    /// The name by which the plan's events name the tracker.
+    /// The name that refers to the tracker in the plan.
     ///
     /// Default: `kafka`.
     public var name: String
@@ -17,39 +17,40 @@ public struct KafkaConfiguration: Sendable {
     ///
     /// Default: `events`.
     ///
-    /// `{event}` in it stands for the event's name in snake case, as its SQL table is called: `sales.{event}` makes
-    /// `sales.item_purchased`. Letters that a topic's name cannot have are spelt by their code points: `zoë` is
-    /// `zo-ueb`. Events that get the same topic share it; the header `ce_type` tells them apart.
+    /// `{event}` is replaced by the event's name in snake case, like the name of its SQL table: `sales.{event}` becomes
+    /// `sales.item_purchased`. Letters that are not allowed in a topic's name are replaced by their code points: `zoë`
+    /// becomes `zo-ueb`. Events with the same topic name share the topic; the header `ce_type` tells them apart.
     public var topic: String
-    /// What the header `ce_source` says: where the events come from, a URI reference.
+    /// The value of the header `ce_source`: a URI reference for the origin of the events.
     ///
     /// Default: `sluice`.
     public var source: String
-    /// How long `start` waits for a broker and for the topics.
+    /// The timeout of `start`, which waits for a broker and for the topics.
     ///
     /// Default: 10 s.
     public var startTimeout: Duration
-    /// Whether the tracker starts only if all of its topics accept messages, as far as that shows without writing.
+    /// Whether the tracker starts only if all of its topics accept messages, as far as that can be checked without
+    /// writing.
     ///
-    /// Default: `false`. Then one broken topic is logged, and the others get their messages.
+    /// Default: `false`: a topic that accepts no messages is logged, and the others get their messages.
     public var requiresEveryTopic: Bool
-    /// librdkafka's own properties, by their own names; they win over `defaultProperties`.
+    /// librdkafka's configuration properties, by librdkafka's names; they override `defaultProperties`.
     ///
-    /// They may hold a password, and are never logged. A few belong to the tracker and are refused: `bootstrap.servers`,
-    /// which is `brokers`; `delivery.report.only.error`, `transactional.id`, `log.queue` and `acks=0`, each of which would
-    /// make it lose sight of what was delivered.
+    /// They can contain a password and are never logged. Some are reserved for the tracker and rejected:
+    /// `bootstrap.servers`, which is set by `brokers`; `delivery.report.only.error`, `transactional.id`, `log.queue`
+    /// and `acks=0`, with which the tracker could not tell what was delivered.
     public var properties: [String: String]
 
-    /// What the tracker sets where librdkafka's own default does not serve it.
+    /// The properties whose defaults differ from librdkafka's.
     ///
-    /// - `enable.idempotence`, `acks`: a repetition by librdkafka is no duplicate, and all replicas have what is
+    /// - `enable.idempotence`, `acks`: a retry by librdkafka creates no duplicate, and all replicas have what is
     ///   delivered.
-    /// - `message.timeout.ms`: how long librdkafka tries on its own before the pipeline does.
-    /// - `linger.ms`: a delivery is a batch already, so there is little to wait for: long enough for requests of some size.
-    /// - `partitioner`: a key goes to the partition to which Kafka's own clients in Java send it, so that topics can be
-    ///   joined with theirs.
-    /// - `topic.metadata.propagation.max.ms`: a topic that is not there is said so soon, because its events wait anyway,
-    ///   and until then those of other topics wait with them.
+    /// - `message.timeout.ms`: how long librdkafka retries before the pipeline does.
+    /// - `linger.ms`: a delivery is a batch already, so a short wait is enough to fill a request.
+    /// - `partitioner`: a key maps to the same partition as with Kafka's Java clients, so that topics can be joined
+    ///   with theirs.
+    /// - `topic.metadata.propagation.max.ms`: a missing topic is reported soon, because until then the events of
+    ///   other topics wait with its own.
     /// - `socket.nagle.disable`: the end of a delivery does not wait for an acknowledgement by TCP.
     public static let defaultProperties = [
         "acks": "all",
@@ -62,7 +63,7 @@ public struct KafkaConfiguration: Sendable {
         "topic.metadata.propagation.max.ms": "3000",
     ]
 
-    /// Takes the brokers, and the defaults or what is stated instead.
+    /// Creates a configuration.
     public init(
         brokers: String,
         name: String = Self.defaultName,

@@ -1,27 +1,28 @@
 package import CLibRDKafka
 import TrackerKit
 
-/// What an error means for the events at hand: the one place that tells an outage from bad data, for `start` and `deliver`
-/// alike.
+/// What an error means for the events: the one place that tells an outage from bad data, for `start` and for `deliver`.
 package enum KafkaErrorClass: Sendable, Hashable {
-    /// Kafka will never take the message; a broker says so of all that it got in one request.
+    /// Kafka will never accept the message. A broker reports this for all messages of a request.
     case refused
-    /// The brokers cannot be reached, or ask to come again.
+    /// The brokers are unreachable, or asked us to retry.
     case unavailable
-    /// A broker does not take the messages' timestamps, which are this machine's clock.
+    /// A broker rejects the messages' timestamps, which come from this machine's clock.
     case clockSkewed
-    /// They did not answer in time.
+    /// The brokers did not answer in time.
     case timeout
-    /// The topic is not there.
+    /// The topic does not exist.
     case notPrepared
-    /// The brokers do not let the user in, or not write.
+    /// The brokers refuse the user's connection or writes.
     case misconfigured
-    /// The producer must be made anew.
+    /// The producer has to be replaced.
     case fatal
-    /// We took the message back.
+    /// The tracker purged the message.
     case cancelled
 
-    /// Classes an error; one that is not known is an outage, because to try again does less harm than to throw away.
+    /// Classifies an error.
+    ///
+    /// An unknown error counts as an outage, because a retry does less harm than a lost event.
     package init(_ code: rd_kafka_resp_err_t) {
         switch code {
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,
@@ -52,7 +53,8 @@ package enum KafkaErrorClass: Sendable, Hashable {
         }
     }
 
-    /// Whether one topic can fail in this way while others are written: it is missing, or the user has no right to it.
+    /// Whether the error concerns one topic, while messages to others can succeed: the topic is missing, for example,
+    /// or the user may not write to it.
     package static func isOfTopic(_ code: rd_kafka_resp_err_t) -> Bool {
         switch code {
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
@@ -67,9 +69,9 @@ package enum KafkaErrorClass: Sendable, Hashable {
 }
 
 extension TrackerError {
-    /// What an error means to the pipeline, of `start` or of a delivery.
+    /// Creates the error that `start` throws or a delivery returns.
     ///
-    /// `topic` is the one that it is about; `nil` where that is not known.
+    /// `topic` is the topic concerned, or `nil` if unknown.
     init(_ failure: KafkaFailure, topic: String? = nil) {
         let said = failure.description
         let place = topic.map { "the topic '\($0)'" } ?? "a topic"

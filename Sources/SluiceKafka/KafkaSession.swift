@@ -2,9 +2,9 @@ import EventValidation
 import Logging
 import TrackerKit
 
-/// One producer, on a thread of its own: whatever blocks, blocks there.
+/// A producer, and the thread that its blocking calls run on.
 ///
-/// The producer is made when it is needed, and made anew after an error that is fatal to it.
+/// The producer is created when it is first needed, and replaced after a fatal error.
 actor KafkaSession {
     private let configuration: KafkaConfiguration
     private let logger: Logger
@@ -14,14 +14,17 @@ actor KafkaSession {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Throws: `unavailable` where there is no thread to be had.
+    /// Starts the thread.
+    ///
+    /// - Throws: `unavailable` if the system refuses a thread.
     init(_ configuration: KafkaConfiguration, logger: Logger) throws(TrackerError) {
         thread = try BlockingThread()
         self.configuration = configuration
         self.logger = logger
     }
 
-    /// Looks whether a broker answers, and which of the topics that the catalog's events need accept no messages.
+    /// Checks that a broker answers, and returns an error for each topic of the catalog's events that accepts no
+    /// messages.
     func start(for catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) -> [TrackerError] {
         let (producer, routes) = try readyProducer()
         let names = try routes.names.topics(of: catalog, tracker: configuration.name)
@@ -38,14 +41,14 @@ actor KafkaSession {
             throw TrackerError(error, brokers: configuration.brokers, log: producer.lastLoggedError)
         }
         if let reason = broken.first, configuration.requiresEveryTopic || broken.count == names.count {
-            // librdkafka remembers what it was told of a topic.
+            // librdkafka caches the metadata of topics.
             close()
             throw reason
         }
         return broken
     }
 
-    /// Everything that keeps messages out, as far as it shows without writing; makes no topic.
+    /// Every problem that can be found without writing a message or creating a topic.
     func problems(for catalog: EventCatalog, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(TrackerError) {
             let names = try TopicName(pattern: configuration.topic).topics(of: catalog, tracker: configuration.name)
@@ -58,7 +61,7 @@ actor KafkaSession {
         }
     }
 
-    /// Writes the events, and says what became of each.
+    /// Writes the events, and returns the outcome of each.
     func deliver(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
         guard !interrupt.isRaised else { return .retry(TrackerError(KafkaFailure(.purged))) }
         do throws(TrackerError) {
@@ -73,7 +76,7 @@ actor KafkaSession {
         }
     }
 
-    /// Ends the producer; a later call begins another.
+    /// Closes the producer; a later call creates another.
     func close() {
         routes = nil
         producer?.close()

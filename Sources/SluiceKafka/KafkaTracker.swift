@@ -5,30 +5,30 @@ public import TrackerKit
 /// Writes events to Kafka: a message for each, its value the canonical JSON, its headers those of CloudEvents.
 ///
 /// The key is the user's id, else the anonymous id, else the event's id. The producer is idempotent and waits for all
-/// replicas, so what is delivered is in the log, and a repetition by librdkafka is no duplicate. A repetition by the
-/// pipeline is one: consumers tell by the header `ce_id`.
+/// replicas, so what is delivered is in the log, and a retry by librdkafka creates no duplicate. A retry by the
+/// pipeline can be a duplicate, which consumers recognize by the header `ce_id`.
 ///
 /// **Order.** Events of one key are written in the order of their deliveries, and librdkafka keeps that order through
-/// its own retries. It is lost where a message fails (it times out after `message.timeout.ms`, a broker turns it down, or
-/// the delivery is cancelled) and one behind it is delivered: the pipeline brings the first again after the second. It is
-/// also lost when the topic gets more partitions, and with `enable.idempotence=false` in librdkafka's own retries.
+/// its own retries. It is lost if a message fails (it times out after `message.timeout.ms`, a broker rejects it, or
+/// the delivery is cancelled) while a later one is delivered: the pipeline retries the first after the second. It is
+/// also lost when partitions are added to the topic, and by librdkafka's retries with `enable.idempotence=false`.
 ///
-/// **Refusal.** A message that is larger than `message.max.bytes` here, or that a broker refuses as too large or invalid,
-/// is refused; the messages that shared its request go in. All other errors are retries. A timestamp that a broker does not
-/// take is one of them, because it is this machine's clock and not the event's.
+/// **Refused messages.** A message that is larger than `message.max.bytes` here, or that a broker rejects as too large
+/// or invalid, is refused; the other messages of its request are delivered. All other errors are retried, including a
+/// rejected timestamp, because the timestamp is this machine's clock and not the event's.
 ///
-/// **Topics.** `start` asks for every topic that the plan's events go to. Brokers that make topics by themselves make
-/// them then. A topic that accepts no messages does not keep those of the others out: its events have to be tried again, with
-/// its name in the reason. librdkafka may wait for it for as long as `message.timeout.ms` says.
+/// **Topics.** `start` asks for every topic that the plan's events go to. Brokers with automatic topic creation
+/// create them then. A topic that accepts no messages does not affect the others: its events are retried, with its name
+/// in the reason. librdkafka may wait for it for up to `message.timeout.ms`.
 public final class KafkaTracker: CheckableTracker {
     private let configuration: KafkaConfiguration
     private let session: SessionOnDemand<KafkaSession>
     private let logger: Logger
 
-    /// The name by which the plan's events name it: that of the configuration.
+    /// The name that refers to the tracker in the plan: the configuration's.
     public var name: String { configuration.name }
 
-    /// Makes a tracker; it connects when it starts.
+    /// Creates a tracker; it connects when it starts.
     public init(_ configuration: KafkaConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
@@ -39,8 +39,8 @@ public final class KafkaTracker: CheckableTracker {
     ///
     /// Files that properties name are not read.
     ///
-    /// - Throws: `invalidSettings` for a property that librdkafka does not accept, in its words, for an address without a
-    ///   valid port, and for a name that no topic can have.
+    /// - Throws: `invalidSettings` for a property that librdkafka does not accept, in its words, for an address
+    ///   without a valid port, and for a name that no topic can have.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
         try ProducerSettings(configuration).check()
         _ = try TopicName(pattern: configuration.topic).topics(of: catalog, tracker: name)
@@ -48,13 +48,12 @@ public final class KafkaTracker: CheckableTracker {
 
     /// Connects, and asks for every topic that the catalog's events need.
     ///
-    /// A single topic that is not there is logged, and its events are tried again with each delivery.
+    /// A single missing topic is logged, and its events are retried with each delivery; with `requiresEveryTopic` it is
+    /// an error.
     ///
-    /// With `requiresEveryTopic` it is an error.
-    ///
-    /// - Throws: `notPrepared` where none of the topics is there; `misconfigured` where the brokers do not let the user
-    ///   in, and where librdkafka refuses the settings, as with a file that it cannot read; `unavailable`, retryable, where no broker answers, or the system refuses a thread; and what `checkSettings`
-    ///   does.
+    /// - Throws: `notPrepared` where none of the topics is there; `misconfigured` where the brokers do not let the
+    ///   user in, and where librdkafka refuses the settings, as with a file that it cannot read; `unavailable`,
+    ///   retryable, where no broker answers, or the system refuses a thread; and what `checkSettings` does.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
         let interrupt = Interrupt()
@@ -65,16 +64,16 @@ public final class KafkaTracker: CheckableTracker {
         }
         for problem in try result.get() {
             logger.warning(
-                "A topic accepts no messages; its events have to wait, and the others are delivered.",
+                "A topic accepts no messages; its events will be retried, and all others are delivered.",
                 metadata: ["tracker": "\(name)", "error": "\(problem)"]
             )
         }
         logger.debug("Kafka takes the plan's events", metadata: ["topic": "\(configuration.topic)"])
     }
 
-    /// Asks for every topic that the catalog's events need, and makes none by asking.
+    /// Asks for every topic that the catalog's events need, without creating any.
     ///
-    /// Whether the user may write to a topic shows only when something is written, so it is not checked.
+    /// Does not check whether the user may write to a topic, because only a write shows that.
     public func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError] {
         let session: KafkaSession
         do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
@@ -98,7 +97,7 @@ public final class KafkaTracker: CheckableTracker {
         }
     }
 
-    /// Closes the connections; nothing is outstanding by then.
+    /// Closes the connections; by then no message is in flight.
     public func stop() async {
         await session.ifMade?.close()
     }
@@ -106,6 +105,24 @@ public final class KafkaTracker: CheckableTracker {
     /// Makes the producer fail as after a fatal error of the brokers; for tests of what follows.
     package func raiseFatalError() async {
         await session.ifMade?.raiseFatalError()
+    }
+}
+
+extension Tracker where Self == KafkaTracker {
+    /// A tracker that writes a message for each event.
+    ///
+    /// - Parameters:
+    ///   - brokers: The bootstrap servers, as `host:port,host:port`.
+    ///   - name: The name that refers to the tracker in the plan. Default: `kafka`.
+    ///   - topic: The topic; `{event}` is replaced by the event's name. Default: `events`.
+    ///   - logger: The logger.
+    public static func kafka(
+        _ brokers: String,
+        name: String = KafkaConfiguration.defaultName,
+        topic: String = KafkaConfiguration.defaultTopic,
+        logger: Logger = Logger(label: "sluice")
+    ) -> KafkaTracker {
+        KafkaTracker(KafkaConfiguration(brokers: brokers, name: name, topic: topic), logger: logger)
     }
 }
 

@@ -1,4 +1,4 @@
-/// Where the events' tables are, and how long to wait for them.
+/// Where the events' tables are, and how long to wait for the server.
 public struct PostgresConfiguration: Sendable {
     /// The tracker's default name.
     public static let defaultName = "postgres"
@@ -7,30 +7,30 @@ public struct PostgresConfiguration: Sendable {
 
     /// A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
     ///
-    /// What it leaves out comes from libpq's environment variables and defaults. It can hold a password, and is never
-    /// logged.
+    /// Anything that it does not set comes from libpq's environment variables and defaults. It can contain a password
+    /// and is never logged.
     public var connection: String
-    /// The name by which the plan's events name the tracker.
+    /// The name that refers to the tracker in the plan.
     ///
     /// Default: `postgres`.
     ///
-    /// The plan names another one in its `postgresTrackers`, so that `sluice lint` and `sluice diff` know that its events
-    /// have tables.
+    /// List any other name under `postgresTrackers` in the plan, so that `sluice lint` and `sluice diff` know that its
+    /// events have tables.
     public var name: String
     /// The schema of the events' tables.
     ///
     /// Default: `analytics`.
     public var schema: String
-    /// How long one delivery may take before it is given up and tried again.
+    /// The timeout of one delivery, after which it is retried.
     ///
     /// Default: 60 s.
     public var deliveryTimeout: Duration
     /// Whether the tracker starts only if all of its tables accept rows.
     ///
-    /// Default: `false`. Then one broken table is logged, and the others get their rows.
+    /// Default: `false`: a table that accepts no rows is logged, and the others get their rows.
     public var requiresEveryTable: Bool
 
-    /// Takes the connection, and the defaults or what is stated instead.
+    /// Creates a configuration.
     public init(
         connection: String,
         name: String = Self.defaultName,

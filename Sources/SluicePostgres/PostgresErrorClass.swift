@@ -1,30 +1,30 @@
 import TrackerKit
 
-/// What a failure means for the events at hand: the one place that tells an outage from bad data, for `start` and
-/// `deliver` alike.
+/// What a failure means for the events: the one place that tells an outage from bad data, for `start` and for
+/// `deliver`.
 package enum PostgresErrorClass: Sendable, Hashable {
-    /// A row with this key is there already.
+    /// A row with this key already exists.
     case duplicate
-    /// The server will never take the row.
+    /// The server will never accept the row.
     case refused
-    /// The server cannot be reached, or asks to come again.
+    /// The server is unreachable, or asked us to retry.
     case unavailable
-    /// It did not answer in time.
+    /// The server did not answer in time.
     case timeout
-    /// Somebody holds a lock on the table.
+    /// Another session holds a lock on the table.
     case locked
-    /// It lacks a table or a column.
+    /// The database lacks a table or a column.
     case notPrepared
-    /// It does not let the role in, or not do what it has to.
+    /// The role may not connect, or lacks a privilege.
     case misconfigured
-    /// The settings cannot work, whatever the server says.
+    /// The settings are invalid, independently of the server.
     case invalidSettings
-    /// Another process has stored a checkpoint.
+    /// Another process stored a checkpoint.
     case superseded
-    /// We were told to stop waiting.
+    /// The call was cancelled.
     case cancelled
 
-    /// Classes a failure.
+    /// Classifies a failure.
     package init(_ failure: PostgresFailure) {
         switch failure.source {
         case .interrupt: self = .cancelled
@@ -36,8 +36,9 @@ package enum PostgresErrorClass: Sendable, Hashable {
         }
     }
 
-    /// Classes a SQLSTATE (PostgreSQL's manual, appendix A); one that is not known is an outage, because to try again does
-    /// less harm than to throw away.
+    /// Classifies a SQLSTATE (PostgreSQL's manual, appendix A).
+    ///
+    /// An unknown one counts as an outage, because a retry does less harm than a lost event.
     package init(sqlState: String) {
         switch sqlState {
         case "23505": self = .duplicate
@@ -54,8 +55,9 @@ package enum PostgresErrorClass: Sendable, Hashable {
         }
     }
 
-    /// Whether a statement for one table can fail in this way while those for other tables succeed: the table is missing,
-    /// changed, locked or damaged, or the role has no privilege for it.
+    /// Whether the failure concerns one table, while statements for others can succeed.
+    ///
+    /// The table is missing, changed, locked or damaged, or the role has no privilege on it.
     package static func isOfTable(_ failure: PostgresFailure) -> Bool {
         guard failure.source == .server else { return false }
         return switch PostgresErrorClass(failure) {
@@ -68,12 +70,13 @@ package enum PostgresErrorClass: Sendable, Hashable {
 }
 
 extension TrackerError {
-    /// What a failure means to the pipeline; its description holds no value of a row.
+    /// Creates the error for the pipeline; its description contains no value of a row.
     ///
-    /// `table` is the one, quoted, whose statement failed; `nil` where it was none of a table.
+    /// `table` is the quoted name of the table whose statement failed, or `nil` if the statement was for no single
+    /// table.
     init(_ failure: PostgresFailure, table: String? = nil) {
         let state = failure.sqlState.map { " (SQLSTATE \($0))" } ?? ""
-        // Our own sentence ends with a full stop; what is quoted in it should not.
+        // The message is quoted inside a sentence, so its own full stop is removed.
         let words =
             failure.message.hasSuffix(".") || failure.message.hasSuffix("?")
             ? failure.message.dropLast() : failure.message[...]
@@ -84,12 +87,12 @@ extension TrackerError {
         }
         switch PostgresErrorClass(failure) {
         case .duplicate, .refused:
-            // The server's words can hold the value it refused, so they are kept for `debugDescription`.
+            // The server's message can contain the rejected value, so it is only in `debugDescription`.
             self = error(.failed, "PostgreSQL refused rows\(state).", isRetryable: false)
         case .unavailable:
             let isKnown = failure.source == .connection || Self.outages.contains(failure.sqlState?.prefix(2) ?? "")
             let reason = isKnown ? said : "an error of an unexpected kind\(state)"
-            // A single table that is damaged is no outage: the others are well.
+            // A single damaged table is not an outage, because the others work.
             self =
                 table != nil && PostgresErrorClass.isOfTable(failure)
                 ? error(.failed, "PostgreSQL cannot use it: \(reason).", isRetryable: true)
@@ -123,6 +126,6 @@ extension TrackerError {
         }
     }
 
-    /// Classes of SQLSTATE whose messages speak of the server, not of rows.
+    /// SQLSTATE classes whose messages are about the server and not about rows.
     private static let outages: Set<Substring> = ["08", "25", "40", "53", "55", "57", "58", "F0"]
 }

@@ -2,33 +2,35 @@ import EventModel
 import EventValidation
 import TrackerKit
 
-/// One session with the server, on a thread of its own: whatever blocks, blocks there.
+/// A connection, and the thread that its blocking calls run on.
 ///
-/// The connection is made when it is needed, and let go after any failure that leaves its state in doubt.
+/// The connection is opened when it is first needed, and closed after any failure that leaves its state uncertain.
 actor PostgresSession {
     let configuration: PostgresConfiguration
     var memory = DuplicateMemory()
     var targets: LoadTargets
     let sender = RowSender()
     nonisolated let checkpoints: CheckpointTable
-    /// What this session knows to be stored for each journal.
+    /// The checkpoints that this session knows to be stored.
     var checkpointMemory = CheckpointMemory()
-    /// The journals for which the present connection is the recorded one.
+    /// The journals for which the database records the current connection as the latest.
     var claimedJournals: Set<JournalID> = []
 
     private nonisolated let thread: BlockingThread
     private var connection: PostgresConnection?
 
-    /// The role of the latest connection, as the server knows it.
+    /// The role of the latest connection.
     private(set) var role = ""
-    /// Whether the last call left a connection whose state is known.
+    /// Whether a connection is open.
     var isConnected: Bool { connection != nil }
-    /// How long a statement waits for a lock on its table: others of the same delivery must have time left.
+    /// How long a statement waits for a lock on its table, so that the delivery's other tables have time left.
     nonisolated var lockTimeout: Duration { configuration.deliveryTimeout / 4 }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Throws: `unavailable` where there is no thread to be had.
+    /// Starts the thread.
+    ///
+    /// - Throws: `unavailable` if the system refuses a thread.
     init(_ configuration: PostgresConfiguration) throws(TrackerError) {
         thread = try BlockingThread()
         self.configuration = configuration
@@ -36,7 +38,7 @@ actor PostgresSession {
         checkpoints = CheckpointTable(configuration)
     }
 
-    /// Runs `body` with a connection; after a failure the connection is made fit for the next call, or let go.
+    /// Runs `body` with a connection; after a failure, the connection is either reset for the next call or closed.
     func withConnection<Value: Sendable>(
         _ interrupt: Interrupt,
         timeout: Duration,
@@ -64,7 +66,7 @@ actor PostgresSession {
         }
     }
 
-    /// Everything that keeps rows out, or checkpoints; changes nothing.
+    /// Every problem that prevents rows or checkpoints from being stored; changes nothing.
     func problems(for catalog: EventCatalog, usesJournal: Bool, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(PostgresFailure) {
             let inspection = try inspect(for: catalog, interrupt)
@@ -82,7 +84,7 @@ actor PostgresSession {
         }
     }
 
-    /// Ends the session; a later call begins another.
+    /// Closes the connection; a later call opens another.
     func close() {
         connection = nil
     }
@@ -118,7 +120,7 @@ actor PostgresSession {
         case .refused, .duplicate, .superseded, .locked: rollBack(connection, limit)
         case _ where PostgresErrorClass.isOfTable(failure): rollBack(connection, limit)
         case .cancelled, .timeout:
-            // The server may still be waiting for a lock on our behalf.
+            // The server may still be waiting for a lock.
             connection.requestCancel()
             self.connection = nil
         case .unavailable, .notPrepared, .misconfigured, .invalidSettings:
@@ -137,12 +139,12 @@ actor PostgresSession {
 }
 
 extension Duration {
-    /// For a setting of the server's, which has no room for more than 24 days, and for which 0 is no limit.
+    /// The duration as a server setting, whose maximum is 24 days, and in which 0 would mean no limit.
     var milliseconds: Int32 { Int32(min(max(1, self / .milliseconds(1)), Double(Int32.max))) }
 }
 
 extension PostgresConnection {
-    /// Looks what there is in a schema.
+    /// Reads the tables, columns and privileges of a schema.
     func presentSchema(named name: String, _ limit: WaitLimit) throws(PostgresFailure) -> PresentSchema {
         PresentSchema(name: name, rows: try rows(of: PresentSchema.query, parameters: [name], limit))
     }

@@ -5,31 +5,32 @@ public import TrackerKit
 
 /// Loads events into PostgreSQL: a table for each event, a typed column for each property.
 ///
-/// All rows of a delivery go in by one transaction of binary COPY. An id that is there already is left alone, so that a
-/// repetition is harmless. A row that the server refuses is found and refused; the others go in. The tables are made by
-/// `PostgresMigrator`, which is what `sluice migrate` runs; `start` says what is missing.
+/// All rows of a delivery go in by one transaction of binary COPY. An id that is already in the table is skipped, so a
+/// retry is harmless. A row that the server rejects is isolated and refused; the others are loaded. `PostgresMigrator`,
+/// which `sluice migrate` runs, creates the tables; `start` reports what is missing.
 ///
-/// With a journal the same transaction stores how far the tracker has got in it, so that each row is sent once, also when
-/// the process is killed; only the rows of a delivery of which some were refused may come again.
+/// With a journal, the same transaction stores the tracker's checkpoint, so that each row is sent once even if the
+/// process is killed; only the rows of a delivery with refused events may be sent again.
 ///
-/// **One broken table** (missing, changed, locked, or without a privilege for the role) does not keep the rows of the
-/// others out: they are committed, and the events of that table have to be tried again, with its name in the reason.
+/// **One broken table** (missing, changed, locked, or without a privilege for the role) does not affect the other
+/// tables: their rows are committed, and the events of that table are retried, with its name in the reason.
 ///
-/// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, INSERT and SELECT (`id`) on the events'
-/// tables, and with a journal SELECT, INSERT and UPDATE on `_sluice_checkpoints`.
+/// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, INSERT and SELECT (`id`) on the
+/// events' tables, and with a journal SELECT, INSERT and UPDATE on `_sluice_checkpoints`.
 ///
-/// **Sessions.** A process that stores checkpoints ends the session that its predecessor left behind, and one that finds
-/// a checkpoint it does not know of stores nothing more until it is asked again. Behind a pooler that keeps one session
-/// for a connection (PgBouncer: `pool_mode = session`) no session is ended; one that does not is turned down by `start`.
+/// **Sessions.** A process that stores checkpoints terminates the session that its predecessor left behind. A process
+/// that finds an unknown checkpoint stores nothing more until its checkpoint is requested again. Behind a pooler in
+/// session mode (PgBouncer: `pool_mode = session`) no session is terminated; `start` rejects a pooler in any other
+/// mode.
 public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     private let configuration: PostgresConfiguration
     private let session: SessionOnDemand<PostgresSession>
     private let logger: Logger
 
-    /// The name by which the plan's events name it: that of the configuration.
+    /// The name that refers to the tracker in the plan: the configuration's.
     public var name: String { configuration.name }
 
-    /// Makes a tracker; it connects when it starts.
+    /// Creates a tracker; it connects when it starts.
     public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
@@ -38,8 +39,8 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
 
     /// Parses the connection string.
     ///
-    /// - Throws: `invalidSettings` where libpq cannot read it, or one of its values is out of range. The sentence never
-    ///   repeats the string, which can hold a password.
+    /// - Throws: `invalidSettings` if libpq cannot parse it, or if one of its values is out of range. The message never
+    ///   contains the string, which can include a password.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
         do throws(PostgresFailure) {
             _ = try ConnectionSettings(configuration.connection)
@@ -48,17 +49,16 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         }
     }
 
-    /// Connects, and checks that the tables and columns are there that the catalog's events need, and that the role has the
-    /// privileges for them.
+    /// Connects, and checks that the tables and columns are there that the catalog's events need, and that the role has
+    /// the privileges for them.
     ///
-    /// A single table that accepts no rows is logged, and its events are tried again with each delivery.
+    /// A single table that accepts no rows is logged, and its events are retried with each delivery; with
+    /// `requiresEveryTable` it is an error.
     ///
-    /// With `requiresEveryTable` it is an error.
-    ///
-    /// - Throws: `notPrepared` where every table lacks something, naming `sluice migrate`; `misconfigured` where the server
-    ///   does not let the role in, where the role lacks a privilege that every table needs, and behind a pooler that does
-    ///   not keep sessions; `unavailable` or `timeout`, both retryable, where the server cannot be reached, or the system
-    ///   refuses a thread.
+    /// - Throws: `notPrepared` where every table lacks something, naming `sluice migrate`; `misconfigured` where the
+    ///   server does not let the role in, where the role lacks a privilege that every table needs, and behind a
+    ///   pooler that does not keep sessions; `unavailable` or `timeout`, both retryable, where the server cannot be
+    ///   reached, or the system refuses a thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
         let interrupt = Interrupt()
@@ -72,14 +72,14 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         if configuration.requiresEveryTable, let reason = inspection.reasonAgainstSome { throw reason }
         for problem in inspection.brokenTables {
             logger.warning(
-                "A table accepts no rows; its events have to wait, and the others are delivered.",
+                "A table accepts no rows; its events will be retried, and all others are delivered.",
                 metadata: ["tracker": "\(name)", "error": "\(problem)"]
             )
         }
         logger.debug("PostgreSQL takes the plan's events", metadata: ["schema": "\(configuration.schema)"])
     }
 
-    /// Compares the database with what the catalog's events need; reads only.
+    /// Compares the database with what the catalog's events need, without changing anything.
     public func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError] {
         let session: PostgresSession
         do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
@@ -91,9 +91,9 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         }
     }
 
-    /// How far it has got in a journal, as the database has it.
+    /// Returns the checkpoint for a journal that is stored in the database.
     ///
-    /// Ends the session that an earlier process left, and waits until nothing of it is under way.
+    /// Terminates the session that an earlier process left behind, and waits for its last transaction to end.
     ///
     /// - Throws: `notPrepared` where the table for it, or a column of that, is missing, naming `sluice migrate`;
     ///   `misconfigured` where the role lacks a privilege on it; else as `start`.
@@ -108,7 +108,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         return try result.get()
     }
 
-    /// Loads the events in one transaction, duplicates left out.
+    /// Loads the events in one transaction and skips duplicates.
     public func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
         let session: PostgresSession
         do throws(TrackerError) { session = try self.session.get() } catch { return .retry(error) }
@@ -123,6 +123,24 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// Closes the connection.
     public func stop() async {
         await session.ifMade?.close()
+    }
+}
+
+extension Tracker where Self == PostgresTracker {
+    /// A tracker that loads events into the tables that `sluice migrate` makes.
+    ///
+    /// - Parameters:
+    ///   - connection: A libpq URI (`postgres://…`) or keywords (`host=… dbname=…`).
+    ///   - name: The name that refers to the tracker in the plan. Default: `postgres`.
+    ///   - schema: The schema of the tables. Default: `analytics`.
+    ///   - logger: The logger.
+    public static func postgres(
+        _ connection: String,
+        name: String = PostgresConfiguration.defaultName,
+        schema: String = PostgresConfiguration.defaultSchema,
+        logger: Logger = Logger(label: "sluice")
+    ) -> PostgresTracker {
+        PostgresTracker(PostgresConfiguration(connection: connection, name: name, schema: schema), logger: logger)
     }
 }
 

@@ -1,2 +1,2 @@
-// C++ only: this module carries the library's compiler and linker flags to the C face beside it.
+// C++ only: on macOS this module brings the search paths that pkg-config knows to the C interface beside it.
 #pragma once

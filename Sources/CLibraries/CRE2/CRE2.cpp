@@ -1,5 +1,8 @@
 #include "CRE2.h"
 
+#if !__has_include(<re2/re2.h>)
+#error "RE2 is not installed: run `apt-get install libre2-dev` (Debian, Ubuntu) or `brew install re2` (macOS)."
+#endif
 #include <re2/re2.h>
 
 #include <algorithm>

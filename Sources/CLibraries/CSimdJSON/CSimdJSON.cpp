@@ -1,8 +1,12 @@
 #include "CSimdJSON.h"
 
+#if !__has_include(<simdjson.h>)
+#error "simdjson is not installed: run `apt-get install libsimdjson-dev` (Debian, Ubuntu) or `brew install simdjson` (macOS)."
+#endif
+#include <simdjson.h>
+
 #include <cstring>
 #include <new>
-#include <simdjson.h>
 
 struct csimdjson_parser {
     simdjson::dom::parser parser;

@@ -1,17 +1,21 @@
 import CLibRDKafka
 import EventModel
 
-/// The header lists of messages, made once and used again.
+/// The header lists of messages, created once and reused.
 ///
-/// A list of six headers costs librdkafka eight allocations, and as many to free it: as much as all else that it does
-/// with a message. So a list is taken back from the message whose report is in, and the two values that differ from
-/// message to message are overwritten in it. They must then have the same length, so lists lie on shelves, one for each
-/// event and length of time text; the id always has the same. The values lie in memory of the list's own, and nobody
-/// but us has the list.
+/// A list of six headers costs librdkafka eight allocations, and as many to free them: 0.25 µs for each message,
+/// measured with librdkafka 2.0.2, where the whole delivery takes about 2 µs. Removing and adding only the two headers
+/// that differ from message to message (`ce_id` and `ce_time`) costs 0.13 µs; overwriting their values in place costs
+/// 0.004 µs.
 ///
-/// The slots stand in plain memory: as arrays of a class they cost a check of exclusive access at every message.
-final class HeaderPool {
-    /// How many lists are kept at most, about 700 bytes each.
+/// So the pool detaches the list from each message that was reported, and overwrites the two values in it for the next
+/// one. The length of a value cannot change, so the pool keeps a shelf of lists for each event and each length of the
+/// time's text; the id's length is always the same. librdkafka passes values as `const` pointers; `canOverwriteValues`
+/// says why writing through them is safe, and checks it.
+///
+/// The slots are in plain memory: as arrays of a class they cost a check of exclusive access for every message.
+package final class HeaderPool {
+    /// The maximum number of lists that are kept; each takes about 700 bytes.
     private static let capacity = 20_000
     private static let idPosition = 1
     private static let timePosition = 4
@@ -19,13 +23,13 @@ final class HeaderPool {
     /// Ends a shelf.
     private static let noSlot: Int32 = -1
 
-    /// A list that is kept, and where in it the two values stand that are overwritten.
+    /// A list that is kept, and the addresses of the two values that are overwritten.
     private struct Slot {
         let list: OpaquePointer
         let id: UnsafeMutableRawPointer
         let time: UnsafeMutableRawPointer
         let shelf: Int32
-        /// The slot that lies under it on its shelf.
+        /// The slot below it on its shelf.
         var below: Int32
     }
 
@@ -33,28 +37,60 @@ final class HeaderPool {
     private var types: [[UInt8]] = []
     private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: HeaderPool.capacity)
     private var slotCount = 0
-    /// The slot on top of each shelf; those on a shelf have lists that no message has.
+    /// The top slot of each shelf, whose lists belong to no message.
     private var shelves = UnsafeMutableBufferPointer<Int32>(start: nil, count: 0)
+    private let reusesLists = HeaderPool.canOverwriteValues()
 
     init(source: String) {
         self.source = Array(source.utf8)
     }
 
-    /// Gives everything back, and is of no use after it; lists that messages have are theirs.
-    func close() {
-        forgetLists()
+    /// Frees the lists on the shelves; the others belong to librdkafka's messages.
+    deinit {
+        destroyLists()
         slots.deallocate()
     }
 
-    /// Forgets all lists, and makes those to come for other events.
+    /// Whether each header list has a copy of its values in memory that nothing else refers to.
+    ///
+    /// The API does not promise it. In librdkafka 2.0.2 (`src/rdkafka_header.c`) `rd_kafka_header_add` copies the name
+    /// and the value into one block of `malloc`ed memory for each header. The list caches the serialized size, which
+    /// depends only on the lengths, and the bytes are read when a request is written, before the message is reported. A
+    /// version that shared the values between lists, or with the caller, would fail this check; then every message gets
+    /// a new list.
+    package static func canOverwriteValues() -> Bool {
+        guard let first = rd_kafka_headers_new(1), let second = rd_kafka_headers_new(1) else { return false }
+        defer {
+            rd_kafka_headers_destroy(first)
+            rd_kafka_headers_destroy(second)
+        }
+        let before = [UInt8]("before".utf8)
+        let after = [UInt8]("behind".utf8)
+        return before.withUnsafeBytes { source in
+            for list in [first, second] {
+                rd_kafka_header_add(list, "name", -1, source.baseAddress, source.count)
+            }
+            guard
+                let value = Self.value(at: 0, of: first, length: source.count),
+                let other = Self.value(at: 0, of: second, length: source.count),
+                value != other, UnsafeRawPointer(value) != source.baseAddress
+            else { return false }
+            after.withUnsafeBytes { $0.copyBytes(to: value) }
+            guard let reread = Self.value(at: 0, of: first, length: after.count) else { return false }
+            return UnsafeRawBufferPointer(start: reread, count: after.count).elementsEqual(after)
+                && UnsafeRawBufferPointer(start: other, count: before.count).elementsEqual(before)
+        }
+    }
+
+    /// Sets the event names that the headers `ce_type` of the following messages get, and drops all lists.
     func setTypes(_ types: [String]) {
-        forgetLists()
+        destroyLists()
         self.types = types.map { Array($0.utf8) }
         shelves = .allocate(capacity: types.count * Self.timeLengths)
         shelves.initialize(repeating: Self.noSlot)
     }
 
-    private func forgetLists() {
+    private func destroyLists() {
         for top in shelves {
             var number = top
             while number != Self.noSlot {
@@ -68,10 +104,10 @@ final class HeaderPool {
         slotCount = 0
     }
 
-    /// How many lengths a time's text can have.
+    /// The number of lengths that a time's text can have.
     private static let timeLengths = Timestamp.maximumTextLength + 1
 
-    /// The shelf whose lists fit a record; `nil` where none would.
+    /// The shelf whose lists fit a record; `nil` if lists for this record are not kept.
     @inline(__always)
     private func shelf(for record: KafkaRecord) -> Int? {
         let timeLength = record.line.time.count
@@ -79,8 +115,9 @@ final class HeaderPool {
         return record.definition * Self.timeLengths + timeLength
     }
 
-    /// A list for a record, which goes to librdkafka with the message or comes back by `give`; and its slot, negative
-    /// where it is not kept.
+    /// Returns a list for a record, and its slot, which is negative if the list is not kept.
+    ///
+    /// The caller passes the list to librdkafka with the message, or returns it with `give(back:slot:)`.
     @inline(__always)
     func take(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
         guard let shelf = shelf(for: record), shelf < shelves.count, shelves[shelf] != Self.noSlot else {
@@ -89,26 +126,27 @@ final class HeaderPool {
         let number = shelves[shelf]
         let slot = slots[Int(number)]
         shelves[shelf] = slot.below
-        // The next message will most likely want the slot below, which has been out of the cache for a while.
+        // The next message most likely needs the slot below, which has dropped out of the cache.
         if slot.below != Self.noSlot { csluice_prefetch(slots + Int(slot.below)) }
-        // The bytes are as many as there were, which is what the shelf stands for.
+        // All lists of a shelf have values of the same lengths.
         record.line.rawText(of: record.line.id).copyBytes(to: slot.id)
         record.line.rawText(of: record.line.time).copyBytes(to: slot.time)
         return (slot.list, number)
     }
 
-    /// Takes a list back that no message has.
+    /// Returns a list to its shelf that belongs to no message.
     @inline(__always)
     func give(back list: OpaquePointer?, slot number: Int32) {
         guard let list else { return }
         guard number >= 0 else { return rd_kafka_headers_destroy(list) }
-        assert(number < slotCount, "a list from before the types were set")
+        assert(number < slotCount, "a list that was created before the types were set")
         let shelf = Int(slots[Int(number)].shelf)
         slots[Int(number)].below = shelves[shelf]
         shelves[shelf] = number
     }
 
-    /// Takes the list back from a message whose report is in; one that is not kept is destroyed with its message.
+    /// Detaches the list from a reported message and keeps it; librdkafka destroys a list without a slot with its
+    /// message.
     @inline(__always)
     func takeBack(from message: UnsafePointer<rd_kafka_message_t>, slot: Int32) {
         guard slot >= 0 else { return }
@@ -117,11 +155,11 @@ final class HeaderPool {
         if code == RD_KAFKA_RESP_ERR_NO_ERROR { give(back: list, slot: slot) }
     }
 
-    /// Makes a list, and a slot for it where there is room.
+    /// Creates a list, and a slot for it if there is room.
     private func add(for record: KafkaRecord) -> (list: OpaquePointer?, slot: Int32) {
         guard let list = make(for: record) else { return (nil, -1) }
         guard
-            slotCount < Self.capacity, let shelf = shelf(for: record), shelf < shelves.count,
+            reusesLists, slotCount < Self.capacity, let shelf = shelf(for: record), shelf < shelves.count,
             let id = Self.value(at: Self.idPosition, of: list, length: record.line.id.count),
             let time = Self.value(at: Self.timePosition, of: list, length: record.line.time.count)
         else { return (list, -1) }
@@ -132,7 +170,7 @@ final class HeaderPool {
         return (list, Int32(truncatingIfNeeded: number))
     }
 
-    /// Where librdkafka keeps a header's value, if it has this length.
+    /// The address of a header's value in librdkafka's memory; `nil` if the value has another length.
     private static func value(at position: Int, of list: OpaquePointer, length: Int) -> UnsafeMutableRawPointer? {
         var name: UnsafePointer<CChar>?
         var value: UnsafeRawPointer?

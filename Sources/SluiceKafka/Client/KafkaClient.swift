@@ -9,8 +9,8 @@ struct KafkaClient {
 
     /// Makes a client, which takes the configuration; an error destroys it.
     ///
-    /// - Throws: `misconfigured` in librdkafka's words, also for a file that it cannot read; `unavailable`, retryable, where the
-    ///   system refuses it threads.
+    /// - Throws: `misconfigured` in librdkafka's words, also for a file that it cannot read; `unavailable`,
+    ///   retryable, where the system refuses it threads.
     init(_ type: rd_kafka_type_t, _ configuration: OpaquePointer) throws(TrackerError) {
         var reason = [CChar](repeating: 0, count: 512)
         if let handle = rd_kafka_new(type, configuration, &reason, reason.count) {

@@ -25,8 +25,8 @@ final class KafkaProducer {
 
     /// Makes a producer; it connects when it needs to.
     ///
-    /// - Throws: What `KafkaClient` does; `invalidSettings` in librdkafka's words for a wrong name or value; `unavailable`,
-    ///   retryable, where the system refuses it memory.
+    /// - Throws: What `KafkaClient` does; `invalidSettings` in librdkafka's words for a wrong name or value;
+    ///   `unavailable`, retryable, where the system refuses it memory.
     init(_ settings: ProducerSettings, source: String, logger: Logger) throws(TrackerError) {
         let configuration = try settings.makeConfiguration()
         log = KafkaLog(logger: logger)
@@ -55,9 +55,6 @@ final class KafkaProducer {
     ///
     /// What is outstanding is forgotten, so wait for its reports before.
     func close() {
-        headers.close()
-        fields.close()
-        page.deallocate()
         for topic in topics.values { rd_kafka_topic_destroy(topic.handle) }
         topics = [:]
         rd_kafka_queue_destroy(reports)
@@ -163,4 +160,28 @@ final class KafkaProducer {
 /// A topic of a producer's, valid until the producer is closed.
 struct ProducerTopic {
     let handle: OpaquePointer
+}
+
+/// What comes back with a message's report: its position, and where its headers belong.
+struct ReportTicket {
+    let position: Int
+    /// The slot of the header pool; negative where the headers are not kept.
+    let slot: Int32
+
+    init(position: Int, slot: Int32) {
+        self.position = position
+        self.slot = slot
+    }
+
+    init(opaque: UnsafeMutableRawPointer?) {
+        let bits = UInt64(UInt(bitPattern: opaque))
+        position = Int(bits & 0xFFFF_FFFF)
+        slot = Int32(truncatingIfNeeded: bits >> 32)
+    }
+
+    /// The two as the pointer-sized value that librdkafka keeps with a message; it points nowhere.
+    var opaque: UnsafeMutableRawPointer? {
+        let bits = UInt64(UInt32(bitPattern: slot)) << 32 | UInt64(UInt32(truncatingIfNeeded: position))
+        return UnsafeMutableRawPointer(bitPattern: UInt(truncatingIfNeeded: bits))
+    }
 }

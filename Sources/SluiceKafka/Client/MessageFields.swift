@@ -1,8 +1,8 @@
 import CLibRDKafka
 import EventModel
 
-/// The arguments of `rd_kafka_produceva`, in memory that is filled anew for each message.
-struct MessageFields {
+/// The arguments of `rd_kafka_produceva`, in memory that is reused for each message.
+struct MessageFields: ~Copyable {
     private static let count = 6
     private let start: UnsafeMutablePointer<rd_kafka_vu_t>
 
@@ -17,11 +17,11 @@ struct MessageFields {
         start[5].vtype = RD_KAFKA_VTYPE_HEADERS
     }
 
-    func close() {
+    deinit {
         start.deallocate()
     }
 
-    /// Everything but the key.
+    /// Sets everything except the key.
     @inline(__always)
     func set(_ record: KafkaRecord, topic: ProducerTopic, headers: OpaquePointer?, _ ticket: ReportTicket) {
         start[0].u.rkt = topic.handle
@@ -32,7 +32,7 @@ struct MessageFields {
         start[5].u.headers = headers
     }
 
-    /// Hands the message over: librdkafka copies the key, takes the headers, and borrows the value.
+    /// Enqueues the message: librdkafka copies the key, takes ownership of the headers, and borrows the value.
     @inline(__always)
     func produce(with producer: OpaquePointer, key: UnsafeRawBufferPointer) -> OpaquePointer? {
         start[2].u.mem.ptr = UnsafeMutableRawPointer(mutating: key.baseAddress)

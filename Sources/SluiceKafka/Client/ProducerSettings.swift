@@ -87,8 +87,8 @@ struct ProducerSettings {
 
     /// Lets librdkafka look at all of it, by making a client that has no brokers to connect to, and needs no files.
     ///
-    /// Files are read only for TLS, and by a plugin as soon as it is named; what is wrong with them is an error of the start,
-    /// because they may come later than the program.
+    /// Files are read only for TLS, and by a plugin as soon as it is named; what is wrong with them is an error of the
+    /// start, because they may come later than the program.
     ///
     /// - Throws: `invalidSettings` in librdkafka's words.
     func check() throws(TrackerError) {

@@ -4,9 +4,9 @@ import TrackerKit
 
 /// A client that only asks which topics there are.
 ///
-/// It asks for the list of all of them, because to ask for one by its name creates it where brokers do that by themselves;
-/// and it is a consumer with `allow.auto.create.topics=false`, which a producer cannot be. It belongs to one thread and
-/// must be closed, as the producer.
+/// It asks for the list of all of them, because to ask for one by its name creates it where brokers do that by
+/// themselves; and it is a consumer with `allow.auto.create.topics=false`, which a producer cannot be. It belongs to
+/// one thread and must be closed, as the producer.
 struct TopicObserver: ~Copyable {
     private let client: KafkaClient
     private let log: KafkaLog

@@ -97,8 +97,8 @@ struct ConnectionSettings: Sendable {
 
     /// The same for the server's end of the connection, as statements of the session.
     ///
-    /// A backend that reads rows from a network that has gone silent is ended by nothing else: no timeout of a statement
-    /// or a transaction counts while it waits for `COPY` data. On a Unix socket they have no effect.
+    /// A backend that reads rows from a network that has gone silent is ended by nothing else: no timeout of a
+    /// statement or a transaction counts while it waits for `COPY` data. On a Unix socket they have no effect.
     static let serverKeepalives = """
         SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
         SET tcp_user_timeout = 60000

@@ -6,8 +6,8 @@ extension PostgresConnection {
 
     /// Finds out whether a pooler is between us and the server, and whether it keeps one session for this connection.
     ///
-    /// A pooler tells its clients process numbers of its own. Staging tables and settings belong to a session, so one that
-    /// gives each transaction another session does not work. Such a pooler gives the session that is idle here to
+    /// A pooler tells its clients process numbers of its own. Staging tables and settings belong to a session, so one
+    /// that gives each transaction another session does not work. Such a pooler gives the session that is idle here to
     /// a second connection, or another one to this connection while the second has a transaction open.
     ///
     /// Called before anything is set in the session, which a pooler would leave to its other clients.

@@ -67,8 +67,8 @@ public struct MigrationScript: Sendable, Hashable {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// An error ends the script, as it ends a migration; and a backslash means itself in what follows, as the migrator's
-    /// sessions have it.
+    /// An error ends the script, as it ends a migration; and a backslash means itself in what follows, as the
+    /// migrator's sessions have it.
     private var opening: String {
         """
         \\set ON_ERROR_STOP on

@@ -19,8 +19,8 @@ public struct PostgresMigrator: Sendable {
     ///
     /// Each migration, and each table, is a transaction of its own.
     ///
-    /// - Throws: `failed` where a migration was edited or does not run, and where a column has another type than the plan
-    ///   wants: then no table is changed. `unavailable` where the system refuses a thread.
+    /// - Throws: `failed` where a migration was edited or does not run, and where a column has another type than the
+    ///   plan wants: then no table is changed. `unavailable` where the system refuses a thread.
     public func migrate(
         _ plan: TrackingPlan,
         applying migrations: [Migration]
@@ -74,4 +74,17 @@ extension PostgresSession {
             return .failure(TrackerError(error))
         }
     }
+}
+
+/// What a run of the migrator did.
+public struct MigrationReport: Sendable, Hashable {
+    /// The names of the migrations it applied.
+    public var migrations: [String] = []
+    /// The tables it made.
+    public var createdTables: [String] = []
+    /// The tables it gave more columns or other comments.
+    public var extendedTables: [String] = []
+
+    /// Whether there was nothing to do.
+    public var isEmpty: Bool { migrations.isEmpty && createdTables.isEmpty && extendedTables.isEmpty }
 }

@@ -8,9 +8,10 @@ enum ImportRule {
         "EventModel": [],
         "EventSchema": ["EventModel"],
         "PatternMatching": ["CRE2"],
+        "Hashing": ["CLibCrypto", "CryptoKit"],
         "PlanReading": ["EventModel", "EventSchema", "Foundation", "FoundationXML", "PatternMatching"],
         "PlanTools": [
-            "Crypto", "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "PatternMatching",
+            "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "Hashing", "PatternMatching",
             "PlanReading",
         ],
         "EventCodegen": ["EventSchema", "Foundation", "FoundationEssentials", "PlanReading"],
@@ -38,7 +39,7 @@ enum ImportRule {
         ],
         "SluiceMigrations": [],
         "SluicePostgres": [
-            "CLibPQ", "Crypto", "EventModel", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials",
+            "CLibPQ", "EventModel", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials", "Hashing",
             "Logging", "SluiceMigrations", "TrackerKit",
         ],
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],

@@ -36,7 +36,7 @@ struct ServeOutageTests {
         try stdout.fileHandleForReading.close()
         let line = try await RetailMonth.dayLines(1)[0]
         #expect(try await server.post(line).status == 200)
-        _ = try await server.process.errors.line(containing: "The output takes no lines")
+        _ = try await server.process.errors.line(containing: "Writing to the output failed")
         #expect(try await server.post(line).status == 200)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))

@@ -38,8 +38,9 @@ import TrackerKit
     )
     func passingError(error: rd_kafka_resp_err_t) async throws {
         let cluster = try MockKafkaCluster()
-        // These brokers, unlike Kafka's, do not look at sequence numbers: they take a second request after they have refused
-        // the first, and from that librdkafka concludes that they have the first too. So only one is on its way.
+        // These brokers, unlike Kafka's, do not look at sequence numbers: they take a second request after they have
+        // refused the first, and from that librdkafka concludes that they have the first too. So only one is on its
+        // way.
         try await cluster.withTracker(["retry.backoff.ms": "20", "max.in.flight": "1"]) { tracker in
             cluster.failProducing([error, error])
             #expect(await tracker.deliver(KafkaEvents.delivery(100)).isDelivered)

@@ -50,7 +50,13 @@ import TrackerKit
         #expect(try await cluster.messages(in: "events").map(\.key) == [key])
     }
 
-    @Test("headers that are used again say what their own event says")
+    /// Another version of librdkafka may fail this; the tracker then creates the headers of each message anew.
+    @Test("librdkafka gives each header list its own copy of the values, so that they can be overwritten")
+    func headerValuesAreCopied() {
+        #expect(HeaderPool.canOverwriteValues())
+    }
+
+    @Test("reused headers have the values of their own event")
     func headersUsedAgain() async throws {
         let cluster = try MockKafkaCluster()
         let deliveries = (0..<6).map { KafkaEvents.delivery(400, from: $0 * 400) }

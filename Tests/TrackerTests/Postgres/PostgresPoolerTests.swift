@@ -35,8 +35,8 @@ struct PostgresPoolerTests {
 
     /// Why a tracker does not start.
     ///
-    /// The tracker's second connection may find no answer in time where the machine is busy, which says nothing about the
-    /// pooler; then another one is started.
+    /// The tracker's second connection may find no answer in time where the machine is busy, which says nothing about
+    /// the pooler; then another one is started.
     private func startError(_ fixture: PostgresFixture, port: Int) async throws -> TrackerError {
         for _ in 0..<10 {
             let tracker = tracker(fixture, port: port)

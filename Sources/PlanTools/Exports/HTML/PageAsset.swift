@@ -1,4 +1,4 @@
-import Crypto
+import Hashing
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -18,6 +18,6 @@ struct PageAsset {
 
     private init(_ bytes: [UInt8]) {
         html = HTML(stringLiteral: String(decoding: bytes, as: UTF8.self))
-        digest = "sha256-" + Data(SHA256.hash(data: bytes)).base64EncodedString()
+        digest = "sha256-" + Data(SHA256Digest(of: bytes).bytes).base64EncodedString()
     }
 }

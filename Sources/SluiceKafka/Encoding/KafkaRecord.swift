@@ -7,8 +7,8 @@ import EventModel
 ///   events stay in order.
 /// - The headers are those of CloudEvents 1.0, Kafka binding, binary mode: `ce_specversion`, `ce_id`, `ce_source`,
 ///   `ce_type` (the event's name), `ce_time` (when it happened) and `content-type`.
-/// - The message's own timestamp is the moment of writing, because Kafka's retention goes by it: a replay of last year's
-///   events would be deleted at once.
+/// - The message's own timestamp is the moment of writing, because Kafka's retention goes by it: a replay of last
+///   year's events would be deleted at once.
 struct KafkaRecord {
     let line: CanonicalLine
     /// Which of the catalog's definitions the event follows.

@@ -1,10 +1,11 @@
 import TrackerKit
 
 extension PostgresSession {
-    /// How long the search for refused rows may take before what is loaded is kept and the rest comes again.
+    /// The time limit of the search for rejected rows, after which the loaded rows are committed and the rest is
+    /// retried.
     private static let isolationTime = Duration.seconds(5)
 
-    /// Loads a delivery and says what became of it.
+    /// Loads a delivery and returns its outcome.
     func load(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
         if delivery.count == 0 { return .delivered }
         do throws(TrackerError) {
@@ -45,10 +46,10 @@ extension PostgresSession {
         )
     }
 
-    /// Loads all rows but those that the server refuses, and those of tables that take none.
+    /// Loads all rows except those that the server rejects and those of tables that accept none.
     private func isolate(_ rows: DeliveryRows, _ interrupt: Interrupt) -> DeliveryOutcome {
         let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
-        // Together the waits for locked tables must leave time for the others.
+        // The waits for locked tables together must leave time for the other tables.
         let lockTimeout = min(lockTimeout, configuration.deliveryTimeout / (2 * max(1, rows.groups.count)))
         do {
             let report = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
@@ -121,7 +122,7 @@ extension PostgresSession {
 }
 
 extension TrackerError {
-    /// Many rows were refused, and finding them takes another delivery.
+    /// Many rows were rejected, and finding them takes another delivery.
     static let isolationUnfinished = TrackerError(
         code: .timeout,
         message: "PostgreSQL refuses many rows, and there was not enough time to find them all.",

@@ -1,14 +1,14 @@
 import EventModel
 import JSONTape
 
-/// Reads canonical lines again, one at a time.
+/// Parses canonical lines, one at a time.
 final class TapeReader {
-    /// A value of the line that is being read; not to be kept.
+    /// A value of the line that is being read; valid only during the callback.
     struct Value {
         fileprivate let tape: JSONTape
         fileprivate let index: Int
 
-        /// The text of a string that needs no quotes to be told from what stands around it.
+        /// The text of a string that is unambiguous without quotes; `nil` for any other value.
         var plainText: [UInt8]? {
             guard tape.kind(at: index) == .string else { return nil }
             let text = tape.string(at: index)
@@ -25,7 +25,7 @@ final class TapeReader {
             return Array(builder.bytes)
         }
 
-        /// Walks the members of an object; does nothing for any other value.
+        /// Calls `body` for each member of an object; does nothing for any other value.
         func forEachMember(_ body: (String, Value) -> Void) {
             guard tape.kind(at: index) == .object else { return }
             let contents = tape.contents(of: index)
@@ -40,14 +40,14 @@ final class TapeReader {
     private var parser = JSONParser()
     private var padded: [UInt8] = []
 
-    /// Walks the members of the object that `line` is.
+    /// Calls `body` for each member of the object in `line`.
     func members(of line: UnsafeRawBufferPointer, _ body: (String, Value) -> Void) {
         padded.removeAll(keepingCapacity: true)
         padded.append(contentsOf: line)
         padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))
         padded.withUnsafeBytes { bytes in
             let text = UnsafeRawBufferPointer(rebasing: bytes.dropLast(JSONParser.padding))
-            // A line of a batch is JSON by its making.
+            // A batch contains only lines that were encoded as JSON.
             guard let tape = try? parser.parse(text) else { return }
             Value(tape: tape, index: tape.root).forEachMember(body)
         }

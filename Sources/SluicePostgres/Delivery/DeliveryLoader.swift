@@ -88,8 +88,8 @@ struct DeliveryLoader {
         return staged - (try connection.execute(target.insertFromStaging + after, limit))
     }
 
-    /// Begins the transaction; with a journal it waits for the lock, and looks whether the stored checkpoint is the one that
-    /// this session knows of.
+    /// Begins the transaction; with a journal it waits for the lock, and looks whether the stored checkpoint is the one
+    /// that this session knows of.
     func begin() throws(PostgresFailure) {
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
         guard let checkpointing else {

@@ -1,12 +1,12 @@
 import TrackerKit
 
 extension DeliveryLoader {
-    /// Finds the tables that accept no rows, and by halves the rows that the server refuses, and loads all the others, in one
-    /// transaction.
+    /// Finds the tables that accept no rows, and by halves the rows that the server refuses, and loads all the others,
+    /// in one transaction.
     ///
-    /// What is loaded when `deadline` passes is kept, so that every try gets further than the one before. Each table gets
-    /// one try of its own, however late it is: none waits for another one for ever. A lock is waited for no longer than
-    /// `lockTimeout`.
+    /// What is loaded when `deadline` passes is kept, so that every try gets further than the one before. Each table
+    /// gets one try of its own, however late it is: none waits for another one for ever. A lock is waited for no longer
+    /// than `lockTimeout`.
     func loadIsolating(
         until deadline: ContinuousClock.Instant,
         lockTimeout: Duration
@@ -74,7 +74,8 @@ extension DeliveryLoader {
         }
     }
 
-    /// Loads rows behind a savepoint; returns what the server has against them or their table, if it does not take them.
+    /// Loads rows behind a savepoint; returns what the server has against them or their table, if it does not take
+    /// them.
     private func attempt(
         _ part: ArraySlice<Int>,
         of group: DeliveryRows.Group,

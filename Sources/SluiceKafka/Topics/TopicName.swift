@@ -2,21 +2,21 @@ import EventSchema
 import EventValidation
 package import TrackerKit
 
-/// The setting that says which topic an event goes to.
+/// The setting `topic`, a pattern for the topics' names.
 package struct TopicName {
     static let placeholder = "{event}"
     static let maximumBytes = 249
 
     let pattern: String
 
-    /// Takes the setting; whether it makes valid names is checked with the events.
+    /// Creates it from the setting; the names are validated with the events.
     package init(pattern: String) {
         self.pattern = pattern
     }
 
     /// The topic of an event.
     ///
-    /// - Throws: `invalidSettings` where Kafka cannot have a topic of that name.
+    /// - Throws: `invalidSettings` if Kafka does not allow the name.
     package func topic(forEvent name: String) throws(TrackerError) -> String {
         let parts = pattern.split(separator: Self.placeholder, omittingEmptySubsequences: false)
         let topic = parts.joined(separator: Self.spelling(of: name))
@@ -33,9 +33,9 @@ package struct TopicName {
         return topic
     }
 
-    /// The names of the topics that the events of a tracker go to, each once, in order.
+    /// The topics of a tracker's events, sorted and without duplicates.
     ///
-    /// - Throws: `invalidSettings` where one is not a valid topic name.
+    /// - Throws: `invalidSettings` if Kafka does not allow one of the names.
     func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
         let tracker = tracker.lowercased()
         var found: Set<String> = []
@@ -45,7 +45,7 @@ package struct TopicName {
         return found.sorted()
     }
 
-    /// The event's name in snake case, other letters than those of ASCII by their code points.
+    /// The event's name in snake case, with non-ASCII characters replaced by their code points.
     private static func spelling(of name: String) -> String {
         var result = ""
         for scalar in SQLName.snakeCase(name).unicodeScalars {

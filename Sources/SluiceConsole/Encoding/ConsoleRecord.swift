@@ -3,7 +3,7 @@ import EventValidation
 import JSONTape
 import TrackerKit
 
-/// The lines of a delivery, and where each ends.
+/// The lines of a delivery, and the offset of the end of each.
 struct LineBuffer {
     private(set) var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -16,7 +16,7 @@ struct LineBuffer {
 
     mutating func append(_ event: TrackedEvent, format: ConsoleConfiguration.Format) {
         let line = event.batch.line(at: event.index)
-        switch format {
+        switch format.kind {
         case .json: TerminalEscapes.append(line, to: &bytes)
         case .pretty: record.appendPretty(line, name: event.name, time: event.time, to: &bytes)
         }
@@ -24,7 +24,7 @@ struct LineBuffer {
         ends.append(bytes.count)
     }
 
-    /// How many lines are whole within the first `count` bytes.
+    /// The number of lines that are complete within the first `count` bytes.
     func countOfLines(endingBy count: Int) -> Int {
         ends.firstIndex { $0 > count } ?? ends.count
     }
@@ -34,7 +34,7 @@ struct LineBuffer {
 struct ConsoleRecord {
     private let parser = TapeReader()
 
-    /// Appends `time name who key=value …`; a text with spaces or signs stands in quotes.
+    /// Appends `time name user key=value …`; a string with spaces or special characters is quoted.
     mutating func appendPretty(
         _ line: UnsafeRawBufferPointer,
         name: String,

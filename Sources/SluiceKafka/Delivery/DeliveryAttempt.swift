@@ -3,36 +3,36 @@ import EventModel
 import EventValidation
 import TrackerKit
 
-/// One pass of messages through librdkafka: all are handed over, and then all reports are waited for.
+/// One pass of messages through librdkafka: enqueues all, then waits for all delivery reports.
 ///
-/// It does not end before librdkafka is done with every message, also when it was interrupted, because the messages
-/// point into the batches.
+/// Even when interrupted, it does not return before librdkafka has reported every message, because the messages point
+/// into the batches.
 struct DeliveryAttempt {
     /// An event that was not delivered, and why.
     struct Failure {
         let position: Int
         let code: rd_kafka_resp_err_t
-        /// Whether a broker said so, of a whole request, rather than librdkafka of this very message.
+        /// Whether a broker reported the error, for a whole request, and not librdkafka for this message alone.
         let isShared: Bool
     }
 
-    /// How many messages librdkafka has at most while the brokers keep up: more do not stay in the processor's cache, and
-    /// then each costs half as much again.
+    /// The maximum number of messages in flight while the brokers keep up: more would not stay in the processor's
+    /// cache, and each would cost half as much again.
     private static let smallestWindowInMessages = 1400
-    /// How many milliseconds a full window waits for a report before it doubles, because brokers are far away.
+    /// How many milliseconds a full window waits for a report before it doubles, for brokers with a high latency.
     private static let patience: Int32 = 2
-    /// After how many messages reports are looked for.
+    /// How many messages are enqueued between two polls for reports.
     private static let stride = 64
-    /// How many milliseconds an interruption is not seen at most, while nothing happens.
+    /// The maximum delay, in milliseconds, until an interrupt is noticed while nothing happens.
     private static let wait: Int32 = 50
 
     private let producer: KafkaProducer
     private let interrupt: Interrupt
     private var windowInMessages = Self.smallestWindowInMessages
 
-    /// What was not delivered, in no order.
+    /// The events that were not delivered, in no particular order.
     private(set) var failures: [Failure] = []
-    /// From which position on nothing was handed over, and why.
+    /// The position from which on nothing was enqueued, and why.
     private(set) var rest: (start: Int, failure: KafkaFailure)?
 
     init(_ producer: KafkaProducer, _ interrupt: Interrupt) {
@@ -40,7 +40,7 @@ struct DeliveryAttempt {
         self.interrupt = interrupt
     }
 
-    /// Runs the attempt; `routes` knows the topics.
+    /// Runs the attempt.
     mutating func run(_ delivery: Delivery, _ routes: EventRoutes) {
         withExtendedLifetime(delivery) {
             var position = 0
@@ -94,7 +94,7 @@ struct DeliveryAttempt {
         }
     }
 
-    /// Notes why a message was not handed over: what is only its own matter, or that of its topic, stops no other.
+    /// Records why a message was not enqueued: an error of the message or of its topic does not stop the others.
     private mutating func take(_ failure: KafkaFailure, at position: Int) {
         if KafkaErrorClass(failure.code) == .refused || KafkaErrorClass.isOfTopic(failure.code) {
             failures.append(.init(position: position, code: failure.code, isShared: false))
@@ -103,7 +103,7 @@ struct DeliveryAttempt {
         }
     }
 
-    /// Serves the reports that are in, and waits while the window is full; false when it was interrupted.
+    /// Handles pending reports, and waits while the window is full; returns `false` after an interrupt.
     private mutating func hasRoom() -> Bool {
         while serve(within: 0) {}
         while producer.outstanding >= windowInMessages, !interrupt.isRaised {
@@ -118,7 +118,7 @@ struct DeliveryAttempt {
 
     private mutating func waitForReports() {
         while producer.outstanding > 0 {
-            // More than once: a message on its way to a partition's queue is in none of those that are purged.
+            // Repeatedly, because a purge misses a message that is on its way to a partition's queue.
             if interrupt.isRaised { producer.purge() }
             serve(within: Self.wait)
         }

@@ -2,7 +2,7 @@ import EventSchema
 import EventValidation
 import TrackerKit
 
-/// Which topic each event of a catalog goes to, as one producer knows it.
+/// The topics of a catalog's events, as handles of one producer.
 final class EventRoutes {
     private let producer: KafkaProducer
     let names: TopicName
@@ -14,17 +14,17 @@ final class EventRoutes {
         names = TopicName(pattern: topic)
     }
 
-    /// Whether the routes are those of this catalog.
+    /// Whether the routes belong to this catalog.
     func know(_ catalog: EventCatalog) -> Bool { catalog === self.catalog }
 
-    /// Takes another catalog; no message may be outstanding.
+    /// Switches to another catalog; no message may be in flight.
     func learn(_ catalog: EventCatalog) {
         self.catalog = catalog
         topics = Array(repeating: nil, count: catalog.definitions.count)
         producer.setTypes(catalog.definitions.map(\.name))
     }
 
-    /// The topic of an event; made known to librdkafka when it is first asked for.
+    /// The topic of an event; its handle is created on first use.
     @inline(__always)
     func topic(of definition: Int) throws(KafkaFailure) -> ProducerTopic {
         if let topic = topics[definition] { return topic }

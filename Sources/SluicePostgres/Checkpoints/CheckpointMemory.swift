@@ -1,22 +1,22 @@
 package import EventModel
 package import TrackerKit
 
-/// What a session knows to be stored for each journal, so that a checkpoint replaces only that.
+/// The checkpoints that a session knows to be stored, so that a new one replaces only the one that it knows.
 package struct CheckpointMemory: Sendable {
-    /// How what is stored compares with what is known.
+    /// How the stored checkpoint compares with the known one.
     package enum Finding: Sendable, Hashable {
-        /// It is what is known.
+        /// They are equal.
         case unchanged
-        /// It is what was sent last: the answer to its commit was lost.
+        /// The stored one is the one sent last: the response to its commit was lost.
         case committed
-        /// Somebody else stored it.
+        /// Another process stored it.
         case superseded
     }
 
     private enum Entry {
-        /// The number that is stored, if any; and one that was sent and may be stored.
+        /// The stored number, if any, and one that was sent and may have been stored.
         case known(UInt64?, sent: UInt64?)
-        /// Somebody else has stored a number; nothing is stored before the session is asked again.
+        /// Another process stored a number; this session stores nothing until its checkpoint is requested again.
         case superseded
     }
 
@@ -24,22 +24,23 @@ package struct CheckpointMemory: Sendable {
 
     package init() {}
 
-    /// What is known to be stored; `nil` where nothing may be stored, because nobody asked, or somebody else has stored.
+    /// The known checkpoint; `nil` if this session may store none, because none was requested or another process stored
+    /// one.
     package func known(of journal: JournalID) -> UInt64?? {
         if case .known(let number, _) = entries[journal] { .some(number) } else { nil }
     }
 
-    /// Whether somebody else has stored a number since the session was asked.
+    /// Whether another process stored a number since the checkpoint was requested.
     package func isSuperseded(in journal: JournalID) -> Bool {
         if case .superseded = entries[journal] { true } else { false }
     }
 
-    /// The session was asked what is stored, and this is the answer.
+    /// Records the answer to a request for the checkpoint.
     package mutating func asked(about journal: JournalID, answer: UInt64?) {
         entries[journal] = .known(answer, sent: nil)
     }
 
-    /// A new connection found this to be stored.
+    /// Compares what a new connection found with what is known.
     package mutating func found(_ number: UInt64?, in journal: JournalID) -> Finding {
         guard case .known(let known, let sent) = entries[journal] else { return .superseded }
         if number == known {
@@ -54,19 +55,19 @@ package struct CheckpointMemory: Sendable {
         return .committed
     }
 
-    /// A transaction that stores this begins.
+    /// Records that a transaction begins that stores the checkpoint.
     package mutating func sends(_ checkpoint: Checkpoint) {
         guard case .known(let known, _) = entries[checkpoint.journal] else { return }
         entries[checkpoint.journal] = .known(known, sent: checkpoint.nextSequence)
     }
 
-    /// The transaction has ended, and is known to have stored it or not.
+    /// Records that the transaction ended, and whether it stored the checkpoint.
     package mutating func ended(_ checkpoint: Checkpoint, isStored: Bool) {
         guard case .known(let known, _) = entries[checkpoint.journal] else { return }
         entries[checkpoint.journal] = .known(isStored ? checkpoint.nextSequence : known, sent: nil)
     }
 
-    /// A transaction found another number than the known one.
+    /// Records that a transaction found a number other than the known one.
     package mutating func supersede(in journal: JournalID) {
         entries[journal] = .superseded
     }

@@ -24,8 +24,8 @@ struct CheckpointTable: Sendable {
         SQLText.identifier(schema) + "." + SQLText.identifier(Self.name)
     }
 
-    /// What a transaction of rows does at its beginning: waits until no other transaction of the same tracker and journal
-    /// goes on, and reads what is stored; the row stays as it is until the transaction ends.
+    /// What a transaction of rows does at its beginning: waits until no other transaction of the same tracker and
+    /// journal goes on, and reads what is stored; the row stays as it is until the transaction ends.
     func lockAndRead(for journal: JournalID) -> String {
         "\(lock(for: journal)); SELECT next_sequence FROM \(sqlName) WHERE \(isRow(of: journal)) FOR UPDATE"
     }
@@ -42,9 +42,9 @@ struct CheckpointTable: Sendable {
 
     /// Ends the session that an earlier process, or an earlier connection of this one, left behind with the lock.
     ///
-    /// It may be reading rows from a network that has gone silent, and then nothing else ends it soon. It is ended only if
-    /// it has our role and our application's name, and began when the recorded session did: a process number may have
-    /// gone to somebody else's.
+    /// It may be reading rows from a network that has gone silent, and then nothing else ends it soon. It is ended only
+    /// if it has our role and our application's name, and began when the recorded session did: a process number may
+    /// have gone to somebody else's.
     func endPredecessor(for journal: JournalID) -> String {
         """
         SELECT pg_catalog.pg_terminate_backend(l.pid)
@@ -59,8 +59,8 @@ struct CheckpointTable: Sendable {
         """
     }
 
-    /// Waits for the end of a transaction that an earlier session began, and records this one as the latest; gives a row
-    /// with the number that is stored, or NULL.
+    /// Waits for the end of a transaction that an earlier session began, and records this one as the latest; gives a
+    /// row with the number that is stored, or NULL.
     ///
     /// Behind a pooler no session is recorded: it may be another client's by the time it would be ended.
     func claim(for journal: JournalID, isPooled: Bool) -> String {

@@ -1,18 +1,18 @@
 import TrackerKit
 
-/// Waits until the brokers answer for topics, as long as the tracker's start may take.
+/// Waits until the brokers answer for all topics, up to the timeout of the tracker's start.
 struct TopicCheck {
-    /// How long a topic may take to appear that the brokers make by themselves.
+    /// The timeout for a topic that the brokers create automatically.
     private static let creationTimeout: Duration = .seconds(3)
 
     private let interrupt: Interrupt
     private let timeout: Duration
     private let start = ContinuousClock.now
-    /// Asks for a topic, or without a name whether a broker answers, for so many milliseconds.
+    /// Asks for a topic, or without a name whether any broker answers; the number is the timeout in milliseconds.
     private let ask: (String?, Int32) throws(KafkaFailure) -> Void
-    /// Waits a little before the next question.
+    /// Waits before the next request.
     private let pause: () -> Void
-    /// Whether topics may appear while they are waited for, because the question makes them.
+    /// Whether a request can create a topic, so that waiting for it makes sense.
     private let waitsForCreation: Bool
 
     init(
@@ -29,12 +29,13 @@ struct TopicCheck {
         self.ask = ask
     }
 
-    /// Asks for all topics, or for any broker where there are none; returns what is wrong with each that takes nothing.
+    /// Asks for all topics, or for any broker if there are none; returns an error for each topic that accepts no
+    /// messages.
     ///
-    /// - Throws: the last failure, where no broker answers within the time.
+    /// - Throws: The last failure, if no broker answers in time.
     func run(_ names: [String]) throws(KafkaFailure) -> [TrackerError] {
         var broken: [TrackerError] = []
-        // While one topic appears, so do the others.
+        // All topics are created at the same time.
         let limit = waitsForCreation ? min(timeout, Self.creationTimeout) : .zero
         for name in names.isEmpty ? [nil] : names.map(Optional.init) {
             if let failure = try answer(for: name, until: start + limit) {
@@ -44,9 +45,9 @@ struct TopicCheck {
         return broken
     }
 
-    /// Asks until the brokers have answered; returns what they have against the topic.
+    /// Asks until the brokers have answered; returns the error of the topic, if any.
     private func answer(for name: String?, until limit: ContinuousClock.Instant) throws(KafkaFailure) -> KafkaFailure? {
-        // Short at first, so that an interruption is seen; longer for brokers that are slow to answer.
+        // Short at first, so that an interrupt is noticed; longer for slow brokers.
         var patience: Duration = .milliseconds(200)
         while true {
             let failure: KafkaFailure
@@ -72,9 +73,9 @@ struct TopicCheck {
 }
 
 extension TrackerError {
-    /// Why the brokers of these addresses gave no answer.
+    /// Creates the error for brokers that do not answer.
     ///
-    /// `log` is librdkafka's last word, which says more than its error does.
+    /// `log` is the last error that librdkafka logged, which is more specific than the failure.
     init(_ failure: KafkaFailure, brokers: String, log: String?) {
         switch KafkaErrorClass(failure.code) {
         case .cancelled, .misconfigured:

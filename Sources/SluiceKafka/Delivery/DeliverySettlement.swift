@@ -1,9 +1,10 @@
 import TrackerKit
 
-/// What becomes of each event of a delivery, attempt by attempt.
+/// Determines the outcome of each event of a delivery, in several attempts.
 ///
-/// A broker that refuses a request does not say which of its messages is to blame, so the messages of a refused request
-/// are sent again in ever smaller groups, until those that are refused alone are known. The others go in.
+/// A broker that rejects a request does not say which of its messages caused that. So the messages of a rejected
+/// request are bisected and sent again, until the messages that are rejected on their own are known and the others are
+/// delivered.
 struct DeliverySettlement {
     private let delivery: Delivery
     private var refusals: [DeliveryOutcome.Refusal] = []
@@ -16,7 +17,7 @@ struct DeliverySettlement {
         self.delivery = delivery
     }
 
-    /// What is to be told to the pipeline; `names` knows the topics.
+    /// The outcome for the pipeline; `names` gives the topic for the reason.
     func outcome(_ names: TopicName) -> DeliveryOutcome {
         let retry = reason.map { failure in
             let event = delivery.selecting([firstPosition]).first { _ in true }
@@ -26,15 +27,16 @@ struct DeliverySettlement {
         return DeliveryOutcome(refusals: refusals.sorted { $0.position < $1.position }, retry: retry)
     }
 
-    /// Whether the producer is of no more use: after a fatal error, or because it remembers that it was let in nowhere.
+    /// Whether the producer has to be replaced: after a fatal error, or if it was denied access for every event and
+    /// caches that.
     ///
-    /// One topic that it may not write to is no reason: the others were written.
+    /// A single topic without write access is no reason, because messages to others were delivered.
     var needsNewProducer: Bool {
         let kind = reason.map { KafkaErrorClass($0.code) }
         return kind == .fatal || kind == .misconfigured && retries.count + refusals.count == delivery.count
     }
 
-    /// Tries until every event is delivered, refused, or to be tried again by the pipeline.
+    /// Makes attempts until every event is delivered, refused, or left to a retry by the pipeline.
     mutating func settle(_ producer: KafkaProducer, _ routes: EventRoutes, _ interrupt: Interrupt) {
         var attempt = DeliveryAttempt(producer, interrupt)
         attempt.run(delivery, routes)
@@ -45,11 +47,11 @@ struct DeliverySettlement {
             let suspects = take(attempt, positions: { group[$0] }, count: group.count)
             groups += Self.groups(of: suspects)
         }
-        // What a fatal error leaves behind says that it was purged, which is not why.
+        // After a fatal error the messages only say that they were purged.
         if reason != nil, let fatal = producer.fatalFailure { reason = fatal }
     }
 
-    /// Notes what an attempt says, and returns the positions that share a refusal.
+    /// Records the failures of an attempt, and returns the positions that were rejected together.
     private mutating func take(_ attempt: DeliveryAttempt, positions: (Int) -> Int, count: Int) -> [Int] {
         var suspects: [Int] = []
         for failure in attempt.failures {
@@ -66,7 +68,7 @@ struct DeliverySettlement {
         return suspects.sorted()
     }
 
-    /// Two groups of half the size, the first to be sent last in the array.
+    /// The two halves in reverse order, because the last element is sent first.
     private static func groups(of suspects: [Int]) -> [[Int]] {
         guard suspects.count > 1 else { return suspects.isEmpty ? [] : [suspects] }
         let half = suspects.count / 2
@@ -79,7 +81,7 @@ struct DeliverySettlement {
 
     private mutating func retry(_ position: Int, _ failure: KafkaFailure) {
         retries.append(position)
-        // The first reason is the cause; those after a cancellation or a fatal error are its effects.
+        // The first failure is the cause; the others can be effects of a cancellation or of a fatal error.
         if reason == nil {
             reason = failure
             firstPosition = position

@@ -1,0 +1,3 @@
+// OpenSSL's hash functions, for Linux; Apple's platforms have CryptoKit.
+#pragma once
+#include <openssl/sha.h>

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Proves the table "C libraries" in Documentation/Library.md: builds a package that depends on one product, where the
+# headers and pkg-config files of all other C libraries are hidden, and compares what the program is linked with.
+#
+#   scripts/libraries.sh [PRODUCT…]    these products, or all of the table
+#
+# The products share a build folder, which is empty at first, so a module is compiled only for the first product that has it.
+# That takes about four minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [[ $(uname -s) != Linux ]]; then
+    echo "Libraries are hidden by a mount namespace, which only Linux has."
+    exit 0
+fi
+# Mounts made from here on are seen by this script and the programs that it runs, and by nobody else.
+if [[ -z ${SLUICE_LIBRARIES_HIDDEN:-} ]]; then
+    as=(); [[ $EUID -eq 0 ]] || as=(--map-root-user)
+    SLUICE_LIBRARIES_HIDDEN=1 exec unshare "${as[@]}" --mount --propagation private scripts/libraries.sh "$@"
+fi
+
+# Each line: a product, and the Debian packages that it needs.
+table=$(awk -F'|' '/^\| product \| Debian packages \|/ { inside = 1; getline; next }
+    inside && !/^\|/ { exit }
+    inside { products = $2; gsub(/[`,]/, "", products); packages = $3; gsub(/[`,]/, "", packages)
+        count = split(products, names, " "); for (i = 1; i <= count; i++) print names[i], packages }' Documentation/Library.md)
+all_packages=$(cut -d' ' -f2- <<<"$table" | tr ' ' '\n' | sort -u | sed '/^$/d')
+for package in $all_packages; do
+    dpkg -s "$package" >/dev/null 2>&1 && continue
+    echo "error: Documentation/Library.md names the package '$package', which is not installed" >&2
+    exit 1
+done
+
+folder=$PWD/.run/libraries
+rm -rf "$folder"
+mkdir -p "$folder"
+echo '#error "this header is hidden from the build"' >"$folder/hidden.h"
+: >"$folder/hidden.pc"
+
+# hide PACKAGE / show PACKAGE: what a compiler finds of it.
+hide() {
+    local file
+    for file in $(files_of "$1"); do mount --bind "$folder/hidden.${file##*.}" "$file"; done
+}
+show() {
+    local file
+    for file in $(files_of "$1"); do umount "$file"; done
+}
+files_of() {
+    dpkg -L "$1" | grep -E '^/usr/include/.*\.h$|\.pc$' | while IFS= read -r file; do
+        [[ -L $file || ! -f $file ]] || echo "$file"
+    done
+}
+
+# The name by which a program is linked with the library of a package: libpq.so.5 is libpq.
+linked_name() {
+    dpkg -L "$1" | sed -nE 's|.*/(lib[^/]*)\.so$|\1|p' | case $1 in
+        # Two libraries each, of which the programs need one.
+        libssl-dev) grep -x libcrypto ;;
+        librdkafka-dev) grep -x librdkafka ;;
+        *) head -n 1 ;;
+    esac
+}
+
+# check PRODUCT PACKAGE…: builds a package that depends on it, and compares the libraries.
+check() {
+    local product=$1 needed found package package_folder=$folder/$1
+    shift
+    mkdir -p "$package_folder/Sources/use"
+    echo "import $product" >"$package_folder/Sources/use/main.swift"
+    [ ! -f Package.resolved ] || cp Package.resolved "$package_folder"
+    cat >"$package_folder/Package.swift" <<EOF
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "use",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "sluice", path: "$PWD")],
+    targets: [.executableTarget(name: "use", dependencies: [.product(name: "$product", package: "sluice")])]
+)
+EOF
+    # SwiftPM would take the plan of the previous product's build for this one's.
+    rm -f "$folder"/build/debug.yaml "$folder"/build/debug/description.json
+    echo "$product: $*"
+    if ! swift build --package-path "$package_folder" --scratch-path "$folder/build" >"$folder/log" 2>&1; then
+        grep -E 'error|warning' "$folder/log" >&2 || tail -n 20 "$folder/log" >&2
+        echo "error: $product does not build with only these libraries: $*" >&2
+        return 1
+    fi
+    if grep -q 'warning:' "$folder/log"; then
+        grep 'warning:' "$folder/log" >&2
+        echo "error: the build of $product gave warnings" >&2
+        return 1
+    fi
+    needed=$(for package in "$@"; do linked_name "$package"; done | sort)
+    found=$(objdump -p "$folder/build/debug/use" | sed -nE 's/ *NEEDED +(lib[^.]*(\+\+)?)\.so.*/\1/p' \
+        | grep -xF "$(for package in $all_packages; do linked_name "$package"; done)" | sort || true)
+    if [[ $found != "$needed" ]]; then
+        echo "error: $product is linked with" $found "but Documentation/Library.md says" $needed >&2
+        return 1
+    fi
+}
+
+for package in $all_packages; do hide "$package"; done
+hidden=$all_packages
+while read -r product packages; do
+    [[ $# -eq 0 || " $* " == *" $product "* ]] || continue
+    wanted=$(tr ' ' '\n' <<<"$packages" | sed '/^$/d' | sort -u)
+    for package in $(comm -12 <(echo "$hidden") <(echo "$wanted")); do show "$package"; done
+    for package in $(comm -13 <(echo "$hidden") <(comm -23 <(echo "$all_packages") <(echo "$wanted"))); do hide "$package"; done
+    hidden=$(comm -23 <(echo "$all_packages") <(echo "$wanted"))
+    check "$product" $packages
+done <<<"$table"
+echo "Each product builds and links with the C libraries that Documentation/Library.md names, and with no others."
