@@ -307,6 +307,8 @@ let package = Package(
                 "EventCodegen", "Events", "JustTrack", "PlanReading", "Sluice", "SluiceHTTP", "SluiceKafka",
                 "SluicePostgres", "SluiceTesting",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Tests/Snippets",

@@ -1,33 +1,33 @@
 public import EventModel
 import Synchronization
 
-/// The durable, append-only log of accepted events in one folder.
+/// The write-ahead log: the durable, append-only log of accepted events, in a folder.
 ///
-/// Events are numbered in the order in which they were committed, from 0 up; a number is never given twice, though some
-/// may be left out after a crash. The folder holds segments, each the frames of many commits, the trackers' cursors, and
-/// what recovery had to cut off. Everything here blocks: it is for a thread that may.
+/// Events have sequence numbers in the order of their commits, from 0 up. A number is never reused, but numbers may be skipped
+/// after a crash. The folder holds segments, each with the frames of many commits, the trackers' cursors (their offsets), and
+/// the bytes that recovery cut off. All calls block, so they belong on a thread of their own.
 public final class Journal: Sendable {
-    /// Which journal it is, however often it is opened.
+    /// The journal's identity, which stays the same each time it is opened.
     public let id: JournalID
-    /// How it is written.
+    /// The journal's configuration.
     public let configuration: JournalConfiguration
-    /// What was found when it was opened.
+    /// What recovery found when the journal was opened.
     package let recovery: RecoveryReport
-    /// The wall clock's time when it was opened, in microseconds since 1970.
+    /// The time of the opening, by the wall clock, in microseconds since 1970.
     package let openedAt: Int64
 
     let files: any FileSystem
-    /// Tells how old its segments are.
+    /// Determines the age of segments.
     let ages: SegmentAges
     private let lock: FolderLock?
     private let state: Mutex<JournalPosition>
 
-    /// Opens the journal in a folder, which is made where it is not there, and held until the journal is let go.
+    /// Opens the journal in a folder, which is created if necessary, and locks it until the journal is released.
     ///
-    /// `now` is the wall clock's time in microseconds since 1970. A pipeline tells later times by adding what a monotonic clock has
-    /// counted since.
+    /// `now` is the wall clock's time in microseconds since 1970. Later times are this one plus the time that a monotonic clock
+    /// has measured since.
     ///
-    /// - Throws: `locked` where another process has it, `unreadable` and `unwritable` where the files cannot be used.
+    /// - Throws: `locked` if another process has it open, `unreadable` or `unwritable` if the files cannot be used.
     public convenience init(folder: String, configuration: JournalConfiguration = .init(), now: Int64)
         throws(JournalError)
     {
@@ -40,7 +40,7 @@ public final class Journal: Sendable {
         try self.init(files, lock: FolderLock(folder: folder), configuration: configuration, now: now)
     }
 
-    /// Opens the journal in a file system of any kind; `now` is in microseconds since 1970.
+    /// Opens the journal in any file system; `now` is in microseconds since 1970.
     package init(
         _ files: any FileSystem,
         lock: FolderLock? = nil,
@@ -68,14 +68,14 @@ public final class Journal: Sendable {
             throw JournalError(.unreadable, error)
         }
         if let newer {
-            throw JournalError(.unreadable, "The journal was written by a newer program, which must open it: \(newer).")
+            throw JournalError(.unreadable, "The journal needs a newer version of this program: \(newer).")
         }
-        // Where segments were lost, numbers that trackers have got through are not given again.
+        // If segments were lost, numbers that trackers have already passed are not reused.
         let furthest = try cursors().values.max() ?? 0
         state.withLock { $0.nextSequence = max($0.nextSequence, furthest) }
     }
 
-    /// The journal's identity; a journal gets one where it has none, or none that can be read.
+    /// Reads the journal's identity, or makes one if there is none or it is unreadable.
     private static func identity(_ files: any FileSystem) throws(JournalError) -> (id: JournalID, isLost: Bool) {
         let isLost: Bool
         do throws(FileError) {
@@ -91,10 +91,10 @@ public final class Journal: Sendable {
         }
     }
 
-    /// How far it is written.
+    /// The committed end of the journal.
     package var position: JournalPosition { state.withLock { $0 } }
 
-    /// How far a tracker has got; its cursor is made where there is none.
+    /// Opens a tracker's cursor, which is created if necessary.
     package func cursor(ofTracker name: String) throws(JournalError) -> CursorFile {
         do throws(FileError) {
             return try CursorFile(files, tracker: name)
@@ -103,12 +103,12 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Reads forward from a number, while others write.
+    /// Makes a reader that starts at a sequence number and follows the writer.
     package func reader(from sequence: UInt64) -> JournalReader {
         JournalReader(files, from: sequence) { [self] in position }
     }
 
-    /// Notes what the one writer has committed: readers see it from now on.
+    /// Publishes what the writer has committed to the readers.
     func committed(_ segment: Segment) {
         state.withLock { state in
             if state.segments.last?.name == segment.name { state.segments.removeLast() }
@@ -117,12 +117,12 @@ public final class Journal: Sendable {
         }
     }
 
-    /// Notes that a segment's file was removed.
+    /// Removes a segment from the position after its file was removed.
     func removed(_ segment: Segment) {
         state.withLock { state in state.segments.removeAll { $0.name == segment.name } }
     }
 
-    /// The trackers that have a cursor, by their names in lower case, and where it stands.
+    /// The cursors' sequence numbers, by the trackers' names in lower case.
     package func cursors() throws(JournalError) -> [String: UInt64] {
         var cursors: [String: UInt64] = [:]
         do throws(FileError) {
@@ -137,15 +137,15 @@ public final class Journal: Sendable {
     }
 }
 
-/// How far a journal is written.
+/// The committed end of a journal, and its segments.
 package struct JournalPosition: Sendable {
-    /// The segments, in order, with what of each is committed.
+    /// The segments in order, each up to its committed end.
     package internal(set) var segments: [Segment]
-    /// The number that the next event gets.
+    /// The sequence number of the next event.
     package internal(set) var nextSequence: UInt64
 
-    /// How many bytes all segments have.
+    /// The size of all segments, in bytes.
     package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
-    /// The number of the oldest event that is still there.
+    /// The sequence number of the oldest event.
     package var firstSequence: UInt64 { segments.first?.name.firstSequence ?? nextSequence }
 }

@@ -1,54 +1,65 @@
-/// How a journal is written, and how large it may become.
+/// How a journal, the write-ahead log, is synced, and its size limits.
 public struct JournalConfiguration: Sendable, Hashable {
-    /// When a commit is acknowledged.
-    public enum Durability: Sendable, Hashable {
-        /// After `fdatasync`: what was acknowledged survives a loss of power.
-        case fsync
-        /// After `write`, with an `fdatasync` so long after the last: what was acknowledged survives the end of the
-        /// process, and a loss of power takes what was acknowledged since the last sync that did not fail.
-        case interval(Duration)
-        /// After `write`: what was acknowledged survives the end of the process, and a loss of power takes what the
-        /// system had not written by itself, which may be half a minute of it.
-        case none
+    /// When a commit is acknowledged; later versions may add choices.
+    public struct Durability: Sendable, Hashable {
+        package enum Kind: Hashable, Sendable {
+            case fsync
+            case interval(Duration)
+            case none
+        }
+
+        package let kind: Kind
+
+        /// After `fdatasync`: acknowledged events survive a loss of power.
+        public static let fsync = Self(kind: .fsync)
+        /// After `write`, with an `fdatasync` at this interval.
+        ///
+        /// Acknowledged events survive the end of the process; a loss of power loses those since the last successful sync.
+        public static func interval(_ interval: Duration) -> Self { Self(kind: .interval(interval)) }
+        /// After `write`, without a sync.
+        ///
+        /// Acknowledged events survive the end of the process; a loss of power loses those that the operating system had
+        /// not written on its own, up to about half a minute of them.
+        public static let none = Self(kind: .none)
+
+        /// Whether each commit is synced before it is acknowledged.
+        var syncsEachCommit: Bool { kind == .fsync }
     }
 
     /// When a commit is acknowledged.
     ///
-    /// Default: after `fdatasync`.
+    /// Default: `fsync`.
     public var durability: Durability
-    /// How large a segment becomes before the next one begins.
+    /// The size, in bytes, at which a new segment begins.
     ///
-    /// Default: 256 MiB.
+    /// Default: 256 MiB. The least is 64 KiB, the most a quarter of `maximumBytes`.
     public var segmentBytes: Int
-    /// How many bytes all segments together may have.
+    /// The most bytes of all segments together; beyond it commits fail with `full`.
     ///
     /// Default: 10 GiB.
     public var maximumBytes: Int
-    /// How many bytes must stay free on the file system.
+    /// The least free space, in bytes, on the file system; below it commits fail with `full`.
     ///
     /// Default: 256 MiB.
     public var minimumFreeBytes: Int
 
-    /// How long segments are kept that every tracker has got through, for replays.
+    /// How long segments that every tracker has read are kept for replays.
     ///
     /// Default: 7 days.
     ///
-    /// It is the segment's last event that must be so old. A segment to which events come slowly is ended when its first
-    /// event is, so that no event is kept twice as long.
+    /// The age of a segment is that of its last event. A segment that fills slowly is ended when its first event reaches this
+    /// age, so no event is kept for more than twice as long.
     public var retentionAge: Duration
-    /// How many bytes all segments together may have before such segments are removed earlier.
+    /// The most bytes of all segments together before segments that every tracker has read are removed early.
     ///
-    /// Default: 2 GiB.
-    ///
-    /// Where it is more, it counts as one segment less than `maximumBytes`.
+    /// Default: 2 GiB. A larger value counts as one segment less than `maximumBytes`.
     public var retentionBytes: Int
-    /// Whether a segment past this age, or beyond this size, is removed though a tracker still needs it; false unless
-    /// told.
+    /// Whether retention also removes segments that a tracker has not read yet.
     ///
-    /// What the tracker loses is counted and logged.
+    /// Default: false. Events that a tracker loses this way are counted and logged.
     public var retentionDropsUndelivered: Bool
 
-    /// Takes the defaults, or what is stated instead.
+    /// Makes a configuration; see the properties for the defaults.
     public init(
         durability: Durability = .fsync,
         segmentBytes: Int = 256 << 20,
@@ -67,9 +78,4 @@ public struct JournalConfiguration: Sendable, Hashable {
         self.retentionBytes = retentionBytes
         self.retentionDropsUndelivered = retentionDropsUndelivered
     }
-}
-
-extension JournalConfiguration.Durability {
-    /// Whether each commit is synced before it is acknowledged.
-    var syncsEachCommit: Bool { self == .fsync }
 }

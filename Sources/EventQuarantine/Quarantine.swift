@@ -6,33 +6,34 @@ import Metrics
 import Synchronization
 package import TrackerKit
 
-/// The dead-letter queue: where rejected events are kept, with the reason, until the plan or the event is fixed.
+/// The dead-letter queue: it stores events that were not delivered, with the reason, until they are replayed.
 ///
-/// A folder of journals, in the frames of `Journal`; each process that writes has two to itself, so several may share the
-/// folder. Files are made with mode 0600, since events hold what customers did.
+/// It is a folder of journals. Each process that writes has two of them to itself, so several processes can share the folder.
+/// Files have mode 0600, because events describe what customers did.
 ///
-/// - What senders cause is a ring (`verdicts/N`): at its limit the oldest goes, counted and logged. Verdicts are handed to a
-///   thread when the sender is answered, at most 16 MiB of them at a time; what finds no room there, and what the disk
-///   refuses, is counted and logged, not kept. A crash of the process loses what was handed over and not written, a loss of
-///   power also what the system had not written.
-/// - What trackers refuse, and what was parked, is kept apart (`refused/N`), synced before it counts as settled, and never
-///   removed. At its limit a pipeline with a journal holds the tracker's cursor before it.
+/// - **Rejected events** of senders go to a ring buffer (`verdicts/N`): at its size limit the oldest are removed, counted and
+///   logged. When the sender is answered, the events are handed to a thread, at most 16 MiB at a time. Events beyond that, and
+///   events that the disk does not accept, are counted as lost and logged. A crash of the process loses events that were not
+///   written yet; a loss of power also loses those that the operating system had not written.
+/// - **Refused and parked events** of trackers go to a journal of their own (`refused/N`), are synced before they count as
+///   settled, and are never removed. At the size limit, a pipeline with a journal holds the tracker's cursor before them.
 ///
-/// Each process has a limit, a quarter of which is for the ring. Errors of the quarantine are never reported to a sender.
+/// Each process has a size limit, a quarter of which is for the ring buffer. Errors of the quarantine are never reported to a
+/// sender.
 public final class Quarantine: Sendable {
-    /// The default limit of each process's parts together: 1 GiB.
+    /// The default size limit of each process: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30
-    /// The most bytes of verdicts that were handed over and are not written yet: 16 MiB.
+    /// The most bytes of rejected events that are handed over and not written yet: 16 MiB.
     package static let handoverCapacityInBytes = 16 << 20
 
-    /// `nil` where nothing is to be kept, like `refusals`.
+    /// `nil` if nothing is stored, like `refusals`.
     private let ring: VerdictRing?
     private let refusals: RefusalJournal?
     private let handover: Mutex<VerdictHandover>
     private let nextDrain = Atomic<UInt64>(0)
     private let counts = Mutex(Counts())
     private let now: @Sendable () -> Timestamp
-    /// What the notices in the log go by, whatever the wall clock does.
+    /// Times the log messages, independently of the wall clock.
     private let clock: PipelineClock
     private let logger: Logger
     private let metrics = QuarantineMetrics()
@@ -43,13 +44,13 @@ public final class Quarantine: Sendable {
         var ringNotice = SparseNotice()
     }
 
-    /// Opens the folder, or makes it; `now` tells when an event was put there.
+    /// Opens the folder, which is created if necessary; `now` gives the time at which an event is stored.
     ///
-    /// `capacityInBytes` is the limit of what this process keeps: a quarter is for what senders cause, the rest for what
-    /// trackers do not take. A ring of less than 16 MiB may not take the verdicts of a large request. What older versions
-    /// kept in the folder does not count.
+    /// `capacityInBytes` limits what this process stores: a quarter is for rejected events of senders, the rest for events that
+    /// trackers refuse. A ring buffer of less than 16 MiB may be too small for the rejected events of a large request. Events
+    /// that older versions stored in the folder do not count.
     ///
-    /// - Throws: `QuarantineError` where the folder cannot be written, and where the system refuses a thread.
+    /// - Throws: `QuarantineError` if the folder cannot be written, or if the system cannot create a thread.
     public convenience init(
         folder: String,
         capacityInBytes: Int = Quarantine.defaultCapacityInBytes,
@@ -74,7 +75,7 @@ public final class Quarantine: Sendable {
         }
     }
 
-    /// Opens a quarantine whose two journals are in file systems of any kind.
+    /// Opens a quarantine whose two journals are in file systems of any type.
     package init(
         verdicts: any FileSystem,
         refusals: any FileSystem,
@@ -100,7 +101,7 @@ public final class Quarantine: Sendable {
         )
         self.refusals = try RefusalJournal(kept)
         ring = try VerdictRing(latest, now: time)
-        // Small against the ring, so that a frame always fits once old ones are removed.
+        // Small compared with the ring buffer, so that a frame always fits after old ones are removed.
         handover = Mutex(
             VerdictHandover(
                 capacityInBytes: handoverCapacityInBytes,
@@ -111,7 +112,7 @@ public final class Quarantine: Sendable {
         self.clock = PipelineClock(clock)
         self.logger = logger
         for finding in latest.recovery.sentences + kept.recovery.sentences {
-            logger.warning("The quarantine was not as it should be: \(finding)")
+            logger.warning("The quarantine is damaged: \(finding)")
         }
     }
 
@@ -124,35 +125,35 @@ public final class Quarantine: Sendable {
         self.logger = logger
     }
 
-    /// A quarantine that keeps nothing: rejected events are counted and logged, and gone.
+    /// A quarantine that stores nothing: rejected and refused events are counted, logged and lost.
     ///
     /// For services without a disk.
     public static func discarding(logger: Logger) -> Quarantine {
         Quarantine(discardingWith: logger)
     }
 
-    /// Whether it keeps nothing.
+    /// Whether it stores nothing.
     package var isDiscarding: Bool { refusals == nil }
 
-    /// How many events were kept, and how many were not.
+    /// The counts of stored, lost and overwritten events.
     public var statistics: QuarantineStatistics {
         counts.withLock { $0.statistics }
     }
 
-    // MARK: What senders cause
+    // MARK: Rejected events of senders
 
-    /// Keeps events that did not follow the plan of a version; never waits for the disk.
+    /// Stores events that failed validation against a version of the plan; never waits for the disk.
     ///
-    /// What is kept takes at most the bytes of the events and `VerdictRecords.maximumOverheadBytes`.
+    /// They take at most their own bytes and `VerdictRecords.maximumOverheadBytes`.
     package func keep(_ rejections: [Rejection], source: String, planVersion: String?) {
         guard !rejections.isEmpty else { return }
         guard let ring else { return countLost(rejections.count, Self.discards) }
         let entry = VerdictHandover.Entry(rejections, source: source, planVersion: planVersion, at: now())
         switch handover.withLock({ $0.add(entry) }) {
         case .waits: break
-        // It ends with what was handed over by then, so it needs nobody who waits for it; `drain` does where somebody must.
+        // The task ends once everything handed over is written; `drain` waits for that.
         case .startsWriting: Task { await writeHandedOver(to: ring) }
-        case .full: countLost(rejections.count, "More verdicts came at once than the disk takes.")
+        case .full: countLost(rejections.count, "Rejected events arrived faster than the disk writes them.")
         }
     }
 
@@ -167,7 +168,7 @@ public final class Quarantine: Sendable {
         }
     }
 
-    /// Waits until the verdicts that were handed over so far are written, or lost and counted.
+    /// Waits until the rejected events that were handed over so far are written, or counted as lost.
     ///
     /// Returns early when the task is cancelled.
     package func drain() async {
@@ -175,7 +176,7 @@ public final class Quarantine: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 endDrains { $0.drain(number: number) { continuation.resume() } }
-                // A cancellation that came before found no drain to end.
+                // A cancellation before this point found no drain to end.
                 if Task.isCancelled { endDrains { $0.abandonDrain(number: number) } }
             }
         } onCancel: {
@@ -187,15 +188,14 @@ public final class Quarantine: Sendable {
         for completion in handover.withLock({ change(&$0) }) { completion() }
     }
 
-    /// How many events were handed over and are not written yet.
+    /// The number of events that are handed over and not written yet.
     package var unwrittenEvents: Int { handover.withLock { $0.events } }
 
-    // MARK: What trackers do not take
+    // MARK: Refused events of trackers
 
-    /// Keeps events that a tracker refused, or that were parked, each with its reason; they are synced when this returns.
+    /// Stores events that a tracker refused, or that were parked, each with its reason; they are synced when this returns.
     ///
-    /// - Throws: Where they are not kept, and were not to be discarded; nothing is counted then, for who asked has to ask
-    ///   again.
+    /// - Throws: If they cannot be stored. Nothing is counted then, because the caller has to try again.
     package func keep(
         _ refusals: [(event: TrackedEvent, reason: String)],
         refusedBy tracker: String,
@@ -208,7 +208,7 @@ public final class Quarantine: Sendable {
         try await keepForGood(lines)
     }
 
-    /// Keeps events that do not follow the plan any more, for good.
+    /// Stores events of the journal that no longer follow the plan; they are synced when this returns, and never removed.
     ///
     /// - Throws: As `keep(_:refusedBy:as:)`.
     package func keepForGood(
@@ -228,19 +228,19 @@ public final class Quarantine: Sendable {
         countKept(lines.count)
     }
 
-    /// Counts events that could not be kept and are gone.
+    /// Counts events that could not be stored as lost.
     package func markLost(_ events: Int, _ error: JournalError) {
         countLost(events, error.message)
     }
 
-    /// Counts events of one request beyond what is kept of it.
+    /// Counts the events of a request beyond the limit of one request as lost.
     package func markLost(_ events: Int) {
-        if events > 0 { countLost(events, "A request had more of them than are kept of one request.") }
+        if events > 0 { countLost(events, "A request had more rejected events than are stored for one request.") }
     }
 
     // MARK: Counting
 
-    private static let discards = "There is no quarantine."
+    private static let discards = "The quarantine stores nothing."
 
     private func countKept(_ events: Int) {
         counts.withLock { $0.statistics.kept += events }
@@ -254,7 +254,7 @@ public final class Quarantine: Sendable {
             return counts.lossNotice.add(events, now: clock.now())
         }
         guard let unreported else { return }
-        logger.error("Rejected events were not kept.", metadata: ["events": "\(unreported)", "reason": "\(reason)"])
+        logger.error("Rejected events were not stored.", metadata: ["events": "\(unreported)", "reason": "\(reason)"])
     }
 
     private func countOverwritten(_ events: Int) {
@@ -265,25 +265,8 @@ public final class Quarantine: Sendable {
         }
         guard let unreported else { return }
         logger.warning(
-            "The quarantine is at its limit for what senders cause; the oldest events were removed for newer ones.",
+            "The quarantine reached its size limit for rejected events; the oldest were removed to make room.",
             metadata: ["events": "\(unreported)"]
         )
-    }
-}
-
-/// How many events a quarantine has dealt with since it was opened.
-public struct QuarantineStatistics: Sendable, Hashable {
-    /// Events that were written.
-    public var kept = 0
-    /// Events that were not, because of the limit, an error of the disk, or too many at once.
-    public var lost = 0
-    /// Events that were written, by this process or one before it, and removed at the limit for newer ones.
-    public var overwritten = 0
-
-    /// States how many; all are zero at first.
-    public init(kept: Int = 0, lost: Int = 0, overwritten: Int = 0) {
-        self.kept = kept
-        self.lost = lost
-        self.overwritten = overwritten
     }
 }

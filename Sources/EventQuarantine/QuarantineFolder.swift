@@ -1,21 +1,21 @@
 package import EventJournal
 
-/// A quarantine's folder: journals in the folders `verdicts/0`, `verdicts/1` and so on, and `refused/0`, `refused/1` and
-/// so on; each process that writes has one of each to itself.
+/// A quarantine's folder: journals in the folders `verdicts/0`, `verdicts/1` and so on, and `refused/0`, `refused/1` and so on;
+/// each process that writes has one of each to itself.
 ///
-/// In folders named `0`, `1` and so on stands what older versions kept, both kinds mixed: it is read, and never written
-/// or removed.
+/// Folders named `0`, `1` and so on were written by older versions and hold both kinds of events. They are read, and never
+/// written or removed.
 package struct QuarantineFolder: Sendable {
-    /// What a part keeps.
+    /// The kind of events in a part.
     package enum Kind: Sendable, Hashable, CaseIterable {
         /// Both kinds, written by older versions.
         case mixed
-        /// What trackers did not take, and what in the journal does not follow the plan any more.
+        /// Events that trackers refused, and events of the journal that no longer follow the plan.
         case refused
-        /// What senders sent that does not follow the plan.
+        /// Rejected events of senders.
         case verdicts
 
-        /// The folder with these parts, in the quarantine's.
+        /// The subfolder with these parts.
         fileprivate var folder: String? {
             switch self {
             case .mixed: nil
@@ -30,11 +30,11 @@ package struct QuarantineFolder: Sendable {
         package let kind: Kind
         package let number: Int
 
-        /// Its folder in the quarantine's, as `verdicts/0`.
+        /// Its path in the quarantine's folder, for example `verdicts/0`.
         package var description: String { kind.folder.map { "\($0)/\(number)" } ?? "\(number)" }
     }
 
-    /// The most parts of a kind; no more processes write to one quarantine.
+    /// The most parts of a kind, and so the most processes that write to one quarantine.
     private static let maximumParts = 128
 
     package let path: String
@@ -43,7 +43,7 @@ package struct QuarantineFolder: Sendable {
         self.path = path
     }
 
-    /// How a part is written.
+    /// The journal configuration of a part.
     static func configuration(
         _ durability: JournalConfiguration.Durability,
         capacityInBytes: Int
@@ -56,9 +56,9 @@ package struct QuarantineFolder: Sendable {
         )
     }
 
-    /// Takes the first part of a kind that nobody has; it is the caller's until the lock is let go.
+    /// Takes the first part of a kind that no process has locked; it is the caller's until the lock is released.
     ///
-    /// - Throws: `locked` where all are taken, `unwritable` where the folder cannot be written.
+    /// - Throws: `locked` if all parts are taken, `unwritable` if the folder cannot be written.
     func claimPart(_ kind: Kind) throws(JournalError) -> (any FileSystem, FolderLock) {
         var locked: JournalError?
         for number in 0..<Self.maximumParts {
@@ -79,9 +79,9 @@ package struct QuarantineFolder: Sendable {
         throw locked ?? JournalError(.locked, "All parts of the quarantine '\(path)' are in use.")
     }
 
-    /// The parts that are there, those of older versions first.
+    /// The existing parts, those of older versions first.
     ///
-    /// - Throws: `unreadable` where there is no such folder.
+    /// - Throws: `unreadable` if there is no such folder.
     package func parts() throws(JournalError) -> [Part] {
         do throws(FileError) {
             var parts: [Part] = []
@@ -105,6 +105,6 @@ package struct QuarantineFolder: Sendable {
             .map { Part(kind: kind, number: $0) }
     }
 
-    /// Where a part is.
+    /// The path of a part.
     package func folder(of part: Part) -> String { "\(path)/\(part)" }
 }

@@ -1,14 +1,14 @@
 package import EventJournal
 import EventModel
 
-/// Reads what a quarantine keeps, part by part, while others write it.
+/// Reads the events of a quarantine, part by part, while other processes may be writing them.
 package struct QuarantineReader: ~Copyable {
-    /// Some events that were kept together.
+    /// Events that were stored in one commit.
     package struct Entries: Sendable {
         package let part: QuarantineFolder.Part
-        /// The part's own identity, which no other part ever has.
+        /// The part's unique identity.
         package let partID: String
-        /// The number of the first in its part; the others follow.
+        /// The sequence number of the first event in its part; the others follow it.
         package let firstSequence: UInt64
         /// The lines (`QuarantineLine`), with their newlines.
         package let lines: [UInt8]
@@ -20,21 +20,21 @@ package struct QuarantineReader: ~Copyable {
     private var walk: JournalWalk?
     private var part = QuarantineFolder.Part(kind: .mixed, number: 0)
     private var partID = ""
-    /// What is damaged or missing, a sentence each, so far.
+    /// Damaged and missing places so far, one sentence each.
     package private(set) var findings: [String] = []
 
-    /// Begins with the first part; what was kept before `since`, in microseconds since 1970, may be left out.
+    /// Starts with the first part; events stored before `since`, in microseconds since 1970, may be skipped.
     ///
-    /// - Throws: `unreadable` where there is no such folder.
+    /// - Throws: `unreadable` if there is no such folder.
     package init(_ folder: QuarantineFolder, since: Int64? = nil) throws(JournalError) {
         self.folder = folder
         self.since = since
         parts = try folder.parts()[...]
     }
 
-    /// The next entries; `nil` after the last.
+    /// Reads the next entries; `nil` after the last.
     ///
-    /// - Throws: Where a file cannot be read.
+    /// - Throws: If a file cannot be read.
     package mutating func next() throws(JournalError) -> Entries? {
         do throws(FileError) {
             while true {
@@ -47,7 +47,7 @@ package struct QuarantineReader: ~Copyable {
                     return Entries(part: part, partID: partID, firstSequence: header.firstSequence, lines: lines)
                 case .damage(let damage): note("\(damage)")
                 case .gap(let gap): note("\(gap)")
-                // What a running process writes now or has removed, or is not wanted.
+                // A running process is writing it, has removed it, or it is outside the selection.
                 case .unfinished, .retired, .passed: break
                 case .end:
                     guard let next = parts.popFirst() else { return nil }

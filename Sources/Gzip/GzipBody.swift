@@ -6,17 +6,17 @@ import Musl
 import Darwin
 #endif
 
-/// Inflates one body in turns, into memory of its own.
+/// Inflates one body in turns, into a buffer of its own.
 ///
-/// That memory comes from `malloc`, because what it needs is the sender's choice: where there is none, the body is
-/// refused, and the process lives.
+/// The buffer comes from `malloc`, because its size depends on the sender: if the allocation fails, the body is refused, and the
+/// process continues.
 package final class GzipBody {
-    /// What a byte of input costs of a turn's bytes, besides the output that it gives: a block's tables take so much more
-    /// time than bytes that are copied, and a block may give nothing.
+    /// The cost of a byte of input in bytes of a turn's budget, in addition to its output: building a block's Huffman tables takes
+    /// much longer than copying bytes, and a block may have no output.
     package static let inputWeight = 16
-    /// So much input is inflated before the budget is looked at again.
+    /// The number of bytes of input that are inflated between two checks of the budget.
     private static let inputSlice = 4 << 10
-    /// About how many bytes of memory zlib takes for one stream.
+    /// The approximate memory of a zlib stream, in bytes.
     private static let inflaterBytes = 44 << 10
 
     private var inflater: GzipInflater
@@ -24,7 +24,7 @@ package final class GzipBody {
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var count = 0
 
-    /// Prepares for a body that gives at most `maximumBytes`.
+    /// Prepares for a body of at most `maximumBytes` after inflating.
     ///
     /// - Throws: `GzipError` with `outOfMemory`.
     package init(maximumBytes: Int) throws(GzipError) {
@@ -36,13 +36,13 @@ package final class GzipBody {
         free(memory.baseAddress)
     }
 
-    /// What was inflated so far; valid until the next change.
+    /// The inflated bytes so far; valid until the next call of `inflate`.
     package var text: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-    /// About how many bytes of memory it holds.
+    /// Its approximate size in memory.
     package var byteCount: Int { Self.inflaterBytes + memory.count }
 
-    /// Takes from the front of `input`, which is the rest of the body, what the budget allows.
+    /// Inflates from the front of `input`, the rest of the body, as much as the budget allows, and removes it.
     ///
     /// The budget is in bytes, and is reduced by the output and by the input times `inputWeight`.
     ///
@@ -73,7 +73,7 @@ package final class GzipBody {
     private func makeRoom(for inputBytes: Int) throws(GzipError) {
         guard memory.count - count < 4096 else { return }
         let wanted = max(memory.count * 2, 4096 + min(inputBytes * 4, maximumBytes))
-        // One byte beyond the limit is enough to know that it is passed.
+        // One byte beyond the limit is enough to notice that it is exceeded.
         let size = max(count + 4096, min(wanted, maximumBytes &+ 1))
         guard let larger = realloc(memory.baseAddress, size) else {
             throw GzipError(.outOfMemory, "There is not enough memory to inflate.")

@@ -1,13 +1,13 @@
 internal import CZlib
 
-/// Inflates gzip (RFC 1952) piece by piece, in constant memory.
+/// Inflates gzip (RFC 1952) as a stream, in constant memory.
 ///
-/// Members that stand one after another give one stream, as `gzip -d` has it; anything else after a member is an
-/// error. A caller offers each piece of input until nothing of it is left, and calls `finish` at the end.
+/// Concatenated members form one stream, as for `gzip -d`; anything else after a member is an error. The caller passes each piece
+/// of input until it is used up, and calls `finish` at the end.
 ///
-/// After an error only `reset` helps.
+/// After an error, the inflater can only be `reset`.
 package struct GzipInflater: ~Copyable {
-    /// Where in the stream the next byte of input falls.
+    /// The position of the next byte of input in the stream.
     private enum Position {
         /// Before the first member.
         case start
@@ -22,10 +22,12 @@ package struct GzipInflater: ~Copyable {
     private let maximumOutputBytes: Int
     private var outputBytes = 0
     private var position = Position.start
-    /// What went wrong behind output that had to be handed out first.
+    /// An error that is thrown by the next call, because output before it had to be returned first.
     private var failure: GzipError?
 
-    /// Prepares for one stream that gives at most `maximumOutputBytes` (without a limit by default).
+    /// Prepares for a stream with at most `maximumOutputBytes` of output.
+    ///
+    /// Default: no limit.
     ///
     /// - Throws: `GzipError` with `outOfMemory`.
     package init(maximumOutputBytes: Int = .max) throws(GzipError) {
@@ -47,7 +49,7 @@ package struct GzipInflater: ~Copyable {
         stream.deallocate()
     }
 
-    /// Forgets the present stream, and begins another with the same limit.
+    /// Discards the current stream, and starts another one with the same limit.
     package mutating func reset() {
         inflateReset(stream)
         outputBytes = 0
@@ -55,14 +57,14 @@ package struct GzipInflater: ~Copyable {
         failure = nil
     }
 
-    /// Takes from the front of `input`, writes to `output`, and returns how many bytes it wrote.
+    /// Inflates from the front of `input`, removes what it used, writes to `output`, and returns the number of bytes written.
     ///
-    /// It stops when `input` is used up or `output` is full. Input that is used up may leave output behind: while the
-    /// returned count equals `output.count`, call again, with an empty `input` if need be.
+    /// It stops when `input` is used up or `output` is full. Output may remain when the input is used up: while the returned count
+    /// equals `output.count`, call again, with an empty `input` if necessary.
     ///
-    /// What was written before the data went wrong is returned; the error is thrown by the next call.
+    /// Output that precedes damaged data is returned; the next call throws the error.
     ///
-    /// - Throws: `GzipError` with `corrupt`, or with `outputTooLarge` as soon as the limit is passed.
+    /// - Throws: `GzipError` with `corrupt`, or with `outputTooLarge` as soon as the limit is exceeded.
     package mutating func inflate(
         _ input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
@@ -81,7 +83,7 @@ package struct GzipInflater: ~Copyable {
         return written
     }
 
-    /// Says that no more input comes.
+    /// Ends the input.
     ///
     /// - Throws: `GzipError` with `truncated`, unless the input ended where a member ends.
     package borrowing func finish() throws(GzipError) {

@@ -1,47 +1,46 @@
 public import EventModel
 
-/// How far a tracker has got in a journal.
+/// The position of a tracker in a journal: a committed offset.
 public struct Checkpoint: Sendable, Hashable {
-    /// The journal that the number is of.
+    /// The journal that the sequence number belongs to.
     public let journal: JournalID
-    /// The number of the first event that the tracker still needs: everything before it is settled.
+    /// The sequence number of the first event that the tracker still needs; all events before it are settled.
     ///
     /// Less than 2^63.
     public let nextSequence: UInt64
 
-    /// Names a place in a journal.
+    /// Makes a checkpoint.
     public init(journal: JournalID, nextSequence: UInt64) {
         self.journal = journal
         self.nextSequence = nextSequence
     }
 }
 
-/// A tracker that stores how far it has got together with the events, so that each event reaches its destination exactly
+/// A tracker that stores its checkpoint in the same transaction as the events, so that each event is delivered exactly
 /// once.
 ///
-/// The promises beyond those of `Tracker`:
+/// It makes these promises in addition to those of `Tracker`:
 ///
-/// - **Together.** Where all events of a delivery are delivered, its `checkpoint` is stored in the same transaction as
-///   the last of them. Where one is refused or has to be tried again, it is not stored: the events before it are not all
-///   settled, or not yet in the quarantine.
+/// - **Together.** If all events of a delivery are delivered, its `checkpoint` is stored in the same transaction as the last
+///   of them. If an event is refused or has to be retried, the checkpoint is not stored, because not all events before it are
+///   settled or in the quarantine yet.
 /// - **Compare and set.** Storing a checkpoint replaces exactly the value that this tracker last read or stored for the
-///   journal, none included; a smaller number may replace a larger one. Values are kept for each journal and tracker
-///   apart.
-/// - **Superseded.** Where another value is stored, another process has taken over. Then nothing of the delivery is
-///   delivered, the outcome is a retry of all of it with the code `superseded`, and so is every later outcome for this
-///   journal until `checkpoint(ofJournal:)` is called again.
-/// - **In doubt.** Where the tracker does not know whether a transaction was committed, the outcome is a retry, and the
-///   next delivery finds out. A commit of its own whose answer was lost is not somebody else's.
+///   journal, or no value if there was none; a smaller number may replace a larger one. Each pair of journal and tracker has
+///   its own value.
+/// - **Superseded.** If another value is stored, another process has taken over. Then no event of the delivery is delivered,
+///   and the outcome is a retry of the whole delivery with the code `superseded`, as is every later outcome for this journal
+///   until `checkpoint(ofJournal:)` is called again.
+/// - **In doubt.** If the tracker does not know whether a transaction was committed, the outcome is a retry, and the next
+///   delivery finds out. The tracker recognizes its own commit even if the response to it was lost.
+/// - **Parts.** A delivery with a journal but without a checkpoint is a part of a larger one. The stored value is compared as
+///   usual and is not changed.
 ///
-/// - **Parts.** A delivery with a journal and without a checkpoint is a part of another one. What is stored is compared as
-///   for any other delivery, and is not changed.
-///
-/// After each start the pipeline asks for the stored checkpoint, and continues there. A delivery without a journal neither
-/// reads nor changes what is stored.
+/// After each start the pipeline reads the stored checkpoint and continues there. A delivery without a journal neither reads
+/// nor changes the stored value.
 public protocol CheckpointingTracker: Tracker {
-    /// The number that was stored last for a journal; `nil` where none was.
+    /// The sequence number that was last stored for a journal; `nil` if there is none.
     ///
-    /// Asked after each `start` that succeeded, before the first delivery. An error counts as one of `start`. What an
-    /// earlier process sent and did not see committed is committed or rolled back when this returns.
+    /// The pipeline calls it after each successful `start`, before the first delivery, and treats an error like one of
+    /// `start`. When it returns, every transaction that an earlier process left open is committed or rolled back.
     func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64?
 }

@@ -2,22 +2,22 @@ public import EventModel
 public import EventSchema
 public import EventValidation
 
-/// What a tracker is asked to deliver at one time: the events of one or more slices, in their order.
+/// The events that a tracker is asked to deliver in one call, in order; iterate over it to get each `TrackedEvent`.
 ///
-/// A position in a delivery, from 0 to `count - 1`, is how an outcome names an event.
+/// An outcome refers to an event by its position in the delivery, from 0 to `count - 1`.
 public struct Delivery: Sendable {
-    /// The slices, none of them empty.
+    /// The slices of batches that hold the events; none of them is empty.
     public let slices: [EventSlice]
-    /// How many events there are.
+    /// The number of events.
     public let count: Int
-    /// How many bytes their lines take, newlines included.
+    /// The size of the events as canonical lines, in bytes, newlines included.
     public let byteCount: Int
-    /// How far the tracker has got once all of it is delivered; `nil` without a journal, and for a part of a delivery.
+    /// The tracker's checkpoint once all events are delivered; `nil` without a journal, and for a part of a delivery.
     public let checkpoint: Checkpoint?
     /// The journal that holds the events; `nil` without one.
     public let journal: JournalID?
 
-    /// Puts slices together.
+    /// Makes a delivery of slices.
     public init(_ slices: [EventSlice], checkpoint: Checkpoint? = nil) {
         self.init(slices, checkpoint: checkpoint, journal: checkpoint?.journal)
     }
@@ -30,13 +30,14 @@ public struct Delivery: Sendable {
         byteCount = slices.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// Only the events at the given positions, ascending; without the checkpoint, which is that of the whole, and with its
-    /// journal.
+    /// The part of the delivery with only the events at the given positions, which must be ascending.
+    ///
+    /// It has the journal, and no checkpoint, because the checkpoint is that of the whole delivery.
     public func selecting(_ positions: some Sequence<Int>) -> Delivery {
         var selected: [EventSlice] = []
         var sliceIndex = 0
         var sliceStart = 0
-        // Neighbours that are not cut out yet, as places in the slice.
+        // Adjacent events that are not appended yet, as indexes in the slice.
         var run = 0..<0
         for position in positions {
             while sliceIndex < slices.count, position >= sliceStart + slices[sliceIndex].count {
@@ -58,7 +59,7 @@ public struct Delivery: Sendable {
         return Delivery(selected, checkpoint: nil, journal: journal)
     }
 
-    /// These events, and behind them those of more slices, which end before a number of the journal.
+    /// These events followed by those of more slices, which end before a sequence number of the journal.
     package func appending(_ more: [EventSlice], to nextSequence: UInt64) -> Delivery {
         Delivery(
             slices + more,
@@ -66,12 +67,12 @@ public struct Delivery: Sendable {
         )
     }
 
-    /// The positions of the events of each name; the names in the order in which they first appear.
+    /// The positions of the events, grouped by name in the order of first appearance.
     package func positionsByName() -> [(name: String, positions: [Int])] {
         positionsByName(of: 0..<count)
     }
 
-    /// Some positions, ascending, by the names of their events; the names in the order in which they first appear.
+    /// The given positions, ascending, grouped by the names of their events in the order of first appearance.
     package func positionsByName(of positions: some Sequence<Int>) -> [(name: String, positions: [Int])] {
         var groups: [(name: String, positions: [Int])] = []
         var places: [String: Int] = [:]
@@ -89,7 +90,7 @@ public struct Delivery: Sendable {
 }
 
 extension Delivery: Sequence {
-    /// Walks the events in their order; the nth one has position n.
+    /// Iterates over the events in order of their positions.
     public struct Iterator: IteratorProtocol {
         private let slices: [EventSlice]
         private var sliceIndex = 0
@@ -114,10 +115,10 @@ extension Delivery: Sequence {
         }
     }
 
-    /// Walks the events in their order; the nth one has position n.
+    /// Iterates over the events in order of their positions.
     public func makeIterator() -> Iterator { Iterator(slices) }
 
-    /// How many events there are.
+    /// The number of events.
     public var underestimatedCount: Int { count }
 }
 
@@ -125,25 +126,25 @@ extension Delivery: Sequence {
 public struct TrackedEvent: Sendable {
     /// The batch that holds it.
     public let batch: EventBatch
-    /// Its place in that batch.
+    /// Its index in that batch.
     public let index: Int
 
-    /// Points at one event of a batch.
+    /// Makes a reference to one event of a batch.
     public init(batch: EventBatch, index: Int) {
         self.batch = batch
         self.index = index
     }
 
-    /// Its identity; the same however often it is delivered.
+    /// The event's id, its idempotency key: the same each time it is delivered.
     public var id: EventID { batch.entries[index].id }
-    /// When it happened.
+    /// The time when it happened.
     public var time: Timestamp { batch.entries[index].time }
-    /// What the plan says of it.
+    /// Its definition in the plan.
     public var definition: EventDefinition { batch.catalog.definitions[Int(batch.entries[index].definitionIndex)] }
-    /// Its name on the wire.
+    /// Its name, as senders write it.
     public var name: String { definition.name }
 
-    /// Its canonical JSON, without a newline, as a string of its own.
+    /// A copy of its canonical JSON, without a newline.
     public var json: String {
         String(decoding: batch.line(at: index), as: UTF8.self)
     }

@@ -1,29 +1,29 @@
-/// What became of a delivery: every event in it is delivered, or refused permanently, or to be tried again.
+/// The result of a delivery: each event is delivered, refused permanently, or to be retried.
 public struct DeliveryOutcome: Sendable {
-    /// An event that the destination will never take, and why; it goes to the quarantine.
+    /// An event that the destination will never accept, and why; it goes to the quarantine (the dead-letter queue).
     public struct Refusal: Sendable, Hashable {
         /// The event's position in the delivery.
         public let position: Int
-        /// Why, in the destination's words, for the operator.
+        /// The destination's reason, for the operator.
         ///
-        /// It is kept in the quarantine, and never logged.
+        /// It is stored in the quarantine and never logged, so it may show values of the event.
         public let reason: String
 
-        /// Names an event that the destination will never take.
+        /// Refuses an event permanently.
         public init(position: Int, reason: String) {
             self.position = position
             self.reason = reason
         }
     }
 
-    /// What is to be tried again later, and why.
+    /// The events to retry later, and why.
     public struct Retry: Sendable {
-        /// The positions that are neither delivered nor refused, ascending; `nil` for all that are not refused.
+        /// The positions to retry, ascending; `nil` for all events that are not refused.
         public let positions: [Int]?
-        /// What went wrong; logged.
+        /// The reason, which is logged.
         public let reason: TrackerError
 
-        /// Asks for another try.
+        /// Asks for a retry.
         public init(positions: [Int]? = nil, reason: TrackerError) {
             self.positions = positions
             self.reason = reason
@@ -32,31 +32,31 @@ public struct DeliveryOutcome: Sendable {
 
     /// The events that are refused permanently.
     public let refusals: [Refusal]
-    /// What is to be tried again; `nil` where nothing is.
+    /// The events to retry; `nil` if there are none.
     public let retry: Retry?
 
-    /// Says what became of a delivery; whatever is neither refused nor to be tried again was delivered.
+    /// Makes an outcome; events that are neither refused nor to be retried were delivered.
     public init(refusals: [Refusal] = [], retry: Retry? = nil) {
         self.refusals = refusals
         self.retry = retry
     }
 
-    /// All of it was delivered.
+    /// All events were delivered.
     public static let delivered = DeliveryOutcome()
 
-    /// None of it was delivered; the destination is not to be had, or said to come again.
+    /// No event was delivered: the destination is unavailable or asked us to retry.
     public static func retry(_ reason: TrackerError) -> DeliveryOutcome {
         DeliveryOutcome(retry: Retry(reason: reason))
     }
 
-    /// All but these were delivered.
+    /// All other events were delivered.
     public static func refused(_ refusals: [Refusal]) -> DeliveryOutcome {
         DeliveryOutcome(refusals: refusals)
     }
 }
 
 extension DeliveryOutcome {
-    /// The same, with all that was refused to be tried again.
+    /// The same outcome with the refused events as a retry.
     package func retryingRefused(for reason: TrackerError) -> DeliveryOutcome {
         let refused = refusals.map(\.position)
         guard let retry else { return DeliveryOutcome(retry: Retry(positions: refused, reason: reason)) }

@@ -1,19 +1,19 @@
-/// A tracker that takes one event at a time: the ten-line way to write one.
+/// A tracker that delivers one event at a time: the shortest way to write one.
 ///
-/// An error is an outage: this event and those after it are tried again, with a growing pause. An event that the destination
-/// will never take is refused by throwing an `EventRefusal`, and goes to the quarantine.
+/// An error from `track` means an outage: the event and those after it are retried with exponential backoff. To refuse an event
+/// that the destination will never accept, throw an `EventRefusal`; the event then goes to the quarantine.
 public protocol SingleEventTracker: Tracker {
     /// Delivers one event.
     ///
-    /// - Throws: `EventRefusal` where the destination will never take this event; any other error where it may later.
+    /// - Throws: `EventRefusal` if the destination will never accept this event; any other error if it may accept it later.
     func track(_ event: TrackedEvent) async throws
 }
 
-/// Thrown by a `SingleEventTracker` for an event that its destination will never take, however often it is tried.
+/// The error that a `SingleEventTracker` throws for an event that its destination will never accept.
 public struct EventRefusal: Error, Sendable, Hashable {
-    /// Why, in the destination's words.
+    /// The destination's reason.
     ///
-    /// It is kept in the quarantine beside the event, and never logged, so it may hold the event's values.
+    /// It is stored in the quarantine with the event and never logged, so it may show values of the event.
     public let reason: String
 
     /// Refuses an event permanently.
@@ -23,7 +23,7 @@ public struct EventRefusal: Error, Sendable, Hashable {
 }
 
 extension SingleEventTracker {
-    /// Hands the events on one by one.
+    /// Calls `track` for each event, in order.
     public func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
         var refusals: [DeliveryOutcome.Refusal] = []
         for (position, event) in delivery.enumerated() {

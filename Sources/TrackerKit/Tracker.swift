@@ -1,63 +1,75 @@
 public import EventValidation
 
-/// A destination of events.
+/// A destination of events, also called a sink.
 ///
-/// Each tracker has a queue and a worker of its own, so what it does holds up nobody else. Its promises, and the
-/// pipeline's to it:
+/// Each tracker has its own queue and worker, so a slow or failing tracker does not delay the others. To write one,
+/// implement `deliver`, or conform to `SingleEventTracker` and implement `track`. The pipeline and the tracker promise
+/// each other:
 ///
 /// - **Order.** `start` returns before the first `deliver`, and the last `deliver` returns before `stop`. `deliver` is
 ///   called for one delivery at a time, and deliveries come in the order in which their events were accepted.
-/// - **Repetition.** A delivery may come again, whole or in part, after an outcome with a retry and after a restart.
-///   Ids stay the same. A tracker whose destination can tell by the id should make the repetition harmless; one whose
-///   destination has transactions can keep it from happening, as a `CheckpointingTracker`.
-/// - **Failure.** An outage is a `retry`; an event that the destination will never take is a `refusal`. A tracker does
-///   not retry on its own for longer than a delivery's time limit, and never drops an event in silence. `start` and
+/// - **Repetition.** Delivery is at least once: a delivery may be repeated, whole or in part, after an outcome with a
+///   retry and after a restart. An event keeps its id, which is the idempotency key. A tracker whose destination can
+///   detect duplicates by the id should make repetition harmless; if the destination has transactions, the tracker can
+///   prevent repetition as a `CheckpointingTracker`.
+/// - **Failure.** An outage is a `retry`; an event that the destination will never accept is a `refusal`. A tracker does
+///   not retry on its own for longer than a delivery's time limit, and never drops an event silently. `start` and
 ///   `deliver` classify the destination's errors in the same way.
-/// - **Cancellation.** When the task is cancelled, `deliver` returns soon (within a second) with a `retry` for what is
-///   not known to be delivered. It does not return before its work on the batch's memory has ended.
-/// - **Blocking.** A call that blocks has a thread of its own, never one of the cooperative pool.
+/// - **Cancellation.** When the task is cancelled, `deliver` returns within a second, with a `retry` for every event that
+///   is not known to be delivered. It does not return while anything still reads the delivery's memory.
+/// - **Blocking.** Calls that block run on a thread of their own (`BlockingThread`), never on the cooperative pool.
 ///
-/// `TrackerContract` in SluiceTesting holds a tracker to these promises.
+/// `TrackerContract` in SluiceTesting tests a tracker against these promises.
 public protocol Tracker: Sendable {
-    /// The name by which the plan's events name this tracker; compared without regard to case.
+    /// The name that the plan's events use for this tracker; compared case-insensitively.
     var name: String { get }
 
-    /// Checks the tracker's settings without using the network and without reading files: a malformed address, an unknown
-    /// property.
+    /// Checks the tracker's settings, such as addresses and property names, without using the network or reading files.
     ///
-    /// Called once when a pipeline is made, which throws what this throws. It is the only way in which a tracker keeps a
-    /// pipeline from running, because what is wrong here stays wrong until the program is started with other settings.
-    /// What only the destination can tell belongs in `start`, and so does a file that cannot be read: it may come later.
+    /// The pipeline's initializer calls it once and throws its error. This is the only way for a tracker to keep a pipeline
+    /// from running, so it should report only mistakes that last until the program is started with other settings. Problems
+    /// that only the destination can report belong in `start`, and so does an unreadable file, which may appear later.
     ///
     /// - Throws: `invalidSettings`.
     func checkSettings(for catalog: EventCatalog) throws(TrackerError)
 
-    /// Makes the destination ready: connects, and checks whether it can take the catalog's events.
+    /// Connects to the destination and checks whether it can accept the catalog's events.
     ///
-    /// After an error it is called again, with a growing pause, for as long as the pipeline runs: somebody may fix the
-    /// destination. Until then events wait in the journal, or in the tracker's queue. Also called after a `deliver` that
-    /// answered `superseded`.
+    /// After an error the pipeline calls it again, with exponential backoff, for as long as it runs, because somebody may fix
+    /// the destination. Until then events wait in the journal, or in the tracker's queue. It is also called after a `deliver`
+    /// that returned `superseded`.
     ///
-    /// - Throws: What keeps the tracker from delivering. `isRetryable` says whether that may pass by itself.
+    /// - Throws: The reason why the tracker cannot deliver; `isRetryable` tells whether it may pass by itself.
     func start(for catalog: EventCatalog) async throws(TrackerError)
 
-    /// Delivers events, and says what became of each.
+    /// Delivers events and returns the outcome of each.
     ///
-    /// Where only a part of the destination fails, as one table of many, the outcome names the events of that part in its
-    /// retry, and the others are delivered.
+    /// If only a part of the destination fails, such as one table of several, the outcome's retry names the events of that
+    /// part, and the others are delivered.
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome
 
-    /// Gives everything back that `start` took. Called once, also after a `start` that failed.
+    /// Releases everything that `start` acquired. Called once, also after a `start` that failed.
     func stop() async
 }
 
 extension Tracker {
-    /// Finds nothing wrong: there are no settings.
+    /// Finds no problem; for trackers without settings.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {}
 
-    /// Does nothing: there is nothing to make ready.
+    /// Does nothing; for trackers without a connection.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {}
 
-    /// Does nothing: there is nothing to give back.
+    /// Does nothing; for trackers that hold no resources.
     public func stop() async {}
+}
+
+/// A tracker that can report problems with its destination without delivering anything; `sluice check` calls it.
+public protocol CheckableTracker: Tracker {
+    /// Connects and compares the destination with what the catalog's events need; changes nothing there.
+    ///
+    /// `usesJournal` tells whether the tracker's pipeline will have a journal; if so, a `CheckpointingTracker` also checks the
+    /// place where it stores checkpoints. Returns within a second of cancellation; the caller sets the time limit.
+    ///
+    /// - Returns: Every problem found, each with a remedy in its message; empty if events can be delivered.
+    func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError]
 }

@@ -1,13 +1,13 @@
 /// Why a tracker could not start or deliver.
 ///
-/// `description` never holds a value from an event, so that it can be logged; `debugDescription` may.
+/// `description` never shows a value of an event, so it can be logged; `debugDescription` may.
 public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of a failure; a tracker may define codes of its own.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's stable text.
         public let description: String
 
-        /// Names a code of a tracker's own, in kebab-case.
+        /// Makes a code of your own; its text is in kebab case.
         public init(_ description: String) {
             self.description = description
         }
@@ -16,38 +16,38 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
         public static let unavailable = Code("unavailable")
         /// The destination did not answer in time.
         public static let timeout = Code("timeout")
-        /// The settings cannot work, whatever the destination says: a malformed address, an unknown property.
+        /// A setting is invalid, whatever the state of the destination: a malformed address, an unknown property.
         ///
         /// Thrown by `checkSettings`.
         public static let invalidSettings = Code("invalid-settings")
-        /// The destination does not let the tracker in: a wrong password, a missing privilege, an unknown database.
+        /// The destination denies access: a wrong password, a missing privilege, an unknown database.
         public static let misconfigured = Code("misconfigured")
-        /// The destination lacks something that must be created first: a table, a column, a topic.
+        /// Something is missing in the destination that has to be created first: a table, a column, a topic.
         public static let notPrepared = Code("not-prepared")
         /// Another process stores checkpoints for the same journal and tracker.
         ///
-        /// A `CheckpointingTracker` answers it to a delivery whose checkpoint it did not store. The pipeline starts the
-        /// tracker again, and asks it where to begin.
+        /// A `CheckpointingTracker` returns it for a delivery whose checkpoint it did not store. The pipeline starts the
+        /// tracker again and continues at the checkpoint that is stored.
         public static let superseded = Code("superseded")
-        /// The delivery was cancelled before it was done.
+        /// The delivery was cancelled before it finished.
         public static let cancelled = Code("cancelled")
-        /// Anything else.
+        /// Any other failure.
         public static let failed = Code("failed")
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public let code: Code
-    /// One sentence for the operator, with the way out where there is one.
+    /// One sentence for the operator, with a remedy if there is one.
     public let message: String
-    /// Whether the same call may succeed later although nobody changes anything.
+    /// Whether the same call may succeed later without anybody changing anything.
     ///
-    /// The pipeline tries again in either case, because somebody may fix the destination; where this is false it shows
-    /// the tracker as `blocked`.
+    /// The pipeline retries in either case, because somebody may fix the destination; if this is false, it reports the tracker
+    /// as `blocked`.
     public let isRetryable: Bool
-    /// What the library below said.
+    /// The error of the underlying library, if there was one.
     public let underlying: (any Error)?
 
-    /// Says why.
+    /// Makes an error.
     public init(code: Code, message: String, isRetryable: Bool, underlying: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -58,7 +58,7 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
     /// The sentence and the code.
     public var description: String { "\(message) [\(code)]" }
 
-    /// The sentence, the code, and the error below.
+    /// The sentence, the code, and the underlying error.
     public var debugDescription: String {
         underlying.map { "\(description) (\(String(reflecting: $0)))" } ?? description
     }

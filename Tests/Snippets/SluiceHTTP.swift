@@ -1,15 +1,30 @@
 import Events
 import Logging
+import NIOCore
+import NIOPosix
 import ServiceLifecycle
 import Sluice
 import SluiceHTTP
 
 func serve(pipeline: Pipeline, logger: Logger) async throws {
-    let server = HTTPIngestServer(
-        configuration: HTTPIngestConfiguration(host: "127.0.0.1", port: 8080),
+    let server = IngestServer(
+        configuration: IngestConfiguration(host: "127.0.0.1", port: 8080),
         catalog: ShopEvents.catalog,
         pipeline: pipeline,
         logger: logger
     )
     try await ServiceGroup(services: [pipeline, server], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+}
+
+func serveInBootstrap(_ group: any EventLoopGroup, pipeline: Pipeline, logger: Logger) async throws {
+    let endpoint = try IngestEndpoint(catalog: ShopEvents.catalog, pipeline: pipeline, logger: logger)
+    let channel = try await ServerBootstrap(group: group)
+        .childChannelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture { try endpoint.configurePipeline(of: channel) }
+        }
+        .bind(unixDomainSocketPath: "/run/shop/events.sock")
+        .get()
+    // Until the program is asked to stop; then:
+    try await channel.close()
+    await endpoint.shutDown(on: group.next())
 }

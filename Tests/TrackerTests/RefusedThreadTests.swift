@@ -19,7 +19,7 @@ struct RefusedThreadTests {
             }
             #expect(error?.code == .unavailable)
             #expect(error?.isRetryable == true)
-            #expect(error?.message == "The system refuses another thread: Resource temporarily unavailable.")
+            #expect(error?.message == "The system cannot create another thread: Resource temporarily unavailable.")
             _ = try BlockingThread()
         }
     }

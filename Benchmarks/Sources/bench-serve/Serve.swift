@@ -43,9 +43,9 @@ struct Serve: AsyncParsableCommand {
         let trackers: [any Tracker] = stall ? [discarding, StalledTracker(name: "kafka")] : [discarding]
         let catalog = EventCatalog(plan: plan)
         let pipeline = try makePipeline(catalog, trackers, logger)
-        var configuration = HTTPIngestConfiguration(port: port)
+        var configuration = IngestConfiguration(port: port)
         configuration.maxWait = .milliseconds(maxWait)
-        let server = HTTPIngestServer(
+        let server = IngestServer(
             configuration: configuration,
             catalog: catalog,
             pipeline: pipeline,

@@ -1,85 +1,104 @@
-/// The folder in which a journal lives, and the few things it asks of it.
+/// A journal's folder, with the operations that a journal needs.
 ///
-/// Behind a protocol so that a test can lose what was not synced, reorder it, and let any call fail.
+/// It is a protocol so that a test can lose or reorder unsynced writes and make any call fail.
 package protocol FileSystem: Sendable {
-    /// The names of all files in the folder, in no order.
+    /// The names of all files in the folder, in any order.
     func names() throws(FileError) -> [String]
 
-    /// Opens a file for reading and writing; makes it, with mode 0600, where `creates` says so and it is not there.
+    /// Opens a file for reading and writing; with `creates`, a missing file is created with mode 0600.
     func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile
 
-    /// Makes a file for reading and writing, with mode 0600.
+    /// Creates a file for reading and writing, with mode 0600.
     ///
-    /// - Throws: Where there is a file of this name, whatever it holds.
+    /// - Throws: If a file of this name exists.
     func create(_ name: String) throws(FileError) -> any JournalFile
 
     /// Removes a file.
     func remove(_ name: String) throws(FileError)
 
-    /// Gives a file another name, and takes the place of the file that had it; after a crash one or the other has it.
+    /// Renames a file atomically, and replaces a file that has the new name.
     func rename(_ name: String, to other: String) throws(FileError)
 
-    /// Makes what was made, renamed and removed in the folder survive a crash.
+    /// Syncs the folder: files that were created, renamed and removed.
     func syncFolder() throws(FileError)
 
-    /// How many bytes the file system has left for this process.
+    /// The free space of the file system, in bytes.
     func freeBytes() throws(FileError) -> Int
 }
 
-/// A file of a journal; reads and writes name their places.
+/// A file of a journal, with reads and writes at offsets.
 package protocol JournalFile: Sendable {
-    /// How many bytes it has.
+    /// Its size, in bytes.
     func size() throws(FileError) -> Int
 
-    /// Reads what stands at `offset` until the buffer is full or the file ends; returns how many bytes that were.
+    /// Reads at `offset` until the buffer is full or the file ends; returns the number of bytes read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(FileError) -> Int
 
-    /// Writes all the bytes of all parts, one behind the other, or throws; then any part of them may have been written.
+    /// Writes all parts, one after the other; if it throws, any of the bytes may have been written.
     func write(_ parts: [UnsafeRawBufferPointer], at offset: Int) throws(FileError)
 
-    /// Returns once what was written, and the size, survive a crash.
+    /// Syncs the file's bytes and its size.
     func sync() throws(FileError)
 
-    /// Cuts the file.
+    /// Truncates the file.
     func truncate(to size: Int) throws(FileError)
 
-    /// Tells the system that what stands before `offset`, and is synced, will hardly be read again, so that it need not
-    /// keep it in memory.
+    /// Tells the system that the synced bytes before `offset` need not stay in the page cache.
     func releaseMemory(before offset: Int)
 }
 
 extension JournalFile {
-    /// Writes all the bytes, or throws; then any part of them may have been written.
+    /// Writes all bytes; if it throws, any of them may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(FileError) {
         try write([bytes], at: offset)
     }
+
+    private static var pieceBytes: Int { 1 << 20 }
+
+    /// Copies a range of its bytes to a place in another file.
+    ///
+    /// - Throws: If a file cannot be read or written, or if this file ends before the range does.
+    func copy(_ range: Range<Int>, to other: any JournalFile, at offset: Int) throws(FileError) {
+        let size = min(Self.pieceBytes, range.count)
+        guard size > 0 else { return }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { buffer.deallocate() }
+        var position = 0
+        while position < range.count {
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(size, range.count - position)])
+            let read = try self.read(into: piece, at: range.lowerBound + position)
+            guard read > 0 else { throw FileError("copy", ".", PosixErrors.input) }
+            try other.write(UnsafeRawBufferPointer(rebasing: piece[..<read]), at: offset + position)
+            position += read
+        }
+    }
 }
 
-/// What the system said when it did not do what a journal asked.
+/// The failure of a file operation.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was asked, as `write`.
+    /// The operation, such as `write`.
     package let operation: String
     /// The file, or `.` for the folder.
     package let name: String
-    /// The system's number.
+    /// The system's error number, `errno`.
     package let errorNumber: Int32
 
-    /// Notes what was asked and what came back.
+    /// Makes an error.
     package init(_ operation: String, _ name: String, _ errorNumber: Int32) {
         self.operation = operation
         self.name = name
         self.errorNumber = errorNumber
     }
 
-    /// Whether there is no such file.
+    /// Whether the file does not exist.
     package var isMissing: Bool { errorNumber == PosixErrors.noEntry }
 
-    /// Whether there is such a file already.
+    /// Whether the file exists already.
     package var isExisting: Bool { errorNumber == PosixErrors.exists }
 
-    /// Whether the disk has lost what was asked for, and not the process the means to ask.
-    package var isMediaError: Bool { PosixErrors.ofMedium.contains(errorNumber) }
+    /// Whether the error is of the disk and not, for example, of the process's limits.
+    package var isMediaError: Bool { PosixErrors.media.contains(errorNumber) }
 
-    /// As `write 00000000000000000000.segment: No space left on device`.
+    /// For example `write 00000000000000000000.segment: No space left on device`.
     package var description: String { "\(operation) \(name): \(PosixErrors.message(errorNumber))" }
 }

@@ -6,19 +6,19 @@ import Musl
 import Darwin
 #endif
 
-/// Holds a folder for this process, until it is let go or the process ends.
+/// Locks a folder for this process, until it is released or the process ends.
 package final class FolderLock: Sendable {
     /// The file's name.
     static let name = "lock"
 
     private let descriptor: Int32
 
-    /// Takes the lock, a file named `lock` with the process's number in it.
+    /// Takes the lock, a file named `lock` that contains the process id.
     ///
-    /// - Throws: `locked` with the other process's number where another has it; `unwritable` where the file cannot be made.
+    /// - Throws: `locked`, with the other process's id, if another process has it; `unwritable` if the file cannot be created.
     package init(folder: String) throws(JournalError) {
         let path = folder + "/" + Self.name
-        // From here on `deinit` closes it, also where this throws.
+        // From here on `deinit` closes it, even if this throws.
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw JournalError(.unwritable, FileError("open", Self.name, errno)) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -36,7 +36,7 @@ package final class FolderLock: Sendable {
 
     deinit {
         guard descriptor >= 0 else { return }
-        // Closing is not enough: a process that is being started meanwhile has a copy of the descriptor until it runs.
+        // Closing is not enough: a child process that is being started has a copy of the descriptor until it calls exec.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -1,21 +1,21 @@
 import EventModel
 
 extension JournalID {
-    /// The identity of the journal with these files; `nil` where it has none yet.
+    /// The identity of the journal with these files; `nil` if it has none yet.
     package init?(of files: any FileSystem) throws(FileError) {
         guard let id = try IdentityFile.read(files) else { return nil }
         self = id
     }
 }
 
-/// The file that keeps a journal's identity: its UUID in text, and a newline.
+/// The file with a journal's identity: its UUID as text, and a newline.
 ///
-/// It is written beside and renamed, before the journal's first frame: so a crash leaves it whole or not there.
+/// It is written under another name and renamed, before the journal's first frame, so after a crash it is complete or absent.
 enum IdentityFile {
     static let name = "identity"
     private static let newName = "identity.new"
 
-    /// The identity; `nil` where there is no file or no identity in it.
+    /// Reads the identity; `nil` if there is no file or no identity in it.
     static func read(_ files: any FileSystem) throws(FileError) -> JournalID? {
         guard try files.names().contains(name) else { return nil }
         let file = try files.open(name, creates: false)
@@ -26,7 +26,7 @@ enum IdentityFile {
         return text.last == "\n" ? JournalID(String(text.dropLast())) : nil
     }
 
-    /// Makes an identity, and returns once it survives a crash.
+    /// Makes an identity, and returns when its file is synced.
     static func make(_ files: any FileSystem) throws(FileError) -> JournalID {
         let id = JournalID()
         let file = try files.open(newName, creates: true)

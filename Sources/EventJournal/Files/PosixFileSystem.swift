@@ -11,19 +11,16 @@ package struct PosixFileSystem: FileSystem {
     private let path: String
     private let isReadOnly: Bool
 
-    /// Opens the folder; makes it and those above it, with mode 0700, where they are not there.
-    ///
-    /// What it makes survives a crash.
+    /// Opens the folder; creates it and its parents with mode 0700 if necessary, and syncs them.
     package init(path: String) throws(FileError) {
         self.path = path
         isReadOnly = false
         for changed in try Self.makeFolders(path) { try Self.syncChanged(changed) }
-        // Who made it before may have been killed between the two.
+        // An earlier process may have been killed after it created the folder.
         try Self.syncChanged(path + "/..")
     }
 
-    /// Makes a folder and those above it where they are not there; returns the folders in which one was made, whose
-    /// entries a loss of power could take back.
+    /// Creates a folder and its parents if necessary; returns the folders with new entries, which have to be synced.
     package static func makeFolders(_ path: String) throws(FileError) -> [String] {
         var above = path.hasPrefix("/") ? "/" : "."
         var changed: [String] = []
@@ -44,14 +41,14 @@ package struct PosixFileSystem: FileSystem {
         do throws(FileError) {
             folder = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
         } catch {
-            // One may make folders where one may not read, and then not sync.
+            // A folder may be writable but not readable; then it cannot be synced.
             if error.errorNumber == EACCES { return }
             throw error
         }
         try folder.syncAll()
     }
 
-    /// Opens a folder that is there; where `isReadOnly` says so, its files are opened for reading, and none is made.
+    /// Opens an existing folder; with `isReadOnly`, files are opened only for reading, and none is created.
     package init(existing path: String, isReadOnly: Bool) throws(FileError) {
         self.path = path
         self.isReadOnly = isReadOnly
@@ -64,7 +61,7 @@ package struct PosixFileSystem: FileSystem {
         return try Self.names { readdir(folder) }
     }
 
-    /// All names that `next` gives, as `readdir` does: `nil` is the end, or with an error number a failure.
+    /// All names that `next` returns, in the manner of `readdir`: `nil` is the end, or a failure if `errno` is set.
     package static func names(reading next: () -> UnsafeMutablePointer<dirent>?) throws(FileError) -> [String] {
         var names: [String] = []
         while true {
@@ -75,7 +72,7 @@ package struct PosixFileSystem: FileSystem {
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        // A folder that is read only in part must not be taken for one that holds less.
+        // A folder that was read only partly must not look like one with fewer files.
         let error = errno
         guard error == 0 else { throw FileError("list", ".", error) }
         return names
@@ -178,10 +175,10 @@ package final class PosixFile: JournalFile {
         }
     }
 
-    /// As many as one call takes (`IOV_MAX`).
+    /// The most parts of one call (`IOV_MAX`).
     private static let maximumParts = 1024
 
-    /// Leaves out the bytes that were written.
+    /// Removes the bytes that were written.
     private static func drop(_ count: Int, of parts: inout ArraySlice<iovec>) {
         var count = count
         while count > 0, let first = parts.first {
@@ -211,7 +208,7 @@ package final class PosixFile: JournalFile {
 
     package func releaseMemory(before offset: Int) {
         #if !canImport(Darwin)
-        // Advice only: where it is not taken, the system decides by itself.
+        // This is only advice, so a failure does not matter.
         posix_fadvise(descriptor, 0, off_t(offset), POSIX_FADV_DONTNEED)
         #endif
     }
@@ -221,13 +218,13 @@ package final class PosixFile: JournalFile {
     }
 }
 
-/// The system's error numbers that a journal tells apart, and its words for all of them.
+/// The error numbers that a journal distinguishes, and the system's messages.
 enum PosixErrors {
     static let noEntry = ENOENT
     static let exists = EEXIST
     static let notFolder = ENOTDIR
     static let input = EIO
-    static let ofMedium: Set<Int32> = [EIO, EBADMSG, ENXIO]
+    static let media: Set<Int32> = [EIO, EBADMSG, ENXIO]
 
     static func message(_ number: Int32) -> String {
         strerror(number).map { String(cString: $0) } ?? "error \(number)"

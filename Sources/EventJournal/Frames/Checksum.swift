@@ -4,7 +4,7 @@ import CISAL
 struct Checksum {
     private var state: UInt32 = .max
 
-    /// Of what was added so far.
+    /// The checksum of the bytes added so far.
     var value: UInt32 { ~state }
 
     /// The checksum of some bytes.
@@ -16,7 +16,7 @@ struct Checksum {
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
-        // ISA-L counts in an `int`, and only reads what it takes by a pointer to variable bytes.
+        // ISA-L takes the length as an `int`, and a mutable pointer from which it only reads.
         while let start = rest.baseAddress, !rest.isEmpty {
             let part = min(rest.count, 1 << 30)
             let bytes = UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: UInt8.self)

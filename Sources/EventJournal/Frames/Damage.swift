@@ -1,26 +1,26 @@
-/// Bytes of a segment that are no frame, though one must once have been there.
+/// Bytes of a segment that are not a valid frame.
 package struct Damage: Sendable, Hashable {
-    /// Why they are none.
+    /// What is wrong with them.
     package enum Flaw: Error, Hashable {
         /// The file ends before the frame does.
         case incomplete
-        /// The header is not good.
+        /// The header is invalid.
         case header(FrameHeader.Flaw)
-        /// The header is good, the lines are not those that were written.
+        /// The header is valid, but the checksum of the lines is wrong.
         case lines(FrameHeader)
-        /// There is no such file any more.
+        /// The file is gone.
         case missing
-        /// The system does not read them; its error's number.
+        /// They cannot be read; the value is `errno`.
         case unreadable(Int32)
     }
 
     /// The segment's file.
     package let segment: String
-    /// Where it begins.
+    /// The offset of the first byte.
     package let offset: Int
-    /// How far it goes, up to the next good frame or the end.
+    /// The number of bytes, up to the next valid frame or the end.
     package let byteCount: Int
-    /// Why the frame at its beginning is none.
+    /// What is wrong at its beginning.
     package let flaw: Flaw
 
     /// Its bytes in the file.
@@ -28,7 +28,7 @@ package struct Damage: Sendable, Hashable {
 }
 
 extension Damage: CustomStringConvertible {
-    /// As `00000000000000000000.segment, byte 312: 96 bytes are no frame (the header's checksum is wrong)`.
+    /// For example `00000000000000000000.segment, byte 312: 96 bytes are no frame (the header's checksum is wrong)`.
     package var description: String {
         "\(segment), byte \(offset): \(byteCount) bytes are no frame (\(reason))"
     }

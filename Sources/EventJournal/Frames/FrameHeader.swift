@@ -1,48 +1,48 @@
-/// What stands before the lines of one commit, 56 bytes, its numbers with the least significant byte first.
+/// The header of a frame, which precedes the lines of one commit: 56 bytes, numbers in little-endian order.
 ///
-/// | at | bytes | what |
+/// | offset | bytes | content |
 /// |---|---|---|
 /// | 0 | 4 | `SLJ` and a newline |
 /// | 4 | 1 | the format's version, 1 |
 /// | 5 | 1 | the kind: 0 events, 1 the end of a segment |
-/// | 6 | 2 | flags: 1 where the commit was synced before it was acknowledged |
-/// | 8 | 8 | the sequence number of the first event; at the end of a segment that of the event to follow |
-/// | 16 | 4 | how many events |
-/// | 20 | 4 | how many bytes of lines follow |
-/// | 24 | 8 | when it was committed, in microseconds since 1970; at the end of a segment when the last commit before was |
-/// | 32 | 8 | the earliest time of its events, likewise; of the whole segment at its end |
-/// | 40 | 8 | the latest |
+/// | 6 | 2 | flags: 1 if the commit was synced before it was acknowledged |
+/// | 8 | 8 | the sequence number of the first event; in an end frame, that of the next event |
+/// | 16 | 4 | number of events |
+/// | 20 | 4 | size of the lines that follow, in bytes |
+/// | 24 | 8 | time of the commit, in microseconds since 1970; in an end frame, that of the last commit |
+/// | 32 | 8 | earliest time of the events, in microseconds since 1970; in an end frame, of the whole segment |
+/// | 40 | 8 | latest time, likewise |
 /// | 48 | 4 | CRC-32C of the lines |
-/// | 52 | 4 | CRC-32C of the 52 bytes before |
+/// | 52 | 4 | CRC-32C of the preceding 52 bytes |
 package struct FrameHeader: Sendable, Hashable {
-    /// What a frame is for.
+    /// The kind of a frame.
     package enum Kind: UInt8, Sendable {
         /// It holds events.
         case events = 0
-        /// It ends a segment: nothing follows it.
+        /// It ends a segment: no frame follows.
         case end = 1
     }
 
-    /// Why some bytes are no header.
+    /// Why bytes are not a valid header.
     package enum Flaw: Error, Hashable {
-        /// They do not begin as one.
+        /// The magic number is missing.
         case noMagic
-        /// They are not what was written.
+        /// The checksum is wrong, or a number is out of range.
         case checksum
-        /// It is whole, and of a format that only a later version reads.
+        /// The header is intact, and its format needs a newer version of the program.
         case newerFormat(UInt8)
-        /// It is whole, and says what no writer of ours says.
+        /// The header is intact, and its kind is unknown.
         case unknownKind(UInt8)
     }
 
-    /// How many bytes it takes.
+    /// The size of a header, in bytes.
     package static let byteCount = 56
-    /// The bytes it begins with, as a number.
+    /// The magic number, its first four bytes.
     static let magic: UInt32 = 0x0A4A_4C53
-    /// The only format there is.
+    /// The format's version.
     static let version: UInt8 = 1
 
-    /// No journal gets so far; what claims to is not what was written.
+    /// The greatest valid sequence number; larger ones are damage.
     static let maximumSequence = UInt64.max >> 1
 
     package var kind = Kind.events
@@ -57,12 +57,12 @@ package struct FrameHeader: Sendable, Hashable {
     package var latest: Int64 = .min
     package var payloadChecksum: UInt32 = 0
 
-    /// The sequence number behind its last event.
+    /// The sequence number after its last event.
     package var nextSequence: UInt64 { firstSequence &+ UInt64(count) }
-    /// How many bytes the whole frame takes.
+    /// The size of the whole frame, in bytes.
     package var frameBytes: Int { Self.byteCount + payloadBytes }
 
-    /// Writes the header to memory that has room for it.
+    /// Writes the header to memory of at least `byteCount` bytes.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
         func store(_ value: some FixedWidthInteger, at offset: Int) {
             bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value.littleEndian))

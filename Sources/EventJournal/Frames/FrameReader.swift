@@ -1,36 +1,36 @@
-/// Walks over the frames of one segment, and finds the good ones behind damaged ones.
+/// Reads the frames of one segment, and finds valid frames after damaged ones.
 package struct FrameReader: ~Copyable {
-    /// What comes next in the segment.
+    /// The next part of the segment.
     package enum Step {
-        /// A whole frame, and its lines; valid until the next call.
+        /// A frame and its lines, which are valid until the next call.
         case frame(FrameHeader, lines: UnsafeRawBufferPointer)
-        /// A frame that is not wanted: its header is good, and its lines were not read.
+        /// A frame outside the selection: its header is valid, and its lines were not read.
         case passed(FrameHeader)
-        /// Bytes that are no frame, up to the next one or to the end.
+        /// Bytes that are not a valid frame, up to the next frame or the end.
         case damage(Damage)
-        /// There are no more bytes.
+        /// The end of the segment.
         case end
     }
 
-    /// No writer makes larger payloads; what claims to be larger is no frame.
+    /// The greatest size of a frame's lines, in bytes; a larger size is damage.
     package static let maximumPayloadBytes = 64 << 20
     private static let windowBytes = 1 << 20
-    /// How much is read to look at a header: small frames come several at a time, and of large ones little is read.
+    /// How much is read to look at a header: several small frames, and little of a large one.
     private static let hopBytes = 4 << 10
 
     private let file: any JournalFile
     private let name: String
-    /// Where the bytes end that may be read.
+    /// The end of the readable bytes.
     private let end: Int
     private let selection: FrameSelection?
     private var window: UnsafeMutableRawBufferPointer
-    /// Where the window's bytes stand in the file.
+    /// The range of the file that the window holds.
     private var windowRange = 0..<0
 
-    /// Where the next step begins.
+    /// The offset of the next part.
     package private(set) var offset: Int
 
-    /// Begins at an offset at which a frame begins, and reads up to `end`; without a selection every frame.
+    /// Starts at the offset of a frame, and reads up to `end`; without a selection it reads every frame.
     package init(
         _ file: any JournalFile,
         name: String,
@@ -50,9 +50,9 @@ package struct FrameReader: ~Copyable {
         window.deallocate()
     }
 
-    /// The next frame, or what is wrong there.
+    /// Reads the next frame, or finds damage.
     ///
-    /// - Throws: Where the file cannot be read.
+    /// - Throws: If the file cannot be read.
     package mutating func next() throws(FileError) -> Step {
         guard offset < end else { return .end }
         if let header = try unwantedFrame() {
@@ -71,7 +71,7 @@ package struct FrameReader: ~Copyable {
         }
     }
 
-    /// The header of a frame that is not wanted; `nil` where one is, and where something is wrong.
+    /// The header of a frame outside the selection; `nil` if the frame is selected or damaged.
     private mutating func unwantedFrame() throws(FileError) -> FrameHeader? {
         guard let selection,
             let head = try bytes(offset, FrameHeader.byteCount, readingAhead: Self.hopBytes),
@@ -81,7 +81,7 @@ package struct FrameReader: ~Copyable {
         return header
     }
 
-    /// A whole and undamaged frame at a place.
+    /// Checks for a valid frame at an offset.
     private mutating func frame(at start: Int) throws(FileError) -> Result<FrameHeader, Damage.Flaw> {
         guard let head = try bytes(start, FrameHeader.byteCount) else { return .failure(.incomplete) }
         switch FrameHeader.read(head) {
@@ -96,9 +96,9 @@ package struct FrameReader: ~Copyable {
         }
     }
 
-    /// Where the next good frame begins behind a damaged one; the end where none does.
+    /// The offset of the next valid frame after a damaged one; the end if there is none.
     private mutating func nextFrame(after start: Int, _ flaw: Damage.Flaw) throws(FileError) -> Int {
-        // Where the header is good, the frame's end most likely is.
+        // If the header is valid, its length most likely is, too.
         if case .lines(let header) = flaw, case .success = try frame(at: start + header.frameBytes) {
             return start + header.frameBytes
         }
@@ -126,7 +126,7 @@ package struct FrameReader: ~Copyable {
         return nil
     }
 
-    /// Bytes of the file; `nil` where it ends before.
+    /// Bytes of the file; `nil` if it ends before.
     private mutating func bytes(
         _ start: Int,
         _ count: Int,
@@ -138,7 +138,7 @@ package struct FrameReader: ~Copyable {
                 window.deallocate()
                 window = .allocate(byteCount: count, alignment: 16)
             }
-            // Before the reading: one that fails leaves nothing behind that could be taken for the file's bytes.
+            // Before reading, so that after a failure the window is not mistaken for the file's bytes.
             windowRange = start..<start
             let wanted = UnsafeMutableRawBufferPointer(rebasing: window[..<min(max(count, readingAhead), end - start)])
             let read = try file.read(into: wanted, at: start)

@@ -1,28 +1,28 @@
-/// A journal that is there already, for tools that look at it or mend it without being its writer.
+/// An existing journal, for tools that inspect or repair it without being its writer.
 ///
-/// It makes no folder, and opening it recovers nothing.
+/// Opening it creates no folder and does not recover the journal.
 package struct ExistingJournal: Sendable {
     /// Its files.
     package let files: any FileSystem
     private let lock: FolderLock?
 
-    /// Opens a journal to look at; another process may be writing it meanwhile.
+    /// Opens a journal for reading, while another process may be writing it.
     ///
-    /// - Throws: `unreadable` where there is no such folder, or no journal in it.
+    /// - Throws: `unreadable` if there is no such folder, or no journal in it.
     package init(reading folder: String) throws(JournalError) {
         files = try Self.files(folder, isReadOnly: true)
         lock = nil
     }
 
-    /// Opens a journal to change, and holds it until it is let go.
+    /// Opens a journal for changes, and locks it until this value is released.
     ///
-    /// - Throws: `unreadable` where there is no such folder, or no journal in it; `locked` where another process has it.
+    /// - Throws: `unreadable` if there is no such folder, or no journal in it; `locked` if another process has it.
     package init(changing folder: String) throws(JournalError) {
         files = try Self.files(folder, isReadOnly: false)
         lock = try FolderLock(folder: folder)
     }
 
-    /// Whether a file has a name that only a journal gives; another's lock may have the same name as ours.
+    /// Whether a file has a name that only a journal uses, unlike `lock`.
     private static func isOfJournal(_ name: String) -> Bool {
         SegmentName(name) != nil || CursorFile.tracker(ofName: name) != nil
     }

@@ -1,51 +1,43 @@
 package import EventModel
 
-/// What a journal's folder holds, as far as it can be said without reading the events.
+/// An overview of a journal's folder, made without reading the events.
 ///
-/// Takes no lock and changes nothing. Only segments that were not ended are read, which is the last one as a rule.
+/// Takes no lock and changes nothing. Only segments without an end frame are read, which is usually the last one.
 package struct Inspection: Sendable {
-    /// A segment as it is found.
+    /// A segment in the folder.
     package struct FoundSegment: Sendable, Hashable {
-        /// What it holds.
+        /// Its metadata.
         package let segment: Segment
-        /// Whether it was ended, so that nothing more is appended to it.
+        /// Whether it has an end frame, so that nothing more is appended.
         package let isEnded: Bool
-        /// How many of its bytes are no frames, as far as it was read: where it is open, a commit that goes on now or
-        /// that a crash kept from being finished.
+        /// The number of its bytes that are not valid frames: in an open segment, a commit that is in progress or was
+        /// interrupted by a crash.
         package let strayBytes: Int
     }
 
-    /// How far a tracker has got.
+    /// A tracker's cursor.
     package struct FoundCursor: Sendable, Hashable {
         /// The tracker's name in lower case.
         package let tracker: String
-        /// The number of the first event that it still needs; `nil` where it never got any.
+        /// The sequence number of the first event that it still needs; `nil` if it never had any.
         package let sequence: UInt64?
     }
 
-    /// Bytes that recovery or a repair cut out of a segment.
-    package struct CutFile: Sendable, Hashable {
-        /// The file that has them now.
-        package let name: String
-        /// How many they are.
-        package let byteCount: Int
-    }
-
-    /// Segments retire one now and then, so that a second look is enough.
+    /// Segments are removed rarely, so one retry is usually enough.
     private static let maximumTries = 100
 
-    /// Which journal it is; `nil` where it was not opened since journals have identities.
+    /// The journal's identity; `nil` if it was not opened since journals have identities.
     package let id: JournalID?
     /// The segments, in order.
     package private(set) var segments: [FoundSegment] = []
     /// The cursors, by their trackers' names.
     package private(set) var cursors: [FoundCursor] = []
-    /// What was cut out, by the files' names.
+    /// The files with removed bytes, by name.
     package private(set) var cuts: [CutFile] = []
 
-    /// Looks at a journal's files.
+    /// Inspects a journal's files.
     ///
-    /// - Throws: Where one of them cannot be read. A file that is removed meanwhile is left out.
+    /// - Throws: If a file cannot be read. A file that is removed meanwhile is left out.
     package init(_ files: any FileSystem) throws(FileError) {
         id = try Self.unlessMissing { () throws(FileError) in try IdentityFile.read(files) } ?? nil
         let names = try files.names().sorted()
@@ -56,33 +48,33 @@ package struct Inspection: Sendable {
             if let cursor { cursors.append(FoundCursor(tracker: tracker, sequence: cursor.sequence)) }
         }
         segments = try Self.segments(files)
-        for name in names where name.hasSuffix(SegmentRepair.cutSuffix) {
+        for name in names where CutFile.isCut(name) {
             let size = try Self.unlessMissing { () throws(FileError) in try files.open(name, creates: false).size() }
             if let size { cuts.append(CutFile(name: name, byteCount: size)) }
         }
     }
 
-    /// How many bytes all segments have.
+    /// The size of all segments, in bytes.
     package var byteCount: Int { segments.reduce(0) { $0 + $1.segment.byteCount } }
-    /// The number of the oldest event that is still there.
+    /// The sequence number of the oldest event.
     package var firstSequence: UInt64 { segments.first?.segment.name.firstSequence ?? 0 }
-    /// The number that the next event gets.
+    /// The sequence number of the next event.
     package var nextSequence: UInt64 { segments.last?.segment.nextSequence ?? 0 }
 
-    /// How many events a tracker is behind; of one that never got any, all there are.
+    /// The number of events that a tracker is behind; all events if it never had any.
     package func lag(of cursor: FoundCursor) -> UInt64 {
         let needed = cursor.sequence ?? firstSequence
         return nextSequence > needed ? nextSequence - needed : 0
     }
 
-    /// Looks at all segments; where one is removed meanwhile, again, so that those found follow each other.
+    /// Inspects all segments, and starts again if one is removed meanwhile, so that those found are contiguous.
     private static func segments(_ files: any FileSystem) throws(FileError) -> [FoundSegment] {
         var tries = 0
         while true {
             tries += 1
             do throws(FileError) {
                 var found: [FoundSegment] = []
-                for name in try files.names().compactMap({ SegmentName($0) }).sorted() {
+                for name in try files.segmentNames() {
                     found.append(try look(at: name, files))
                 }
                 return found

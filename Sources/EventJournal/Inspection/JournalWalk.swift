@@ -1,47 +1,46 @@
-/// Reads the frames of a journal, from the files alone, while another process may be writing them.
+/// Reads the frames of a journal from its files, while another process may be writing them.
 ///
-/// With a selection it seeks: segments that were ended say what times are in them, and those that are not wanted are not
-/// read; nor are the lines of single frames.
+/// With a selection it seeks: ended segments outside the selection, and the lines of frames outside it, are not read.
 package struct JournalWalk: ~Copyable {
-    /// What comes next.
+    /// The next part of the journal.
     package enum Step {
-        /// A whole frame and its lines, valid until the next call; and the numbers that no frame before it has.
+        /// A frame and its lines, which are valid until the next call, and the sequence numbers missing before it.
         case frame(FrameHeader, lines: UnsafeRawBufferPointer, skipped: RecoveryReport.Gap?)
-        /// Bytes that are no frame.
+        /// Bytes that are not a valid frame.
         case damage(Damage)
-        /// Bytes at the end of the last segment that are no frame: a commit that goes on now, or that a crash kept from
-        /// being finished. The next opening of the journal cuts them off.
+        /// Bytes at the end of the last segment that are not a frame: a commit that is in progress or was interrupted by a
+        /// crash. The next opening of the journal cuts them off.
         case unfinished(Damage)
-        /// Numbers that no segment has.
+        /// Sequence numbers that are missing from the segments.
         case gap(RecoveryReport.Gap)
-        /// A segment that the journal's process has removed since the segments before it were read.
+        /// A segment that retention removed while the segments before it were read.
         case retired(SegmentName)
-        /// A frame, or a whole segment, that is not wanted, and was not read.
+        /// A frame or a segment outside the selection, which was not read.
         case passed
-        /// There is no more.
+        /// The end of the journal.
         case end
     }
 
     private let files: any FileSystem
     private let selection: FrameSelection?
-    /// The segments that were not begun.
+    /// The segments that are not read yet.
     private var names: ArraySlice<SegmentName>
     private var frames: FrameReader?
-    /// How many bytes the segment at hand had when it was begun.
+    /// The size of the current segment when its reading began.
     private var size = 0
-    /// The number that the next event must have; `nil` before the first.
+    /// The expected sequence number of the next event; `nil` before the first.
     private var expected: UInt64?
 
-    /// The segment at hand.
+    /// The current segment.
     package private(set) var segment: SegmentName?
-    /// How many segments were begun.
+    /// The number of segments whose reading began.
     package private(set) var segmentCount = 0
-    /// How many bytes the segments have that are done with.
+    /// The size of the segments that are finished.
     private var doneBytes = 0
-    /// How many bytes lie behind, read or passed over.
+    /// The number of bytes that were read or skipped.
     package private(set) var byteCount = 0
 
-    /// Begins with the segment in which a number must be; where it is no longer there, with the first.
+    /// Starts with the segment that holds a sequence number; if it was removed, with the first segment.
     package init(
         _ files: any FileSystem,
         from sequence: UInt64 = 0,
@@ -49,13 +48,13 @@ package struct JournalWalk: ~Copyable {
     ) throws(FileError) {
         self.files = files
         self.selection = selection
-        let all = try files.names().compactMap { SegmentName($0) }.sorted()
+        let all = try files.segmentNames()
         names = all[(all.lastIndex { $0.firstSequence <= sequence } ?? all.startIndex)...]
     }
 
-    /// The next frame, or what is wrong there.
+    /// Reads the next frame, or finds damage.
     ///
-    /// - Throws: Where a file cannot be read.
+    /// - Throws: If a file cannot be read.
     package mutating func next() throws(FileError) -> Step {
         defer { byteCount = doneBytes + (frames?.offset ?? 0) }
         while true {
@@ -77,10 +76,10 @@ package struct JournalWalk: ~Copyable {
         }
     }
 
-    /// Goes on with the next segment, where the one at hand cannot be read.
+    /// Skips the current segment, if it cannot be read.
     package mutating func passSegment() {
         leaveSegment()
-        // How many events it would have had nobody knows.
+        // The number of its events is unknown.
         expected = nil
     }
 
@@ -100,7 +99,7 @@ package struct JournalWalk: ~Copyable {
         } catch {
             guard error.isMissing else { throw error }
             expected = nil
-            // Before anything was read it is as if it had retired before.
+            // Before the first segment was read, it does not matter when this one was removed.
             return segment == nil ? nil : .retired(name)
         }
         segmentCount += 1
@@ -114,7 +113,7 @@ package struct JournalWalk: ~Copyable {
         return step ?? .passed
     }
 
-    /// Notes that a segment comes next; returns the numbers that are missing before it.
+    /// Moves to the next segment; returns the gap before it, if there is one.
     private mutating func step(into name: SegmentName) -> Step? {
         segment = name
         defer { expected = max(expected ?? 0, name.firstSequence) }

@@ -1,23 +1,23 @@
-/// What is wrong in a journal, after every byte of it was read.
+/// The result of reading and verifying every byte of a journal.
 ///
 /// Takes no lock and changes nothing.
 package struct Verification: Sendable {
-    /// How many segments were read.
+    /// The number of segments.
     package private(set) var segmentCount = 0
-    /// How many good frames they have.
+    /// The number of valid frames.
     package private(set) var frameCount = 0
-    /// How many events those have.
+    /// The number of events in valid frames.
     package private(set) var eventCount = 0
-    /// How many bytes were read, the damaged ones too.
+    /// The number of bytes read, including damaged ones.
     package private(set) var byteCount = 0
-    /// Bytes that are no frames.
+    /// Bytes that are not valid frames.
     package private(set) var damages: [Damage] = []
-    /// Numbers that no event has, though one must have had them.
+    /// Sequence numbers whose events are lost.
     package private(set) var gaps: [RecoveryReport.Gap] = []
-    /// Numbers that no event has, for which there is a reason: damage before them, which is told already or was cut out
-    /// and kept, or a crash, after which numbers are left out.
+    /// Sequence numbers that are missing for a known reason: damage that is reported or was removed by a repair, or a crash,
+    /// after which numbers are skipped.
     package private(set) var skips: [RecoveryReport.Gap] = []
-    /// A commit at the end of the last segment that goes on now, or that a crash kept from being finished.
+    /// A commit at the end of the last segment that is in progress or was interrupted by a crash.
     package private(set) var unfinished: Damage?
 
     /// Whether there is no damage and no gap.
@@ -25,9 +25,9 @@ package struct Verification: Sendable {
 
     /// Reads a whole journal.
     ///
-    /// - Throws: Where a file cannot be read.
+    /// - Throws: If a file cannot be read.
     package init(_ files: any FileSystem) throws(FileError) {
-        let cuts = try files.names().filter { $0.hasSuffix(SegmentRepair.cutSuffix) }
+        let cuts = try files.names().filter(CutFile.isCut)
         var walk = try JournalWalk(files)
         var isBehindDamage = false
         walking: while true {

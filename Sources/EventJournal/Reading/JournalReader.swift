@@ -1,12 +1,12 @@
 /// Reads a journal forward from a sequence number, while it is being written.
 package struct JournalReader: ~Copyable {
-    /// What comes next.
+    /// The next part of the journal.
     package enum Step {
-        /// A commit that has the sought number or comes behind it, and its lines; valid until the next call.
+        /// A commit that holds or follows the wanted sequence number, and its lines, which are valid until the next call.
         case frame(FrameHeader, lines: UnsafeRawBufferPointer)
-        /// Bytes that are no frame; the events in them are lost to this reader.
+        /// Bytes that are not a valid frame; the reader skips the events in them.
         case damage(Damage)
-        /// Nothing more is committed so far.
+        /// Everything committed was read.
         case caughtUp
     }
 
@@ -14,15 +14,15 @@ package struct JournalReader: ~Copyable {
     private let position: @Sendable () -> JournalPosition
     private var frames: FrameReader?
     private var segment: SegmentName?
-    /// The segment that was opened last, or that could not be.
+    /// The segment that was opened last, successfully or not.
     private var opened: Segment?
-    /// Where in the segment the bytes ended when they were last looked at.
+    /// The committed end of the segment when it was last opened.
     private var readableBytes = 0
 
-    /// The number of the first event that is still to be read.
+    /// The sequence number of the next event to read.
     package private(set) var nextSequence: UInt64
 
-    /// Begins at a number; where it is no longer there, at the first behind it.
+    /// Starts at a sequence number; if it was removed, at the next one.
     package init(
         _ files: any FileSystem,
         from sequence: UInt64,
@@ -33,9 +33,9 @@ package struct JournalReader: ~Copyable {
         nextSequence = sequence
     }
 
-    /// The next commit, or what is wrong there.
+    /// Reads the next commit, or finds damage.
     ///
-    /// - Throws: Where a file cannot be read.
+    /// - Throws: If a file cannot be read.
     package mutating func next() throws(FileError) -> Step {
         while true {
             do throws(FileError) {
@@ -63,7 +63,7 @@ package struct JournalReader: ~Copyable {
         }
     }
 
-    /// Passes over what is left of a segment that cannot be read; returns what that is, `nil` where none was opened.
+    /// Skips the rest of a segment that cannot be read; returns it as damage, or `nil` if no segment was opened.
     package mutating func passSegment(_ flaw: Damage.Flaw) -> Damage? {
         guard let opened else { return nil }
         let start = frames?.offset ?? (opened.name == segment ? readableBytes : 0)
@@ -74,7 +74,7 @@ package struct JournalReader: ~Copyable {
         return Damage(segment: opened.name.text, offset: start, byteCount: opened.byteCount - start, flaw: flaw)
     }
 
-    /// Makes sure that there are frames to be read; false where everything committed was.
+    /// Opens the next frames if necessary; false if everything committed was read.
     private mutating func openFrames() throws(FileError) -> Bool {
         if frames != nil { return true }
         let position = position()
@@ -88,7 +88,7 @@ package struct JournalReader: ~Copyable {
         return try open(next, from: isSame ? readableBytes : 0)
     }
 
-    /// The segment to read now: the one at hand, as long as it is there, else the one that has the sought number.
+    /// The index of the segment to read: the current one if it still exists, else the one with the wanted sequence number.
     private func index(in segments: [Segment]) -> Int? {
         if let segment, let index = segments.firstIndex(where: { $0.name >= segment }) { return index }
         if segment != nil { return nil }
@@ -100,7 +100,7 @@ package struct JournalReader: ~Copyable {
         let file = try files.open(segment.name.text, creates: false)
         self.segment = segment.name
         readableBytes = segment.byteCount
-        // Where it begins in the middle, what comes before need not be read.
+        // Events before the wanted one in the same segment need not be read.
         let isBegun = segment.name.firstSequence < nextSequence
         frames = FrameReader(
             file,
@@ -110,5 +110,41 @@ package struct JournalReader: ~Copyable {
             selecting: isBegun && offset == 0 ? FrameSelection(firstSequence: nextSequence) : nil
         )
         return true
+    }
+}
+
+extension Journal {
+    /// The sequence number of the first event of the first commit with an event at or after a time, in microseconds since 1970;
+    /// that of the next event if there is none.
+    ///
+    /// Usually reads the headers of one segment and the lines of one frame. Damage is skipped.
+    package func sequence(ofEventsFrom time: Int64) throws(JournalError) -> UInt64 {
+        let position = position
+        let selection = FrameSelection(times: time ... .max)
+        do throws(FileError) {
+            for segment in position.segments where selection.wants(segment) {
+                let file = try files.open(segment.name.text, creates: false)
+                var frames = FrameReader(
+                    file,
+                    name: segment.name.text,
+                    to: segment.byteCount,
+                    selecting: selection
+                )
+                if let found = try Self.firstEvents(in: &frames) { return found.firstSequence }
+            }
+        } catch {
+            throw JournalError(.unreadable, error)
+        }
+        return position.nextSequence
+    }
+
+    private static func firstEvents(in frames: inout FrameReader) throws(FileError) -> FrameHeader? {
+        while true {
+            switch try frames.next() {
+            case .frame(let header, _) where header.kind == .events: return header
+            case .frame, .passed, .damage: continue
+            case .end: return nil
+            }
+        }
     }
 }

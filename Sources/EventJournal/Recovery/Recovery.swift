@@ -1,36 +1,36 @@
-/// Finds out what a journal's folder holds, and makes the end of its last segment one to which nothing is appended.
+/// Scans a journal's folder when it is opened, cuts off an unfinished commit, and ends the last segment.
 ///
-/// Only the last segment is read, and those that were not ended as they should be: of the others the frame that ends
-/// them says enough. Damage inside of them comes to light when they are read, or by a verification.
+/// Only the last segment and segments without an end frame are read; for the others the end frame suffices. Damage inside them
+/// is found when they are read, or by a verification.
 package struct Recovery {
     /// The segments, in order.
     package private(set) var segments: [Segment] = []
-    /// What is to be told.
+    /// The findings.
     package private(set) var report = RecoveryReport()
-    /// The number that the next event gets.
+    /// The sequence number of the next event.
     package private(set) var nextSequence: UInt64 = 0
 
-    /// When the last commit that it found was made, in microseconds since 1970; `nil` where it found none.
+    /// The time of the last commit found, in microseconds since 1970; `nil` if there is none.
     private(set) var lastCommit: Int64?
 
-    /// Where frames begin, at the journal's end, that only a newer program can read.
+    /// Frames at the end of the journal that only a newer version can read.
     private(set) var newerFormat: Damage?
 
     private let files: any FileSystem
     private let now: Int64
-    /// Whether everything that was published up to here was synced.
+    /// Whether every commit so far was synced before it was published.
     private var isSynced = true
 
-    /// How far the numbers jump after commits that were published, but may be lost: no tracker's cursor is beyond that.
+    /// How far the sequence numbers jump after unsynced commits, which may be lost, so that no cursor is ahead of them.
     static let jump: UInt64 = 1 << 32
 
     /// Recovers the journal in a folder; `now` is in microseconds since 1970.
     ///
-    /// - Throws: Where a file cannot be read, or the last one not be ended.
+    /// - Throws: If a file cannot be read, or the last segment cannot be ended.
     package init(_ files: any FileSystem, now: Int64) throws(FileError) {
         self.files = files
         self.now = now
-        let names = try files.names().compactMap { SegmentName($0) }.sorted()
+        let names = try files.segmentNames()
         for (position, name) in names.enumerated() {
             noteGap(before: name, isFirst: position == 0)
             let file = try files.open(name.text, creates: false)
@@ -39,12 +39,12 @@ package struct Recovery {
             } else if position == names.count - 1 {
                 try end(name, file)
             } else {
-                let (segment, damages) = try scan(name, file)
-                report.damages += damages
-                add(segment)
+                let scan = try scan(name, file)
+                report.damages += scan.damages
+                add(scan.segment)
             }
         }
-        // The segments that followed may be lost.
+        // Segments after it may be lost.
         if !isSynced { nextSequence &+= Self.jump }
     }
 
@@ -60,7 +60,7 @@ package struct Recovery {
     }
 
     private mutating func noteGap(before name: SegmentName, isFirst: Bool) {
-        // What stands before the first segment was retired.
+        // Events before the first segment were removed by retention.
         if isFirst {
             nextSequence = name.firstSequence
         } else if name.firstSequence > nextSequence {
@@ -69,37 +69,35 @@ package struct Recovery {
         nextSequence = max(nextSequence, name.firstSequence)
     }
 
-    /// What the end of a segment says that was ended; `nil` where it was not.
+    /// A segment as its end frame describes it; `nil` if it has none.
     private mutating func ended(_ name: SegmentName, _ file: any JournalFile) throws(FileError) -> Segment? {
         guard let (segment, end) = try Segment.ended(name, file) else { return nil }
         isSynced = end.isSynced
         return segment
     }
 
-    /// Reads a whole segment that was not ended.
-    private mutating func scan(
-        _ name: SegmentName,
-        _ file: any JournalFile
-    ) throws(FileError) -> (Segment, [Damage]) {
+    /// Reads a whole segment that has no end frame.
+    private mutating func scan(_ name: SegmentName, _ file: any JournalFile) throws(FileError) -> SegmentScan {
         let scan = try SegmentScan(name, file)
         isSynced = scan.last?.isSynced ?? false
-        return (scan.segment, scan.damages)
+        return scan
     }
 
     /// Cuts off what a crash left unfinished at the end of the last segment, and ends it.
     private mutating func end(_ name: SegmentName, _ file: any JournalFile) throws(FileError) {
-        var (segment, damages) = try scan(name, file)
-        if let tail = damages.last, tail.offset + tail.byteCount == segment.byteCount {
+        let scan = try scan(name, file)
+        var segment = scan.segment
+        if let tail = scan.tail {
             if case .header(.newerFormat) = tail.flaw { return newerFormat = tail }
-            damages.removeLast()
-            let keptIn = try keep(tail, of: file)
+            let keptIn = try CutFile.keep(tail, of: file, in: files)
+            try files.syncFolder()
             try file.truncate(to: tail.offset)
             segment.byteCount = tail.offset
-            // However many events it was, it was fewer than bytes.
+            // It had fewer events than bytes.
             segment.nextSequence &+= UInt64(tail.byteCount)
             report.cuts.append(.init(damage: tail, keptIn: keptIn))
         }
-        report.damages += damages
+        report.damages += scan.damages.dropLast(scan.tail == nil ? 0 : 1)
         if !isSynced { segment.nextSequence &+= Self.jump }
         isSynced = true
         noteCommits(of: segment)
@@ -108,22 +106,7 @@ package struct Recovery {
         segment.append(try SegmentWriter.writeEnd(of: segment, to: file, isSynced: true, now: now))
         let lastCommit = lastCommit
         add(segment)
-        // The end of a segment without events has the time of this opening.
+        // The end frame of a segment without events has the time of this opening.
         if !hasCommits { self.lastCommit = lastCommit }
-    }
-
-    private func keep(_ damage: Damage, of file: any JournalFile) throws(FileError) -> String {
-        let names = try files.names()
-        var name = "\(damage.segment).\(damage.offset).cut"
-        var number = 1
-        while names.contains(name) {
-            number += 1
-            name = "\(damage.segment).\(damage.offset).\(number).cut"
-        }
-        let copy = try files.create(name)
-        try file.copy(damage.range, to: copy, at: 0)
-        try copy.sync()
-        try files.syncFolder()
-        return name
     }
 }

@@ -1,47 +1,47 @@
-/// What a journal found when it was opened, beside what was to be expected.
+/// The findings of recovery when a journal was opened.
 package struct RecoveryReport: Sendable, Hashable {
-    /// Bytes at the end of a segment that are no frame: a commit that a crash kept from being finished, in which case
-    /// nobody was told that its events are safe.
+    /// Bytes at the end of a segment that are not a frame: a commit that a crash interrupted, whose events were never
+    /// acknowledged.
     package struct Cut: Sendable, Hashable, CustomStringConvertible {
-        /// What was found.
+        /// The bytes.
         package let damage: Damage
-        /// The file to which the bytes were moved.
+        /// The name of the file to which they were moved.
         package let keptIn: String
 
-        /// As `…: 96 bytes are no frame (the file ends in it); moved to 00000000000000000000.segment.312.cut`.
+        /// For example `…: 96 bytes are no frame (the file ends in it); moved to 00000000000000000000.segment.312.cut`.
         package var description: String { "\(damage); moved to \(keptIn)" }
     }
 
-    /// Sequence numbers that no segment has.
+    /// Sequence numbers that are missing from the segments.
     package struct Gap: Sendable, Hashable, CustomStringConvertible {
-        /// The first that is missing.
+        /// The first missing number.
         package let from: UInt64
-        /// The first that is there again.
+        /// The first number after the gap.
         package let to: UInt64
-        /// The segment behind the gap.
+        /// The segment after the gap.
         package let before: String
 
-        /// As `events 100 to 199 are missing before 00000000000000000200.segment`.
+        /// For example `events 100 to 199 are missing before 00000000000000000200.segment`.
         package var description: String { "events \(from) to \(to &- 1) are missing before \(before)" }
     }
 
-    /// What was cut.
+    /// Bytes that were cut off.
     package internal(set) var cuts: [Cut] = []
-    /// What is damaged, and left as it is.
+    /// Damage that was left in place.
     package internal(set) var damages: [Damage] = []
-    /// What is missing.
+    /// Missing sequence numbers.
     package internal(set) var gaps: [Gap] = []
 
-    /// Whether the file of the journal's identity could not be read, so that it has another identity now.
+    /// Whether the identity file was unreadable, so that the journal has a new identity.
     package private(set) var lostIdentity = false
 
-    /// Whether everything was as it should be, a cut end aside.
+    /// Whether there is no damage and no gap; an interrupted commit does not count.
     package var isIntact: Bool { damages.isEmpty && gaps.isEmpty }
 
     /// One sentence for each finding.
     package var sentences: [String] {
         cuts.map(\.description) + damages.map(\.description) + gaps.map(\.description)
-            + (lostIdentity ? ["\(IdentityFile.name) could not be read; the journal has another identity now"] : [])
+            + (lostIdentity ? ["\(IdentityFile.name) could not be read; the journal has a new identity"] : [])
     }
 
     func noting(lostIdentity: Bool) -> RecoveryReport {

@@ -1,13 +1,13 @@
-/// What a reading of a whole segment finds.
+/// The result of reading a whole segment.
 struct SegmentScan {
-    /// What its good frames say; its bytes are those of the file.
+    /// The metadata from its valid frames; its size is that of the file.
     private(set) var segment: Segment
-    /// Where it has no frame though it should.
+    /// The damaged places.
     private(set) var damages: [Damage] = []
-    /// Its last good frame.
+    /// Its last valid frame.
     private(set) var last: FrameHeader?
 
-    /// Reads a segment as far as the file goes now.
+    /// Reads a segment up to the current end of the file.
     init(_ name: SegmentName, _ file: any JournalFile) throws(FileError) {
         segment = Segment(name)
         let size = try file.size()
@@ -28,17 +28,17 @@ struct SegmentScan {
         segment.byteCount = size
     }
 
-    /// Whether it was ended, whatever stands behind.
+    /// Whether it has an end frame, whatever follows.
     var isEnded: Bool { last?.kind == .end }
 
-    /// Damage that reaches to the end of the file: in a journal's last segment a commit that was not finished.
+    /// Damage that extends to the end of the file; in a journal's last segment this is an interrupted commit.
     var tail: Damage? {
         damages.last.flatMap { $0.range.upperBound == segment.byteCount ? $0 : nil }
     }
 }
 
 extension Segment {
-    /// What the end of a segment says that was ended, without reading the rest; `nil` where it was not.
+    /// Reads a segment's metadata from its end frame alone; `nil` if it has none.
     static func ended(
         _ name: SegmentName,
         _ file: any JournalFile

@@ -1,14 +1,22 @@
-/// Events to be journalled together: canonical lines that stay where they are, and what the frame says of them.
+/// Events to be committed together: canonical lines, which are not copied, and their metadata.
 package protocol JournalEntry: Sendable {
-    /// The lines, each with its newline; valid as long as the entry.
+    /// The lines, each with its newline; valid as long as the entry lives.
     var lines: UnsafeRawBufferPointer { get }
-    /// How many events they are.
+    /// The number of events.
     var count: Int { get }
     /// The earliest and the latest time of the events, in microseconds since 1970.
     var times: ClosedRange<Int64> { get }
 }
 
-/// The entries of one commit as one frame: a header, and then their lines, which are written from where they stand.
+/// Lines in memory that the caller owns.
+// Safe to send: the memory is only read, and only until the commit returns.
+struct LentLines: JournalEntry, @unchecked Sendable {
+    let lines: UnsafeRawBufferPointer
+    let count: Int
+    let times: ClosedRange<Int64>
+}
+
+/// The entries of one commit as a frame: a header, followed by their lines, which are written without a copy.
 struct Frame {
     let header: FrameHeader
     private let entries: [any JournalEntry]

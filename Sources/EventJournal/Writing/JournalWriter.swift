@@ -1,26 +1,26 @@
-/// The one writer of a journal: each commit is a frame, and is on disk as the durability says when it returns.
+/// The single writer of a journal: each commit is a frame, and is as durable as configured when it returns.
 ///
-/// A commit that fails has not happened: its numbers go to the next one, and its place in the file.
+/// A commit that fails has no effect: the next one gets its sequence numbers and its place in the file.
 package struct JournalWriter: ~Copyable {
     private let journal: Journal
     private var current: SegmentWriter?
-    /// The segment whose file this writer has made, perhaps without getting as far as to use it.
+    /// The segment whose file this writer created last, even if it could not be used.
     private var made: SegmentName?
-    /// Whether commits are written that are not synced.
+    /// Whether there are unsynced commits.
     private var isDirty = false
 
-    /// Begins a new segment with the first commit; a journal has one writer at a time.
+    /// Makes a writer, which begins a new segment at its first commit; a journal has one writer at a time.
     package init(_ journal: Journal) {
         self.journal = journal
     }
 
-    /// Commits events together; returns the number of the first.
+    /// Commits events together; returns the sequence number of the first.
     ///
-    /// - Throws: `full`, `unwritable` and, beyond 64 MiB, `tooLarge`; then nothing was committed.
+    /// - Throws: `full`, `unwritable`, or `tooLarge` beyond 64 MiB; then nothing was committed.
     package mutating func commit(_ entries: [any JournalEntry], now: Int64) throws(JournalError) -> UInt64 {
         let bytes = entries.reduce(FrameHeader.byteCount) { $0 + $1.lines.count }
         guard bytes <= FrameReader.maximumPayloadBytes else {
-            throw JournalError(.tooLarge, "A commit of \(bytes) bytes is more than one frame of the journal takes.")
+            throw JournalError(.tooLarge, "A commit of \(bytes) bytes is larger than a frame of the journal may be.")
         }
         try checkRoom(for: bytes)
         do throws(FileError) {
@@ -36,7 +36,16 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
-    /// Releases the system's memory of what is synced and older than what `needed` tells to be needed.
+    /// Commits lines, each with its newline, as one frame; returns the sequence number of the first.
+    ///
+    /// - Throws: As `commit(_:now:)`.
+    package mutating func commit(lines: [UInt8], count: Int, now: Int64) throws(JournalError) -> UInt64 {
+        try lines.withUnsafeBufferPointer { lines throws(JournalError) in
+            try commit([LentLines(lines: UnsafeRawBufferPointer(lines), count: count, times: now...now)], now: now)
+        }
+    }
+
+    /// Releases the page cache of synced events that come before the sequence number that `needed` returns.
     package mutating func releaseMemory(needed: () -> UInt64) {
         current?.releaseMemory(needed: needed)
     }
@@ -52,10 +61,10 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
-    /// Ends the last segment where its first commit was made so long ago, and begins the next, which may stay empty: what
-    /// retention takes are segments before the last.
+    /// Ends the last segment if its first commit is as old as `age`, and begins the next, because retention never removes the
+    /// last segment.
     ///
-    /// - Throws: `unwritable`; then the next commit goes on as it can.
+    /// - Throws: `unwritable`; later commits are still possible.
     package mutating func renewSegment(after age: Duration, now: Int64) throws(JournalError) {
         guard let last = journal.position.segments.last, !last.isEmpty else { return }
         let lastAge = current?.begunAt.map { .from($0, to: now) } ?? journal.ages.age(of: last, now: now)
@@ -69,12 +78,12 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
-    /// Ends the last segment, so that the next opening finds everything as it should be.
+    /// Ends the last segment, so that the next opening need not recover anything.
     package consuming func close(now: Int64) throws(JournalError) {
         guard let segment = current?.segment else { return }
         do throws(FileError) {
             guard segment.byteCount > 0 || journal.position.segments.last?.name == segment.name else {
-                // Its name is that of the segment to come.
+                // The next segment will have the same name.
                 try journal.files.remove(segment.name.text)
                 return try journal.files.syncFolder()
             }
@@ -85,7 +94,7 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
-    /// Whether there is room for a commit of so many bytes of lines.
+    /// Whether there is room for a commit with the given number of bytes of lines.
     package borrowing func hasRoom(forBytes bytes: Int) -> Bool {
         (try? checkRoom(for: FrameHeader.byteCount + bytes)) != nil
     }
@@ -96,14 +105,14 @@ package struct JournalWriter: ~Copyable {
         guard bytes <= configuration.maximumBytes - used else {
             throw JournalError(
                 .full,
-                "The journal has \(used) bytes and may have \(configuration.maximumBytes)."
+                "The journal has \(used) bytes, and its limit is \(configuration.maximumBytes)."
             )
         }
         let free = try freeBytes()
         guard configuration.minimumFreeBytes == 0 || free - bytes >= configuration.minimumFreeBytes else {
             throw JournalError(
                 .full,
-                "The disk has \(free) bytes left, of which \(configuration.minimumFreeBytes) must stay free."
+                "The disk has \(free) bytes left, and \(configuration.minimumFreeBytes) must stay free."
             )
         }
     }
@@ -116,8 +125,8 @@ package struct JournalWriter: ~Copyable {
         }
     }
 
-    /// Ends the segment at hand where the commit would make it too large, and begins the next; returns the number that
-    /// the commit gets.
+    /// Ends the current segment if the commit would make it too large, and begins the next; returns the sequence number for
+    /// the commit.
     private mutating func makeRoom(for bytes: Int, now: Int64) throws(FileError) -> UInt64 {
         if let current {
             let segment = current.segment
@@ -130,13 +139,13 @@ package struct JournalWriter: ~Copyable {
         return journal.position.nextSequence
     }
 
-    /// Makes the file of the next segment.
+    /// Creates the file of the next segment.
     private mutating func beginSegment() throws(FileError) {
         let name = SegmentName(firstSequence: journal.position.nextSequence)
         current = try SegmentWriter(journal.files, name, made: &made)
     }
 
-    /// Ends the segment at hand, if it has frames.
+    /// Ends the current segment, if it has frames.
     private mutating func endSegment(now: Int64) throws(FileError) {
         guard let segment = current?.segment, segment.byteCount > 0 else { return }
         try current?.end(isSynced: journal.configuration.durability != .none, now: now)

@@ -1,30 +1,30 @@
 /// Appends frames to one segment.
 struct SegmentWriter {
-    /// After so many bytes the system may be told that it can forget them.
+    /// The page cache is released in steps of this size.
     private static let releaseBytes = 8 << 20
 
     private let file: any JournalFile
-    /// Up to where the memory of what is synced can be released, once nobody needs the events before a number.
+    /// The offsets up to which the page cache can be released, once no event before the sequence number is needed.
     private var releases: [(sequence: UInt64, offset: Int)] = []
     private var lastRelease = 0
-    /// What the segment holds so far.
+    /// The segment's metadata so far.
     private(set) var segment: Segment
-    /// Whether its end was begun.
+    /// Whether writing the end frame was attempted.
     ///
-    /// The frame that ends it may then be on disk: were others put in its place, and lost in a crash, it would say that
-    /// they had never been, and their numbers would be given again.
+    /// The end frame may then be on disk. If events were written in its place and lost in a crash, it would reappear, and their
+    /// sequence numbers would be reused.
     private(set) var isEnding = false
-    /// Up to where everything is known to survive a crash.
+    /// The offset up to which everything is synced.
     private var syncedBytes = 0
     private var hasFailedToSync = false
-    /// When its first frame was committed, in microseconds since 1970; `nil` where it has none.
+    /// The time of the first commit, in microseconds since 1970; `nil` if there is none.
     private(set) var begunAt: Int64?
 
-    /// Makes the segment's file, and notes in `made` that it has.
+    /// Creates the segment's file, and records it in `made`.
     ///
-    /// It survives a crash whatever the durability, empty at worst: recovery must know that there were events. A file that is there
-    /// is an error, because it may hold events that were acknowledged; only an empty one that this writer made before, when the
-    /// folder could not be synced, is none.
+    /// The file's entry is synced whatever the durability, because recovery must know that there were events. An existing file is
+    /// an error, because it may hold acknowledged events, unless it is empty and this writer created it before, when the folder
+    /// could not be synced.
     init(_ files: any FileSystem, _ name: SegmentName, made: inout SegmentName?) throws(FileError) {
         segment = Segment(name)
         do throws(FileError) {
@@ -38,13 +38,13 @@ struct SegmentWriter {
         try files.syncFolder()
     }
 
-    /// Appends a frame; where it throws, nothing was appended, and the next frame takes its place.
+    /// Appends a frame; if it throws, nothing was appended, and the next frame takes its place.
     mutating func append(_ frame: Frame, syncs: Bool) throws(FileError) {
         do {
             try frame.write(to: file, at: segment.byteCount)
             if syncs { try file.sync() }
         } catch {
-            // What was written of it is overwritten by the next frame; where there is none, recovery cuts it off.
+            // A partly written frame is overwritten by the next one; if there is none, recovery cuts it off.
             try? file.truncate(to: segment.byteCount)
             throw error
         }
@@ -53,11 +53,11 @@ struct SegmentWriter {
         if syncs { noteSynced() }
     }
 
-    /// Releases the system's memory of what is synced and nobody needs any more; `needed` tells the oldest event that
-    /// somebody does.
+    /// Releases the page cache of synced events that are no longer needed; `needed` returns the sequence number of the oldest
+    /// event that is.
     ///
-    /// A journal is written without end and hardly read: kept in memory, it would drive out what others read, and on a
-    /// virtual machine each new page of memory costs the host a fault, which here took as long as the sync.
+    /// A journal is written continuously and rarely read. Its pages would displace those of files that are read, and on a virtual
+    /// machine each new page costs the host a page fault, which took as long as the sync.
     mutating func releaseMemory(needed: () -> UInt64) {
         guard !releases.isEmpty else { return }
         let needed = needed()
@@ -66,10 +66,10 @@ struct SegmentWriter {
         releases.removeSubrange(...last)
     }
 
-    /// Makes everything appended so far survive a crash.
+    /// Syncs everything appended so far.
     ///
-    /// After one that threw, the next call writes again what was to be saved, as far as the system still has it; what it
-    /// has not is lost for good, for which this throws once.
+    /// After a failed sync, the next call rewrites the unsynced bytes, as far as the system can still read them. Bytes that it
+    /// cannot read are lost, for which this throws once.
     mutating func sync() throws(FileError) {
         let isWhole = try hasFailedToSync ? rewrite() : true
         do {
@@ -90,11 +90,11 @@ struct SegmentWriter {
         releases.append((segment.nextSequence, syncedBytes))
     }
 
-    /// Writes again what a failed sync was to save; returns whether that is all there.
+    /// Rewrites the bytes of a failed sync; returns whether all of them were still readable.
     ///
-    /// The system takes it for written, and would not try again.
+    /// Without it, the system would consider them written and not try again.
     private func rewrite() throws(FileError) -> Bool {
-        // Page by page, because the system may have forgotten some, and the disk may not give those.
+        // Page by page, because some may have left the page cache and be unreadable on the disk.
         var isReadable = true
         try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { page throws(FileError) in
             var offset = syncedBytes
@@ -116,7 +116,7 @@ struct SegmentWriter {
         return isReadable && isIntact
     }
 
-    /// Whether there are good frames from an offset on, and nothing else.
+    /// Whether there are only valid frames from an offset on.
     private func isIntact(from offset: Int) throws(FileError) -> Bool {
         var reader = FrameReader(file, name: segment.name.text, from: offset, to: segment.byteCount)
         do {
@@ -133,7 +133,7 @@ struct SegmentWriter {
         }
     }
 
-    /// Ends the segment: nothing is appended to it any more; where it throws, it is to be ended before anything else.
+    /// Writes the end frame, after which nothing is appended; if it throws, it has to be called again first.
     mutating func end(isSynced: Bool, now: Int64) throws(FileError) {
         isEnding = true
         if isSynced, hasFailedToSync { try sync() }
@@ -142,21 +142,21 @@ struct SegmentWriter {
         do {
             ended.append(try Self.writeEnd(of: ended, to: file, isSynced: isSynced, now: now))
         } catch {
-            // What the segment has may have been in the sync that failed.
+            // The failed sync may have included the segment's events.
             hasFailedToSync = hasFailedToSync || isSynced
             throw error
         }
         segment = ended
     }
 
-    /// Writes the frame that ends a segment.
+    /// Writes the end frame of a segment.
     static func writeEnd(
         of segment: Segment,
         to file: any JournalFile,
         isSynced: Bool,
         now: Int64
     ) throws(FileError) -> FrameHeader {
-        // The time of the last commit, so that a segment does not become younger by its end.
+        // The time of the last commit, so that the end frame does not make the segment look younger.
         let committedAt = segment.committedAt > .min ? segment.committedAt : now
         var header = FrameHeader(firstSequence: segment.nextSequence, committedAt: committedAt)
         header.kind = .end
@@ -168,7 +168,7 @@ struct SegmentWriter {
             header.write(to: bytes)
             try file.write(UnsafeRawBufferPointer(bytes), at: segment.byteCount)
         }
-        // Of a commit that failed there may be bytes behind.
+        // Bytes of a failed commit may follow.
         try file.truncate(to: segment.byteCount + header.frameBytes)
         if isSynced { try file.sync() }
         return header

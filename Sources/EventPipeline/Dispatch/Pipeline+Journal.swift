@@ -172,7 +172,7 @@ extension Pipeline {
     /// Nobody may send any more to a service that is not ready, so its journal must find out by itself.
     func maintainJournal(_ journaling: Journaling) async {
         var pause = Duration.seconds(1)
-        if case .interval(let length) = journaling.journal.configuration.durability {
+        if case .interval(let length) = journaling.journal.configuration.durability.kind {
             pause = max(length, .milliseconds(1))
         }
         var nextRetention = clock.now() + .seconds(1)

@@ -89,7 +89,7 @@ actor JournalCommitter {
     }
 
     private var isTimed: Bool {
-        if case .interval = journal.configuration.durability { true } else { false }
+        if case .interval = journal.configuration.durability.kind { true } else { false }
     }
 
     private func syncIfTimed() throws(JournalError) {

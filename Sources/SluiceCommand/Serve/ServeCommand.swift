@@ -97,8 +97,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     private static func run(
         _ pipeline: Pipeline,
-        _ server: HTTPIngestServer,
-        at address: HTTPIngestServer.Address,
+        _ server: IngestServer,
+        at address: IngestServer.Address,
         _ settings: Settings,
         _ logger: Logger
     ) async throws {
@@ -141,7 +141,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// Logs the address once the service group handles signals, so that whoever waits for this line may send one at once.
 private struct Announcement: Service {
-    let address: HTTPIngestServer.Address
+    let address: IngestServer.Address
     let logger: Logger
 
     func run() async throws {

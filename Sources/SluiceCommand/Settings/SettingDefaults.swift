@@ -15,7 +15,7 @@ enum SettingDefaults {
     static let eventsFolder = "events"
     static let journalFolder = "journal"
     static let quarantineFolder = "quarantine"
-    static let http = HTTPIngestConfiguration()
+    static let http = IngestConfiguration()
     static let pipeline = Pipeline.Configuration.journaled
     static let journal = JournalConfiguration()
     static let durability = Settings.Durability.fsync

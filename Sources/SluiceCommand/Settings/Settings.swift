@@ -12,7 +12,7 @@ import SluicePostgres
 /// The settings of a command that runs a pipeline, read once when it starts.
 struct Settings {
     var eventsFolder: String
-    var http: HTTPIngestConfiguration
+    var http: IngestConfiguration
     /// `nil` if the console is switched off.
     var consoleFormat: ConsoleConfiguration.Format?
     /// `nil` if there is no PostgreSQL tracker.
@@ -74,7 +74,7 @@ struct Settings {
 
 // The parts of the settings that belong together, in the order of `SettingKey`.
 extension SettingsReader {
-    fileprivate func http(hasJournal: Bool) -> HTTPIngestConfiguration {
+    fileprivate func http(hasJournal: Bool) -> IngestConfiguration {
         var http = SettingDefaults.http
         if let listen = string(.httpListen) {
             if let (host, port) = Self.address(listen) {

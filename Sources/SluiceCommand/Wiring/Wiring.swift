@@ -148,7 +148,7 @@ struct Wiring {
     // MARK: Ports
 
     /// Creates the server that accepts events for a pipeline.
-    func server(of pipeline: Pipeline) -> HTTPIngestServer {
-        HTTPIngestServer(configuration: settings.http, catalog: catalog, pipeline: pipeline, logger: logger)
+    func server(of pipeline: Pipeline) -> IngestServer {
+        IngestServer(configuration: settings.http, catalog: catalog, pipeline: pipeline, logger: logger)
     }
 }

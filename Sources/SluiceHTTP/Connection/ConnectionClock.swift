@@ -1,9 +1,9 @@
 import NIOCore
 
-/// One deadline a connection, for whatever it is doing.
+/// The deadline of a connection's current activity.
 ///
-/// A timer costs more than a request, so it is not set anew for each: it is left to fire, and then looks whether the
-/// deadline has moved. Only an earlier deadline sets it again.
+/// Setting a timer costs more than handling a request, so a later deadline does not reset it: when the timer fires, it is set
+/// again if the deadline has moved. Only an earlier deadline resets it at once.
 struct ConnectionClock {
     /// What a deadline limits.
     enum Activity {
@@ -15,11 +15,11 @@ struct ConnectionClock {
         case head
         /// Receiving a body.
         case body
-        /// Having a body inflated and checked, in turns.
+        /// Inflating and checking a body, in turns.
         case check
         /// Waiting for the pipeline.
         case wait
-        /// Getting rid of an answer.
+        /// Sending a response.
         case answer
         /// Waiting for the sender to close.
         case linger
@@ -46,12 +46,12 @@ struct ConnectionClock {
         setTimer(for: handler)
     }
 
-    /// Lets the next `begin` set the deadline anew, whatever it is for.
+    /// Makes the next `begin` set a new deadline, even for the same activity.
     mutating func restart() {
         activity = .none
     }
 
-    /// Looks at the deadline when the timer has fired.
+    /// Checks the deadline after the timer fired.
     ///
     /// - Returns: Whether the deadline has passed. If so, the next `begin` sets another.
     mutating func timerFired(for handler: ConnectionHandler) -> Bool {
@@ -65,7 +65,7 @@ struct ConnectionClock {
         return false
     }
 
-    /// Cancels the timer for good.
+    /// Cancels the timer.
     mutating func stop() {
         timer?.cancel()
         timer = nil

@@ -1,19 +1,19 @@
 import NIOCore
 
-/// How answers leave, and how a connection ends.
+/// Sending responses and closing the connection.
 extension ConnectionHandler {
-    /// Whether the connection is to end with the present answer.
+    /// Whether the connection ends with the current response.
     private var isLastExchange: Bool {
         !exchange.keepsAlive || ((isDraining || isInputClosed) && pending.isEmpty)
     }
 
-    /// How the present answer speaks about the connection.
+    /// What the current response says about the connection.
     private var persistence: AnswerEncoder.Persistence {
         if isLastExchange { return .close }
         return exchange.isVersion10 ? .keepAlive : .implied
     }
 
-    /// Answers a request that has been received to its end, and goes on to the next.
+    /// Answers a request that was received completely, and ends the exchange.
     func answer(_ status: StaticString, fields: String = "", body: [UInt8]) {
         let persistence = persistence
         let bytes = AnswerEncoder.answer(
@@ -26,16 +26,16 @@ extension ConnectionHandler {
         finishExchange(with: bytes, isLast: persistence == .close)
     }
 
-    /// Answers that everything was taken, in the way that costs least.
+    /// Answers that a single event was accepted, with the prepared response if possible.
     func answerAcceptedOne() {
         if case .implied = persistence {
             finishExchange(with: loop.acceptedOne, isLast: false)
         } else {
-            answer("200 OK", body: Array(AnswerEncoder.acceptedOne.utf8))
+            answer("200 OK", body: Array(VerdictEncoder.acceptedOne.utf8))
         }
     }
 
-    /// Answers a request whose end is not there yet; the rest of it is thrown away.
+    /// Answers a request before it is received completely; the rest of it is discarded.
     func answerEarly(_ status: StaticString, fields: String = "", body: [UInt8], isLast: Bool) {
         let isLast = isLast || isLastExchange
         exchange.keepsAlive = !isLast
@@ -61,7 +61,7 @@ extension ConnectionHandler {
         answerEarly(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure), isLast: true)
     }
 
-    /// Writes an answer, to be flushed with others; `reservedBytes` of memory are given back when it has left.
+    /// Writes a response, which is flushed with others; `reservedBytes` of memory are released when it was sent.
     func write(_ bytes: ByteBuffer, reservedBytes: Int = 0) {
         needsFlush = true
         guard let context else { return shared.budget.release(reservedBytes) }
@@ -69,7 +69,7 @@ extension ConnectionHandler {
         context.write(wrapOutboundOut(bytes), promise: releasing(reservedBytes, of: context))
     }
 
-    /// A promise that gives memory back when what it is for has left, or cannot.
+    /// A promise that releases memory when its write succeeds or fails.
     private func releasing(_ bytes: Int, of context: ChannelHandlerContext) -> EventLoopPromise<Void> {
         let budget = shared.budget
         let promise = context.eventLoop.makePromise(of: Void.self)
@@ -77,7 +77,7 @@ extension ConnectionHandler {
         return promise
     }
 
-    /// Ends an exchange that was answered before its request had come to its end.
+    /// Ends an exchange that was answered before its request was received completely.
     func endExchange() {
         exchange = Exchange()
         if isDraining || isInputClosed, pending.isEmpty {
@@ -88,7 +88,7 @@ extension ConnectionHandler {
     }
 
     private func finishExchange(with bytes: ByteBuffer, isLast: Bool) {
-        // A long answer keeps the memory that was reserved for it until it has left: a sender need not read it.
+        // A long response keeps its reserved memory until it is sent, because the sender may not read it.
         let held = bytes.readableBytes > MemoryBudget.freeAnswerBytes ? exchange.reservedBytes : 0
         exchange.reservedBytes -= held
         let unused = max(0, held - bytes.readableBytes)
@@ -103,10 +103,10 @@ extension ConnectionHandler {
         }
     }
 
-    /// Writes the last bytes, then closes the output, then waits a while for the sender to close.
+    /// Writes the last bytes, then closes the output, then waits for the sender to close.
     ///
-    /// Closing both ways at once would make the kernel answer bytes still under way with a reset, and the reset would
-    /// take the answer with it.
+    /// If both directions were closed at once, the kernel would answer bytes that are still arriving with a reset, and the
+    /// sender might lose the response.
     func close(after bytes: ByteBuffer, reservedBytes: Int = 0) {
         guard let context, phase != .closing else { return shared.budget.release(reservedBytes) }
         phase = .closing
@@ -132,14 +132,14 @@ extension ConnectionHandler {
         }
     }
 
-    /// Gives the memory of a large body back.
+    /// Releases the memory that the exchange reserved.
     func releaseBudget() {
         guard exchange.reservedBytes > 0 else { return }
         shared.budget.release(exchange.reservedBytes)
         exchange.reservedBytes = 0
     }
 
-    /// Sets the clock for what the connection does now.
+    /// Sets the deadline for what the connection does now.
     func updateDeadline() {
         guard context != nil else { return }
         let activity: ConnectionClock.Activity =

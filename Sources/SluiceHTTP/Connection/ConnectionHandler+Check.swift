@@ -2,9 +2,9 @@ import EventValidation
 import Gzip
 import NIOCore
 
-/// From a body to what the check gives, in one turn of the event loop or in many.
+/// Inflating and checking a body, in one or more turns of the event loop.
 extension ConnectionHandler {
-    /// Begins with a body that has come to its end.
+    /// Starts with a body that was received completely.
     func finishBody() {
         let work = BodyWork(
             exchange.body ?? ByteBuffer(),
@@ -24,18 +24,18 @@ extension ConnectionHandler {
         }
     }
 
-    /// Gives the body of a request its turn; says no if nobody waits for one any more.
+    /// Gives the body of a request its turn; false if the request no longer waits for one.
     @discardableResult
     func takeTurn(of request: UInt64, fromAllowance: Bool) -> Bool {
         guard context != nil, phase == .checking, request == requestNumber else { return false }
         turn(fromAllowance: fromAllowance)
-        // Whoever had a turn may wait for the next as long as for the first.
+        // The time limit applies to each turn anew.
         clock.restart()
         continueAfterAnswer()
         return true
     }
 
-    /// Gives up a body that has waited too long for a turn.
+    /// Refuses a body that waited too long for a turn.
     func abandonCheck() {
         guard phase == .checking else { return }
         work = nil

@@ -3,9 +3,9 @@ import EventValidation
 import NIOCore
 import NIOHTTP1
 
-/// From a request to its answer.
+/// Handling a request, from its header to the response.
 extension ConnectionHandler {
-    /// Decides about a request by its header alone, before a byte of its body.
+    /// Decides by the header, before the body is received.
     func begin(_ requestHead: HTTPRequestHead) {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
@@ -28,7 +28,7 @@ extension ConnectionHandler {
         }
     }
 
-    /// Takes one piece of the body, if there is room for it.
+    /// Appends a piece of the body, if there is memory for it.
     func receive(_ piece: ByteBuffer) {
         exchange.bodyBytes += piece.readableBytes
         guard exchange.bodyBytes <= shared.maximumBodyBytes else {
@@ -38,7 +38,7 @@ extension ConnectionHandler {
         exchange.append(piece)
     }
 
-    /// Throws away a piece of a body that was answered before.
+    /// Discards a piece of a body whose request was already answered.
     func discard(_ piece: ByteBuffer) {
         exchange.bodyBytes += piece.readableBytes
         if exchange.bodyBytes > shared.maximumBodyBytes { close(after: ByteBuffer()) }
@@ -52,28 +52,28 @@ extension ConnectionHandler {
 
     /// Refuses a request by its header.
     ///
-    /// If the sender may hold the body back, or sends one that is larger than what is worth throwing away, nobody knows
-    /// where the next request begins, and the connection ends.
+    /// If the sender may hold the body back, or if the body is too large to be discarded, the start of the next request is
+    /// unknown, so the connection ends.
     private func refuse(_ failure: Failure, _ head: RequestHead) {
         let isLast =
             failure.endsConnection || head.expectsContinue || (head.contentLength ?? 0) > shared.maximumBodyBytes
         answerEarly(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure), isLast: isLast)
     }
 
-    /// Refuses a request that has been received to its end.
+    /// Refuses a request that was received completely.
     func refuse(_ failure: Failure) {
         if failure.endsConnection { exchange.keepsAlive = false }
         answer(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure))
     }
 
-    /// Makes sure of the memory for a body of so many bytes.
+    /// Reserves the memory for a body of the given size.
     private func reserve(_ bytes: Int) -> Bool {
         guard bytes > max(MemoryBudget.freeBodyBytes, exchange.reservedBytes) else { return true }
-        // Chunked bodies do not tell their length, so they get some more than they have.
+        // The length of a chunked body is unknown, so more is reserved than was received.
         return reserve(exactly: exchange.contentLength ?? bytes + MemoryBudget.freeBodyBytes)
     }
 
-    /// Makes sure of so much memory for the exchange and all that belongs to it; what it has beyond that, it keeps.
+    /// Reserves memory for the exchange, up to the given total; more that is already reserved is kept.
     func reserve(exactly bytes: Int, free: Int = MemoryBudget.freeBodyBytes) -> Bool {
         guard bytes > max(free, exchange.reservedBytes) else { return true }
         guard shared.budget.reserve(bytes - exchange.reservedBytes) else { return false }
@@ -82,13 +82,13 @@ extension ConnectionHandler {
     }
 }
 
-// MARK: - The pipeline's word
+// MARK: - Submitting
 
 extension ConnectionHandler {
-    /// Hands the accepted events of a body over; the answer is prepared before, because from then on it has to be given.
+    /// Submits the valid events of a body; the response is encoded before, because after the submission it has to be sent.
     func submit(_ body: CheckedBody) {
         let verdict = body.batch?.count == 1 && body.rejected.count == 0 ? nil : Verdict(of: body)
-        // From here on the batch, the answer and the rejections take memory in place of the body.
+        // From here on the batch, the response and the rejections take memory instead of the body.
         let bytes = (body.batch?.byteCount ?? 0) + (verdict?.byteCount ?? 0)
         let isLong = verdict?.isLong ?? false
         guard reserve(exactly: bytes, free: isLong ? 0 : MemoryBudget.freeBodyBytes) else { return refuse(.overloaded) }
@@ -108,11 +108,11 @@ extension ConnectionHandler {
         }
     }
 
-    /// Goes on when the pipeline has decided about the batch that was waited for.
+    /// Continues when the pipeline has decided about the submitted batch.
     func resume(with outcome: Submission.Outcome) {
         ticket = nil
         guard context != nil, phase == .waiting else {
-            // The sender is gone. What was taken is taken, and what was rejected with it is kept.
+            // The sender is gone. If its events were accepted, those rejected with them are stored.
             if case .success = outcome { verdict?.keepRejections(in: shared.pipeline) }
             return
         }
@@ -120,7 +120,7 @@ extension ConnectionHandler {
         continueAfterAnswer()
     }
 
-    /// Turns to what was read behind a request that has its answer now.
+    /// Continues with the input that was read after the request that is answered now.
     func continueAfterAnswer() {
         processPending()
         updateDeadline()
@@ -133,7 +133,7 @@ extension ConnectionHandler {
             guard let verdict else { return answerAcceptedOne() }
             verdict.keepRejections(in: shared.pipeline)
             answer("200 OK", body: verdict.answer)
-        // Nothing was taken, so the sender will send it all again, and the rejected events are not kept twice.
+        // Nothing was accepted, so the sender will repeat the request; the rejected events are stored then, once.
         case .failure(.withdrawn):
             refuse(missedCommit ? .notStored(retryAfter: shared.maxWait) : shared.queueFull)
         case .failure(.closed):
@@ -145,10 +145,10 @@ extension ConnectionHandler {
         }
     }
 
-    /// Takes the batch back where that can be done; then the pipeline's word is on its way, and this returns false.
+    /// Withdraws the batch if possible; then the pipeline's decision is on its way, and this returns false.
     ///
-    /// Otherwise its commit is being written, for as long as the disk likes: the batch is left to itself, with the memory that it
-    /// takes and what is to be kept if it is committed after all.
+    /// Otherwise the batch's commit is being written, and may take as long as the disk takes. Then the submission keeps the
+    /// batch's memory and its rejected events, which are stored if the commit succeeds.
     func leavesCommit() -> Bool {
         guard let ticket else { return false }
         let withdrawal = shared.pipeline.withdraw(ticket)
@@ -171,7 +171,7 @@ extension ConnectionHandler {
 // MARK: - Deadlines
 
 extension ConnectionHandler {
-    /// Acts on a deadline that has passed.
+    /// Handles an expired deadline.
     func timerFired() {
         guard let context, clock.timerFired(for: self) else { return }
         switch clock.activity {

@@ -4,41 +4,41 @@ import NIOHTTP1
 
 /// Answers the requests of one connection, one after another.
 ///
-/// It stands behind NIO's request decoder, and writes answers as bytes. While a request waits for the pipeline, or the
-/// sender leaves answers unread, nothing more is read; what the decoder had already in hand (one read of at most
-/// 64 KiB) waits in `pending`. Answers are flushed once for all the requests that came in one read.
+/// It follows NIO's request decoder in the pipeline, and writes responses as bytes. While a request waits for the pipeline, or
+/// the sender leaves responses unread, nothing more is read; what the decoder already had (one read of at most 64 KiB) waits
+/// in `pending`. Responses to all requests of one read are flushed together.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the connection is doing.
+    /// The state of the connection.
     enum Phase {
         /// Between requests. Can transition to: receiving or discarding, with a header.
         case idle
         /// The body is being received. Can transition to: checking, with its end; discarding or closing, when it is
         /// refused.
         case receiving
-        /// The body is inflated and checked, in turns. Can transition to: waiting, idle or closing, with the result.
+        /// The body is being inflated and checked, in turns. Can transition to: waiting, idle or closing, with the result.
         case checking
-        /// The request is answered, and the rest of it thrown away. Can transition to: idle or closing, with its end.
+        /// The request is answered, and the rest of it is discarded. Can transition to: idle or closing, with its end.
         case discarding
-        /// The pipeline has the batch. Can transition to: idle or closing, with its word.
+        /// The pipeline has the batch. Can transition to: idle or closing, with its decision.
         case waiting
-        /// The last answer is written, and whatever comes is thrown away until the sender closes. No way out.
+        /// The last response is written, and input is discarded until the sender closes. Final.
         case closing
     }
 
-    /// What was read while nothing could be done about it.
+    /// Input that was read while the connection was blocked.
     enum Item {
         case part(HTTPServerRequestPart)
         case failure(Failure)
     }
 
-    /// What may gather in `pending`.
+    /// The most bytes in `pending`.
     ///
-    /// Only a sender that closes its side while an answer is due can send as much: then NIO reads all there is, asked
-    /// or not.
+    /// Only a sender that closes its side before it has its response can reach it: then NIO reads all input without being
+    /// asked to.
     static let maximumPendingBytes = 256 << 10
 
     let shared: IngestContext
@@ -52,11 +52,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The body that is being inflated and checked, between its turns.
     var work: BodyWork?
     var ticket: Pipeline.Ticket?
-    /// What will be answered when the pipeline has taken the batch; `nil` where that is that one event was accepted.
+    /// The response for when the pipeline accepts the batch; `nil` for a single accepted event.
     var verdict: Verdict?
-    /// Whether the batch was withdrawn because its commit to the journal did not begin in time.
+    /// Whether the batch was withdrawn because its commit did not begin in time.
     var missedCommit = false
-    /// Counts requests, so that a deadline knows whose it is.
+    /// Counts requests, to tell which one a deadline belongs to.
     var requestNumber: UInt64 = 0
     var clock = ConnectionClock()
 
@@ -71,7 +71,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var hasReadPart = false
     var pending = CircularBuffer<Item>(initialCapacity: 0)
     private var pendingBytes = 0
-    /// How much of the memory of the server `pending` holds.
+    /// How much memory `pending` has reserved.
     private var pendingReservedBytes = 0
 
     init(
@@ -113,14 +113,14 @@ extension ConnectionHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Bytes that gave no part are the beginning of a header.
+        // Bytes without a complete part are the beginning of a header.
         if phase == .idle, !hasReadPart { hasPartialHead = true }
         hasReadPart = false
         flushIfNeeded()
         updateDeadline()
     }
 
-    /// Asks for more input only when there is something that can be done with it.
+    /// Asks for more input only if it can be handled.
     func read(context: ChannelHandlerContext) {
         if isBlocked || !pending.isEmpty {
             isReadHeld = true
@@ -143,7 +143,7 @@ extension ConnectionHandler {
         case is ChannelShouldQuiesceEvent:
             isDraining = true
             if phase == .idle, pending.isEmpty, !hasPartialHead {
-                // Nothing is expected of the sender, so there is no need to wait for it to close.
+                // No request is in progress, so there is no need to wait for the sender to close.
                 isInputClosed = true
                 close(after: ByteBuffer())
             }
@@ -154,7 +154,7 @@ extension ConnectionHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         hasReadPart = true
-        // The decoder says this of every byte after its first error, which has been dealt with.
+        // The decoder throws this for all input after its first error, which was handled.
         if case ByteToMessageDecoderError.dataReceivedInErrorState = error { return }
         guard let failure = Self.failure(for: error) else {
             context.close(promise: nil)
@@ -182,7 +182,7 @@ extension ConnectionHandler {
         self.context = nil
     }
 
-    /// The answer to a decoder's error; `nil` for anything that no answer can follow.
+    /// The response to a decoder's error; `nil` for an error that cannot be answered.
     private static func failure(for error: any Error) -> Failure? {
         switch error {
         case HTTPParserError.headerOverflow: .headerTooLarge
@@ -204,12 +204,12 @@ extension ConnectionHandler {
     private func enqueue(_ item: Item) {
         if case .part(.body(let piece)) = item { pendingBytes += piece.readableBytes }
         pendingBytes += 256
-        // Later requests get no answer then, which tells the sender that they were not taken.
+        // Later requests get no response then, which tells the sender that they were not accepted.
         if pendingBytes > Self.maximumPendingBytes || !reservePending() { hasOverflowed = true }
         if !hasOverflowed { pending.append(item) }
     }
 
-    /// Makes sure of the memory for `pending`, beyond the one read that every connection is counted for.
+    /// Reserves memory for `pending` beyond the one read that is counted for every connection.
     private func reservePending() -> Bool {
         let step = MemoryBudget.freeBodyBytes
         guard pendingBytes > step + pendingReservedBytes else { return true }
@@ -218,7 +218,7 @@ extension ConnectionHandler {
         return true
     }
 
-    /// Forgets what was read, and gives its memory back.
+    /// Discards the pending input and releases its memory.
     func clearPending() {
         pending.removeAll()
         pendingBytes = 0
@@ -241,7 +241,7 @@ extension ConnectionHandler {
         case (.discarding, .end):
             endExchange()
         default:
-            // While closing, nothing matters any more; and the decoder gives parts in no other order.
+            // Input is ignored while closing; the decoder produces parts in no other order.
             break
         }
     }
@@ -255,7 +255,7 @@ extension ConnectionHandler {
         flushIfNeeded()
     }
 
-    /// Goes on with what was read before, and then asks for more.
+    /// Handles the pending input, and then asks for more.
     func processPending() {
         isProcessing = true
         while !isBlocked, let item = pending.popFirst() {
@@ -263,7 +263,7 @@ extension ConnectionHandler {
             case .part(let part): process(part)
             case .failure(let failure): process(failure)
             }
-            // Within a flush the channel may have become writable again.
+            // The flush may make the channel writable again.
             if !isWritable { flushIfNeeded() }
         }
         flushIfNeeded()
@@ -275,7 +275,7 @@ extension ConnectionHandler {
         releaseRead()
     }
 
-    /// Asks for the input that was held off.
+    /// Asks for the input whose read was delayed.
     func releaseRead() {
         guard isReadHeld else { return }
         isReadHeld = false
@@ -286,7 +286,7 @@ extension ConnectionHandler {
         guard !isBlocked, pending.isEmpty else { return }
         switch phase {
         case .idle, .discarding: close(after: ByteBuffer())
-        // Every answer has left when the output is closed, so nothing is lost.
+        // All responses were sent when the output was closed.
         case .closing where clock.activity == .linger: context?.close(promise: nil)
         case .receiving, .checking, .waiting, .closing: break
         }

@@ -2,9 +2,9 @@ import EventValidation
 import NIOCore
 import NIOHTTP1
 
-/// One request and its answer, while they are under way.
+/// The state of one request and its response.
 struct Exchange {
-    /// How the events stand in the body.
+    /// The format of the body.
     var format = BodyFormat.document
     /// Whether the body is compressed.
     var isGzip = false
@@ -12,15 +12,15 @@ struct Exchange {
     var keepsAlive = true
     /// Whether the sender speaks HTTP/1.0.
     var isVersion10 = false
-    /// Whether the answer comes without its body, as HEAD wants.
+    /// Whether the response has no body, for HEAD.
     var isHead = false
-    /// How many bytes of body were announced.
+    /// The announced size of the body, in bytes.
     var contentLength: Int?
-    /// The body so far: at first the very bytes that were read, without a copy.
+    /// The body received so far; the first piece is not copied.
     var body: ByteBuffer?
-    /// How many bytes of body came, kept or not.
+    /// The size of the received body, including discarded pieces.
     var bodyBytes = 0
-    /// How many bytes of the budget for large bodies it holds.
+    /// The bytes of the memory budget that it has reserved.
     var reservedBytes = 0
 
     init() {}
@@ -32,7 +32,7 @@ struct Exchange {
         contentLength = head.contentLength
     }
 
-    /// Adds a piece of the body; the first is kept as it is.
+    /// Appends a piece of the body; the first is not copied.
     mutating func append(_ piece: ByteBuffer) {
         if body == nil {
             body = piece

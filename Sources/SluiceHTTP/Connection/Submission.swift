@@ -3,32 +3,32 @@ import EventValidation
 import NIOCore
 import Synchronization
 
-/// Carries the pipeline's word on a batch back to its connection, at once or later, from whatever thread.
+/// Returns the pipeline's decision about a batch to its connection, at once or later, from any thread.
 ///
-/// A connection waits for one batch at a time, so it has one of these and uses it again and again, until it leaves one behind.
+/// A connection waits for one batch at a time, so it reuses one submission until it leaves one behind.
 final class Submission: Sendable {
     typealias Outcome = Result<Void, SubmissionError>
 
     private enum State {
-        /// Nothing is with the pipeline. Can transition to: submitting, when a batch is handed over.
+        /// The pipeline has no batch. Can transition to: submitting, when a batch is handed over.
         case idle
         /// `submit` has not returned. Can transition to: decided, when the pipeline calls back within it; waiting, when
         /// it returned without.
         case submitting
-        /// The pipeline has called back, and the connection has not looked yet. Can transition to: idle, when it looks.
+        /// The pipeline has called back within `submit`. Can transition to: idle, when `submit` returns.
         case decided(Outcome)
-        /// The connection waits. Can transition to: idle, when the pipeline calls back; left, when the connection does not
-        /// wait any more.
+        /// The connection waits. Can transition to: idle, when the pipeline calls back; left, when the connection stops
+        /// waiting.
         case waiting(NIOLoopBound<ConnectionHandler>)
-        /// The connection is gone, or has answered otherwise. Can transition to: idle, when the pipeline calls back.
+        /// The connection is closed, or has already answered. Can transition to: idle, when the pipeline calls back.
         case left(Remainder)
     }
 
-    /// What is to be done about a batch when it is decided about after its connection has stopped waiting.
+    /// What remains to be done when a batch is decided after its connection stopped waiting.
     struct Remainder: Sendable {
-        /// What was rejected of the same body, to be kept where the rest is taken.
+        /// The rejected events of the same body, which are stored if the rest is accepted.
         let verdict: Verdict?
-        /// What the batch and these hold of the memory for bodies.
+        /// The memory that the batch and the rejected events have reserved.
         let reservedBytes: Int
         let shared: IngestContext
 
@@ -45,10 +45,10 @@ final class Submission: Sendable {
         self.eventLoop = eventLoop
     }
 
-    /// Hands a batch over.
+    /// Submits a batch.
     ///
-    /// - Returns: The outcome if it is there at once. If not, `handler.resume` is called with it later, on the event
-    ///   loop; the ticket, if there is one, can take the batch back until then.
+    /// - Returns: The outcome if it is known at once. If not, `handler.resume` is called with it later, on the event
+    ///   loop; until then the ticket, if there is one, can withdraw the batch.
     func submit(
         _ batch: EventBatch,
         to pipeline: Pipeline,
@@ -67,9 +67,9 @@ final class Submission: Sendable {
         return (outcome, ticket)
     }
 
-    /// Stops waiting: what is to be done later is left to `remainder`, which this submission is for from now on.
+    /// Stops waiting and leaves the rest to `remainder`; the submission cannot be used again.
     ///
-    /// - Returns: False where the pipeline has called back, and `handler.resume` is about to be called.
+    /// - Returns: False if the pipeline has called back and `handler.resume` is about to be called.
     func leave(_ remainder: Remainder) -> Bool {
         state.withLock { state in
             guard case .waiting = state else { return false }
@@ -87,7 +87,7 @@ final class Submission: Sendable {
         switch before {
         case .waiting(let handler): eventLoop.execute { handler.value.resume(with: outcome) }
         case .left(let remainder): remainder.settle(outcome)
-        // A second word on the same batch has nobody to go to.
+        // A batch is decided only once.
         case .submitting, .idle, .decided: break
         }
     }

@@ -2,25 +2,25 @@ import EventModel
 import EventValidation
 import NIOCore
 
-/// Writes whole answers, header and body, into one buffer each.
+/// Encodes HTTP responses, each with its header and body in one buffer.
 enum AnswerEncoder {
-    /// What an answer says about the connection.
+    /// What a response says about the connection.
     enum Persistence {
-        /// Nothing, for in HTTP/1.1 it stays open.
+        /// Nothing, because in HTTP/1.1 it stays open by default.
         case implied
-        /// That it stays open, which HTTP/1.0 wants to hear.
+        /// That it stays open, which HTTP/1.0 requires.
         case keepAlive
         /// That it ends.
         case close
     }
 
-    /// `100 Continue`: the body may come.
+    /// `100 Continue`: the sender may send the body.
     static let goOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
 
-    /// The body of an answer to a healthy check.
+    /// The body of the response to a successful health check.
     static let healthy = Array(#"{"status":"ok"}"#.utf8)
 
-    /// Writes an answer; without its body it still tells the body's length, as HEAD wants.
+    /// Encodes a response; without its body it still has the body's length, for HEAD.
     static func answer(
         status: StaticString,
         fields: String = "",
@@ -45,86 +45,23 @@ enum AnswerEncoder {
         return buffer
     }
 
-    /// An answer takes at most so many bytes, its header included.
+    /// The most bytes of a response, its header included.
     static let maximumBytes = 256 << 10
-    /// An answer's header takes at most so many of them.
+    /// The most bytes of a response's header.
     static let maximumHeaderBytes = 1 << 10
 
-    /// The body of the answer to one event that was accepted.
-    static let acceptedOne = #"{"accepted":1,"rejected":[]}"#
-
-    /// The body that tells what became of the events of a body.
-    ///
-    /// `{"accepted":N,"rejected":[…]}`, and where events were rejected also how many (`rejectedCount`), which
-    /// (`rejectedIndexes`, pairs of the first and the last index of a range) and why (`rejectedCodes`, the number of events
-    /// for each code, an event counting for its first). `rejected` explains the first of them, as far as they were
-    /// explained and fit into `maximumBytes`.
-    static func verdicts(of body: CheckedBody) -> [UInt8] {
-        var bytes = Array(#"{"accepted":\#(body.batch?.count ?? 0),"rejected":["#.utf8)
-        guard body.rejected.count > 0 else { return bytes + Array("]}".utf8) }
-        let summary = summary(of: body.rejected)
-        let room = maximumBytes - maximumHeaderBytes - summary.count
-        bytes.reserveCapacity(64 + body.explainedCount * 256 + summary.count)
-        for (position, rejection) in body.rejections.prefix(body.explainedCount).enumerated() {
-            let end = bytes.count
-            if position > 0 { bytes.append(UInt8(ascii: ",")) }
-            append(rejection, to: &bytes)
-            guard bytes.count <= room else {
-                bytes.removeLast(bytes.count - end)
-                break
-            }
-        }
-        return bytes + summary
-    }
-
-    /// What is said of all rejected events together: the rest of the body, from the end of `rejected`.
-    ///
-    /// With `HTTPIngestConfiguration.greatestMaximumRejections` events it takes at most 240 KiB.
-    private static func summary(of rejected: RejectionTally) -> [UInt8] {
-        var bytes = Array(#"],"rejectedCount":\#(rejected.count),"rejectedIndexes":["#.utf8)
-        bytes.reserveCapacity(bytes.count + rejected.indexes.count * 16 + rejected.codes.count * 32)
-        for (position, range) in rejected.indexes.enumerated() {
-            if position > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(contentsOf: "[\(range.lowerBound),\(range.upperBound)]".utf8)
-        }
-        bytes.append(contentsOf: #"],"rejectedCodes":{"#.utf8)
-        var isFirst = true
-        for code in VerdictCode.allCases {
-            guard let count = rejected.codes[code] else { continue }
-            if !isFirst { bytes.append(UInt8(ascii: ",")) }
-            isFirst = false
-            bytes.append(contentsOf: #""\#(code.rawValue)":\#(count)"#.utf8)
-        }
-        bytes.append(contentsOf: "}}".utf8)
-        return bytes
-    }
-
-    /// The body of a failure: `{"error":{"code":…,"message":…}}`, with `reasons` where it has some.
+    /// The body of a failure: `{"error":{"code":…,"message":…}}`, with `reasons` if there are any.
     static func body(of failure: Failure) -> [UInt8] {
         error(code: failure.code, message: failure.message, reasons: failure.reasons)
     }
 
-    /// The body for a body that is refused as a whole; it has the shape of any failure.
+    /// The response body for a request body that is refused as a whole, in the form of a failure.
     static func body(of malformed: MalformedBody) -> [UInt8] {
         let violation = malformed.violation
         return error(
             code: violation.code.rawValue,
-            message: "The body is refused as a whole: expected \(violation.expected), found \(violation.found)."
+            message: "The whole body is refused: expected \(violation.expected), found \(violation.found)."
         )
-    }
-
-    private static func append(_ rejection: Rejection, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: #"{"index":"#.utf8)
-        bytes.append(contentsOf: String(rejection.index).utf8)
-        bytes.append(contentsOf: #","id":"#.utf8)
-        if let id = rejection.id {
-            JSONString.append(id, to: &bytes)
-        } else {
-            bytes.append(contentsOf: "null".utf8)
-        }
-        bytes.append(contentsOf: #","errors":"#.utf8)
-        rejection.violations.appendJSON(to: &bytes)
-        bytes.append(UInt8(ascii: "}"))
     }
 
     private static func error(code: String, message: String, reasons: [String] = []) -> [UInt8] {

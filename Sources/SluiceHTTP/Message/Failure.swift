@@ -1,21 +1,21 @@
 import EventPipeline
 
-/// An answer that says why a request got nothing done.
+/// A response that says why a request failed.
 ///
-/// Every one is `{"error":{"code":…,"message":…}}`. The codes are stable; no message holds anything a sender sent, or that
-/// only the operator should know.
+/// Its body is `{"error":{"code":…,"message":…}}`. The codes are stable. A message shows nothing that a sender sent, and nothing
+/// that only the operator should know.
 struct Failure: Sendable {
     /// The status line's code and phrase.
     let status: StaticString
     /// The stable code.
     let code: String
-    /// One sentence for the person who reads it.
+    /// One sentence for the developer of the client.
     let message: String
-    /// More codes that say why, as a member `reasons`; there is none where this is empty.
+    /// Further codes, in the member `reasons`, which is absent if there are none.
     var reasons: [String] = []
-    /// Header fields of its own, each ending in CRLF.
+    /// Additional header fields, each ending in CRLF.
     var fields = ""
-    /// Whether the rest of the connection's input means nothing any more.
+    /// Whether the rest of the connection's input cannot be interpreted, so that the connection ends.
     var endsConnection = false
 }
 
@@ -35,12 +35,12 @@ extension Failure {
     static let invalidGzip = Failure(
         status: "400 Bad Request",
         code: "invalid-gzip",
-        message: "The body is not whole and undamaged gzip, as Content-Encoding says."
+        message: "The body is not valid gzip, which its Content-Encoding announces."
     )
     static let notFound = Failure(
         status: "404 Not Found",
         code: "not-found",
-        message: "There are /v1/events, /livez and /readyz."
+        message: "The resources are /v1/events, /livez and /readyz."
     )
     static let timeout = Failure(
         status: "408 Request Timeout",
@@ -62,7 +62,7 @@ extension Failure {
     static let unknownExpectation = Failure(
         status: "417 Expectation Failed",
         code: "unknown-expectation",
-        message: "The only expectation that can be met is 100-continue.",
+        message: "The only supported expectation is 100-continue.",
         endsConnection: true
     )
     static let headerTooLarge = Failure(
@@ -80,27 +80,27 @@ extension Failure {
     static let shuttingDown = Failure(
         status: "503 Service Unavailable",
         code: "shutting-down",
-        message: "The service is shutting down. Nothing was taken.",
+        message: "The service is shutting down. Nothing was accepted.",
         fields: "retry-after: 1\r\n",
         endsConnection: true
     )
     static let overloaded = Failure(
         status: "503 Service Unavailable",
         code: "overloaded",
-        message: "Too many large bodies at one time. Nothing was taken.",
+        message: "Too many large bodies at the same time. Nothing was accepted.",
         fields: "retry-after: 1\r\n",
         endsConnection: true
     )
     static let noMemory = Failure(
         status: "503 Service Unavailable",
         code: "no-memory",
-        message: "There was no memory to check the events. Nothing was taken.",
+        message: "There was no memory to check the events. Nothing was accepted.",
         fields: "retry-after: 1\r\n"
     )
     static let tooManyConnections = Failure(
         status: "503 Service Unavailable",
         code: "too-many-connections",
-        message: "Too many connections at one time. Nothing was taken.",
+        message: "Too many connections at the same time. Nothing was accepted.",
         fields: "retry-after: 1\r\n",
         endsConnection: true
     )
@@ -109,18 +109,18 @@ extension Failure {
         Failure(
             status: "503 Service Unavailable",
             code: "not-ready",
-            message: "The service does not take events at this time.",
+            message: "The service does not accept events at this time.",
             reasons: reasons.map(\.description),
             fields: "retry-after: 1\r\n"
         )
     }
 
-    /// Without `Retry-After`: whether repeating does harm is for the sender to know.
+    /// It has no `Retry-After`, because only the sender knows whether a repetition is harmless.
     static let outcomeUnknown = Failure(
         status: "504 Gateway Timeout",
         code: "outcome-unknown",
         message:
-            "The disk did not answer in time, so the events may have been taken or not. Repeat them only with their own ids."
+            "The disk did not answer in time, so the events may have been accepted or not. Repeat them only with ids of their own."
     )
 
     static func methodNotAllowed(allow: String) -> Failure {
@@ -140,27 +140,27 @@ extension Failure {
         )
     }
 
-    /// The journal is full, or its disk does not write.
+    /// The journal is full or cannot be written.
     static func notStored(retryAfter: Duration) -> Failure {
         Failure(
             status: "503 Service Unavailable",
             code: "not-stored",
-            message: "The journal does not take events at this time. Nothing was taken.",
+            message: "The journal does not accept events at this time. Nothing was accepted.",
             fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
         )
     }
 
-    /// A queue stayed full for so long, which is also when it makes sense to try again.
+    /// A queue stayed full for the given time, which is also when a retry makes sense.
     static func queueFull(retryAfter: Duration) -> Failure {
         Failure(
             status: "503 Service Unavailable",
             code: "queue-full",
-            message: "A tracker's queue is full. Nothing was taken.",
+            message: "A tracker's queue is full. Nothing was accepted.",
             fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
         )
     }
 
-    /// At least one, and rounded up: a sender that comes too early comes for nothing.
+    /// Rounded up, and at least 1, because a retry that comes too early fails.
     private static func wholeSeconds(_ duration: Duration) -> Int64 {
         let parts = duration.components
         return max(1, parts.seconds + (parts.attoseconds > 0 ? 1 : 0))

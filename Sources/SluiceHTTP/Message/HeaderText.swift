@@ -1,6 +1,6 @@
-/// Comparisons of header text without a copy of it.
+/// Case-insensitive comparison and trimming of header text without copies.
 extension Collection<UInt8> {
-    /// Whether the bytes are `token`, which is in lower case, without regard to the case of ASCII letters.
+    /// Whether the bytes equal `token`, which is in lower case, ignoring the case of ASCII letters.
     @inline(__always)
     func equalsIgnoringCase(_ token: StaticString) -> Bool {
         guard count == token.utf8CodeUnitCount else { return false }
@@ -15,7 +15,7 @@ extension Collection<UInt8> {
 }
 
 extension Collection<UInt8> where Self: BidirectionalCollection, SubSequence: BidirectionalCollection {
-    /// The bytes without the spaces and tabs around them.
+    /// The bytes without leading and trailing spaces and tabs.
     var trimmingSpace: SubSequence {
         var rest = self[...]
         while let first = rest.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") { rest.removeFirst() }

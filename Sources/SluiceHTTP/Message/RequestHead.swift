@@ -1,35 +1,30 @@
 import EventValidation
 import NIOHTTP1
 
-/// What a request's header says, as far as this port cares.
+/// The parts of a request's header that matter to the server.
 struct RequestHead {
-    /// The resources there are.
-    enum Target {
-        case events, livez, readyz, unknown
-    }
-
-    /// What is to be done with a request.
+    /// How to handle a request.
     enum Disposition {
-        /// Receive its body, and take the events in it.
+        /// Receive its body, and the events in it.
         case receive(BodyFormat, isGzip: Bool)
-        /// Say that the process is there.
+        /// Answer that the process runs.
         case live
-        /// Say whether events would be taken.
+        /// Answer whether events are accepted.
         case ready
-        /// Say what is wrong with it.
+        /// Refuse it.
         case refuse(Failure)
     }
 
-    let target: Target
+    let route: Route?
     let method: HTTPMethod
     let version: HTTPVersion
     /// Whether the sender wants to use the connection again.
     private(set) var keepsAlive: Bool
-    /// How many bytes of body were announced; `nil` where no number was.
+    /// The announced size of the body; `nil` if there is none.
     private(set) var contentLength: Int?
-    /// Whether the body comes in chunks.
+    /// Whether the body is chunked.
     private(set) var isChunked = false
-    /// Whether the sender holds the body back until it is told to go on.
+    /// Whether the sender waits for `100 Continue` before it sends the body.
     private(set) var expectsContinue = false
 
     private var failure: Failure?
@@ -39,9 +34,9 @@ struct RequestHead {
     private var contentTypeCount = 0
     private var contentEncodingCount = 0
 
-    /// Reads a header that the codec has accepted.
+    /// Reads a header that the decoder accepted.
     init(_ head: HTTPRequestHead) {
-        target = Self.target(of: head.uri)
+        route = Route(uri: head.uri)
         method = head.method
         version = head.version
         keepsAlive = head.isKeepAlive && head.method != .CONNECT
@@ -51,14 +46,14 @@ struct RequestHead {
         judgeFraming()
     }
 
-    /// Whether the exchange is in HTTP/1.0, where a connection stays open only if both sides say so.
+    /// Whether the request is HTTP/1.0, in which a connection stays open only if both sides ask for it.
     var isVersion10: Bool { version.minor == 0 }
 
-    /// What is to be done with the request, if a body may have `maximumBodyBytes`.
+    /// How to handle the request, if a body may have `maximumBodyBytes`.
     func disposition(maximumBodyBytes: Int) -> Disposition {
         if let failure { return .refuse(failure) }
-        switch target {
-        case .unknown: return .refuse(.notFound)
+        switch route {
+        case nil: return .refuse(.notFound)
         case .livez: return method == .GET || method == .HEAD ? .live : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .readyz: return method == .GET || method == .HEAD ? .ready : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .events: break
@@ -70,7 +65,7 @@ struct RequestHead {
         return .receive(format, isGzip: isGzip)
     }
 
-    // The length of a name tells nearly all fields apart, so few are compared at all.
+    // The length of the name distinguishes nearly all fields, so few names are compared.
     private mutating func note(_ name: String.UTF8View, _ value: String) {
         switch name.count {
         case 4 where name.equalsIgnoringCase("host"):
@@ -82,7 +77,7 @@ struct RequestHead {
                 failure = .unknownExpectation
             }
         case 7 where name.equalsIgnoringCase("upgrade"):
-            // No other protocol is spoken here, and the codec stops reading after a request that asks for one.
+            // No other protocol is supported, and the decoder stops reading after a request for an upgrade.
             keepsAlive = false
         case 12 where name.equalsIgnoringCase("content-type"):
             contentTypeCount += 1
@@ -106,32 +101,16 @@ struct RequestHead {
         guard contentLength == nil, !digits.isEmpty else { return failure = .badRequest }
         for byte in digits {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return failure = .badRequest }
-            // Past this every limit is passed, and the sum might not fit.
+            // Larger numbers exceed every limit, and might overflow.
             if length < Int.max / 100 { length = length * 10 + Int(byte - UInt8(ascii: "0")) }
         }
         contentLength = length
     }
 
-    // Two ideas of where a request ends let one be smuggled in another (RFC 9112, sections 6.1 and 11.2).
+    // Prevents request smuggling: the end of a request must be unambiguous (RFC 9112, sections 6.1 and 11.2).
     private mutating func judgeFraming() {
         if isChunked, contentLength != nil || isVersion10 { failure = .badRequest }
         if hostCount > 1 || (hostCount == 0 && !isVersion10) { failure = .badRequest }
         if isVersion10 || (!isChunked && (contentLength ?? 0) == 0) { expectsContinue = false }
-    }
-
-    private static func target(of uri: String) -> Target {
-        if uri == "/v1/events" { return .events }
-        let path = path(of: uri.utf8[...])
-        if path.elementsEqual("/v1/events".utf8) { return .events }
-        if path.elementsEqual("/livez".utf8) { return .livez }
-        return path.elementsEqual("/readyz".utf8) ? .readyz : .unknown
-    }
-
-    // Every server takes the absolute form (RFC 9112, section 3.2.2); a query changes nothing here.
-    private static func path(of uri: Substring.UTF8View) -> Substring.UTF8View {
-        let path = uri.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        if path.prefix(7).equalsIgnoringCase("http://") { return path.dropFirst(7).drop { $0 != UInt8(ascii: "/") } }
-        if path.prefix(8).equalsIgnoringCase("https://") { return path.dropFirst(8).drop { $0 != UInt8(ascii: "/") } }
-        return path
     }
 }

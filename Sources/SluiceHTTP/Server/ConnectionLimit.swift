@@ -6,24 +6,24 @@ import Musl
 import Darwin
 #endif
 
-/// How many connections may be open at one time.
+/// The limit on open connections.
 package struct ConnectionLimit: Sendable, Hashable {
-    /// File descriptors that are kept for the journal, the trackers, and connections that are refused.
+    /// File descriptors reserved for the journal, the trackers, and refused connections.
     package static let reservedDescriptors = 256 + LiveConnections.maximumRefusals
 
     /// The limit.
     package let connections: Int
-    /// How many connections the descriptors of the process allow; less than 1 where there are not even enough for the
+    /// The number of connections that the process's limit on descriptors allows; less than 1 if it does not even cover the
     /// reserve.
     package let allowedByDescriptors: Int
 
-    /// Applies what was set, or else what memory and descriptors allow; at least 1.
+    /// Uses the stated limit, or else what memory and descriptors allow, and at least 1.
     package init(stated: Int?, descriptors: Int, memory: Int) {
         allowedByDescriptors = descriptors - Self.reservedDescriptors
         connections = stated ?? max(1, min(allowedByDescriptors, memory / 3 * 2 / MemoryBudget.bytesPerConnection))
     }
 
-    /// How many file descriptors this process may have; `Int.max` where there is no limit.
+    /// The process's limit on file descriptors; `Int.max` if there is none.
     static var descriptors: Int {
         var limit = rlimit()
         #if canImport(Glibc)

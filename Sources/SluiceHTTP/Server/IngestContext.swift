@@ -2,7 +2,7 @@ import EventModel
 import EventPipeline
 import NIOCore
 
-/// What all connections share.
+/// State that all connections share.
 struct IngestContext: Sendable {
     /// The timeouts in NIO's unit.
     struct Timeouts: Sendable {
@@ -12,7 +12,7 @@ struct IngestContext: Sendable {
         let idle: TimeAmount
         let answer: TimeAmount
         let wait: TimeAmount
-        /// How long a sender may take to close its side after the last answer.
+        /// How long a sender may take to close its side after the last response.
         let linger = TimeAmount.seconds(2)
     }
 
@@ -22,10 +22,10 @@ struct IngestContext: Sendable {
     let maximumBodyBytes: Int
     let budget: MemoryBudget
     let connections: LiveConnections
-    /// The answer when a queue stayed full for as long as a request may wait.
+    /// The response if a queue stayed full for as long as a request may wait.
     let queueFull: Failure
 
-    init(configuration: HTTPIngestConfiguration, connectionLimit: Int, pipeline: Pipeline) {
+    init(configuration: IngestConfiguration, connectionLimit: Int, pipeline: Pipeline) {
         self.pipeline = pipeline
         timeouts = Timeouts(
             head: TimeAmount(configuration.timeouts.head),

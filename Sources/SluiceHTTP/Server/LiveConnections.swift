@@ -1,25 +1,25 @@
 import NIOCore
 import Synchronization
 
-/// The open connections: how many there may be, and the way to reach all of them at shutdown.
+/// The open connections: enforces their limit, and closes them at shutdown.
 final class LiveConnections: Sendable {
-    /// What is to become of a new connection.
+    /// How to handle a new connection.
     enum Admission {
         /// Its requests are answered.
         case serve
-        /// It is told that there are too many, and closed.
+        /// It gets 503 and is closed.
         case refuse
-        /// It is closed without a word.
+        /// It is closed without a response.
         case drop
     }
 
-    /// How many connections may be in the course of being refused.
+    /// The most connections that are being refused at one time.
     static let maximumRefusals = 128
 
     private struct State {
         var served: [ObjectIdentifier: any Channel] = [:]
         var refused: [ObjectIdentifier: any Channel] = [:]
-        /// Set when shutdown begins, and fulfilled when the last connection is gone.
+        /// Set when the shutdown begins, and fulfilled when the last connection is closed.
         var emptied: EventLoopPromise<Void>?
 
         var channels: [any Channel] { Array(served.values) + Array(refused.values) }
@@ -34,7 +34,7 @@ final class LiveConnections: Sendable {
         self.budget = budget
     }
 
-    /// Decides about a new connection, which is counted until it closes unless it is dropped.
+    /// Decides about a new connection, which is counted until it closes, unless it is dropped.
     func admit(_ channel: any Channel) -> Admission {
         let admission = state.withLock { state -> Admission in
             guard state.emptied == nil else { return .drop }
@@ -52,9 +52,9 @@ final class LiveConnections: Sendable {
         return admission
     }
 
-    /// Lets each connection finish what it has begun, and waits until all are closed.
+    /// Lets each connection finish its requests, and waits until all are closed.
     ///
-    /// - Returns: How many were cut off because they took longer than `timeout`.
+    /// - Returns: The number of connections that were cut because they took longer than `timeout`.
     func drain(on eventLoop: any EventLoop, timeout: TimeAmount) async -> Int {
         let emptied = eventLoop.makePromise(of: Void.self)
         let channels = state.withLock { state in
@@ -71,7 +71,7 @@ final class LiveConnections: Sendable {
             cut.withLock { $0 = late.count }
             for channel in late { channel.close(promise: nil) }
         }
-        // The promise is only ever fulfilled with success.
+        // The promise never fails.
         try? await emptied.futureResult.get()
         deadline.cancel()
         return cut.withLock { $0 }

@@ -2,42 +2,42 @@ import EventModel
 import EventValidation
 import NIOCore
 
-/// What all connections of one event loop share, and no other loop touches.
+/// State that all connections of one event loop share, and that belongs to this loop alone.
 ///
-/// It also divides the loop's time: bodies are inflated and checked in turns, and between two turns the loop looks at what
-/// other connections sent. A small body has its first turn when it arrives, as far as the allowance for such bodies goes;
-/// whatever is not finished then, and every large body, waits in a queue.
+/// It also divides the loop's time: bodies are inflated and checked in turns, and between two turns the loop handles the input
+/// of other connections. A small body gets its first turn when it arrives, while the allowance for small bodies lasts. Bodies
+/// that are not finished then, and all large bodies, wait in a queue.
 final class LoopResources {
-    /// What one turn may take: a few milliseconds, even of events that all have mistakes.
+    /// The budget of one turn: a few milliseconds, even if all events are invalid.
     static let turn = CheckBudget(bytes: 256 << 10, rejections: 256)
-    /// How long the loop waits between two turns if nobody sends anything.
+    /// How long an idle loop waits between two turns.
     ///
-    /// Not zero: NIO runs tasks that are due before it looks at its connections.
+    /// Not zero, because NIO runs tasks that are due before it handles input.
     private static let pause = TimeAmount.microseconds(20)
-    /// Smaller bodies than this are not worth a measurement.
+    /// The time of smaller bodies is not measured.
     private static let measuredBytes = 16 << 10
 
-    /// A body that waits for its turn: the connection, and which of its requests it was.
+    /// A body that waits for its turn: the connection and the number of the request.
     private struct Waiting {
         let handler: ConnectionHandler
         let request: UInt64
     }
 
-    /// The answer nearly every request gets; a copy for each loop, for a shared one's count would be fought over.
+    /// The most common response; each loop has a copy, to avoid contention on one reference count.
     let acceptedOne: ByteBuffer
-    /// What the turns of this loop took.
+    /// The statistics of this loop's turns.
     private(set) var statistics = TurnStatistics()
-    /// Checks bodies; it keeps its memory from body to body.
+    /// Checks bodies; it reuses its memory for each body.
     private let validator: EventValidator
     private let eventLoop: any EventLoop
     private var queue = TurnQueue<Waiting>()
-    /// What is left for small bodies until the next tick.
+    /// The rest of the budget for small bodies until the next tick.
     private var allowance = LoopResources.turn
     private var isTickScheduled = false
 
     init(
         catalog: EventCatalog,
-        configuration: HTTPIngestConfiguration,
+        configuration: IngestConfiguration,
         eventLoop: any EventLoop,
         now: @escaping @Sendable () -> Timestamp
     ) {
@@ -50,7 +50,7 @@ final class LoopResources {
         )
         acceptedOne = AnswerEncoder.answer(
             status: "200 OK",
-            body: Array(AnswerEncoder.acceptedOne.utf8),
+            body: Array(VerdictEncoder.acceptedOne.utf8),
             persistence: .implied
         )
     }
@@ -60,7 +60,7 @@ final class LoopResources {
 
     /// Gives a small body a turn from the allowance, or any body a turn of its own.
     ///
-    /// - Returns: What the check gave; `nil` where another turn is needed.
+    /// - Returns: The checked body; `nil` if another turn is needed.
     /// - Throws: As `BodyWork.advance`.
     func advance(_ work: inout BodyWork, fromAllowance: Bool) throws -> CheckedBody? {
         let given = fromAllowance ? allowance : Self.turn
@@ -74,7 +74,7 @@ final class LoopResources {
         return try work.advance(with: validator, within: &budget)
     }
 
-    /// Runs what a connection does with a body of so many bytes, and notes how long it took.
+    /// Runs the handling of a body of the given size, and records how long it took.
     func measure(_ bytes: Int, _ body: () -> Void) {
         guard bytes > Self.measuredBytes else { return body() }
         let start = ThreadTime.now()
@@ -111,7 +111,7 @@ final class LoopResources {
                 if waiting.handler.takeTurn(of: waiting.request, fromAllowance: false) { break }
             }
         }
-        // Not earlier: by the end of a turn the pause would be over, and the next would come before the connections.
+        // Not before the turn: the pause would be over by its end, and the next turn would precede the input.
         isTickScheduled = false
         if !queue.isEmpty { scheduleTick() }
     }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The memory that all connections may take together: their own, and that of bodies and answers.
+/// The memory budget of all connections together, with their bodies and responses.
 final class MemoryBudget: Sendable {
-    /// What a connection is counted for as long as it is open.
+    /// The bytes that an open connection counts for.
     ///
-    /// It covers what the connection always has (its channel and its decoder, 16 KiB of a header, the 64 KiB of one read)
-    /// and what is too small to be counted by itself: `freeBodyBytes`, which lie in that read, and unread answers up to
+    /// They cover what every connection has (its channel and its decoder, 16 KiB of a header, 64 KiB of one read) and what is
+    /// too small to be counted by itself: `freeBodyBytes`, which are part of that read, and unread responses of up to
     /// `unreadAnswerBytes` and one more of `freeAnswerBytes`.
     static let bytesPerConnection = 128 << 10
-    /// A request holds so much for its body and all that is made of it before it is counted.
+    /// A body, with everything made of it, counts only beyond this size.
     static let freeBodyBytes = 64 << 10
-    /// A longer answer is counted until it has left.
+    /// A longer response counts until it is sent.
     static let freeAnswerBytes = 16 << 10
-    /// With more unread answers than this, no further request of a connection is looked at.
+    /// With more bytes of unread responses than this, no further request of the connection is handled.
     static let unreadAnswerBytes = 32 << 10
 
     private let limit: Int
@@ -22,7 +22,7 @@ final class MemoryBudget: Sendable {
         self.limit = limit
     }
 
-    /// Reserves bytes, if there are as many; each success needs a `release`.
+    /// Reserves bytes, if they are available; each success needs a `release`.
     func reserve(_ bytes: Int) -> Bool {
         let (_, total) = used.add(bytes, ordering: .relaxed)
         if total <= limit { return true }
@@ -30,13 +30,13 @@ final class MemoryBudget: Sendable {
         return false
     }
 
-    /// Gives bytes back.
+    /// Releases bytes.
     func release(_ bytes: Int) {
-        // Most requests hold nothing, and the loops need not wait for each other then.
+        // Most requests reserve nothing, and skipping the atomic operation avoids contention.
         guard bytes > 0 else { return }
         used.subtract(bytes, ordering: .relaxed)
     }
 
-    /// How many bytes are reserved.
+    /// The number of reserved bytes.
     var reservedBytes: Int { used.load(ordering: .relaxed) }
 }

@@ -2,21 +2,21 @@ import EventValidation
 import Gzip
 import NIOCore
 
-/// A body on its way to its verdicts, and all that is kept of it between two turns.
+/// The state of a body between two turns of inflating and checking it.
 struct BodyWork: ~Copyable {
-    /// A body that may need more than this counts as large.
+    /// The size up to which a body counts as small.
     private static let smallBytes = 64 << 10
 
     private let format: BodyFormat
     private let maximumBytes: Int
-    /// The body as it was received, or what is still to be inflated of it.
+    /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
     private let receivedBytes: Int
     private let isGzip: Bool
     private var isInflated: Bool
-    /// What was inflated; `nil` before the first turn, and where the body is not compressed.
+    /// The inflated part; `nil` before the first turn, and if the body is not compressed.
     private var gzip: GzipBody?
-    /// How far the check has come; `nil` before it begins.
+    /// The progress of the check; `nil` before it begins.
     private var progress: BodyProgress?
     private var progressBytes = 0
 
@@ -29,27 +29,27 @@ struct BodyWork: ~Copyable {
         isInflated = !isGzip
     }
 
-    /// Whether it looks as if one turn were enough.
+    /// Whether one turn is probably enough.
     var looksSmall: Bool {
         guard isGzip else { return receivedBytes <= Self.smallBytes }
         guard receivedBytes * GzipBody.inputWeight <= Self.smallBytes * 4 else { return false }
-        // gzip ends with the length of its last member, which only a sender that means harm misstates.
+        // gzip ends with the length of its last member, which only a malicious sender misstates.
         guard let length: UInt32 = received.getInteger(at: received.writerIndex - 4, endianness: .little) else {
             return true
         }
         return length <= Self.smallBytes
     }
 
-    /// Whether it is small as far as is known.
+    /// Whether it is small, judged by its current size.
     var isSmall: Bool { byteCount <= 4 * Self.smallBytes }
 
-    /// About how many bytes of memory it holds.
+    /// Its approximate size in memory.
     var byteCount: Int { receivedBytes + (gzip?.byteCount ?? 0) + progressBytes }
 
     /// Inflates and checks as much as the budget allows.
     ///
-    /// - Returns: What the check gave; `nil` where another turn is needed.
-    /// - Throws: `GzipError`; `MalformedBody` for the sender's fault, `UncheckedBody` for ours.
+    /// - Returns: The checked body; `nil` if another turn is needed.
+    /// - Throws: `GzipError`; `MalformedBody` if the sender is at fault, `UncheckedBody` if the server is.
     mutating func advance(with validator: EventValidator, within budget: inout CheckBudget) throws -> CheckedBody? {
         if !isInflated {
             guard try inflate(within: &budget) else { return nil }

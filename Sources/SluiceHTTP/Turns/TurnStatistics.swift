@@ -6,20 +6,20 @@ import Musl
 import Darwin
 #endif
 
-/// What the turns of an event loop took.
+/// Statistics of an event loop's turns.
 package struct TurnStatistics: Sendable {
-    /// Turns that were given to bodies, the first of each included.
+    /// The number of turns, including the first one of each body.
     package var turns = 0
-    /// How often a body was set aside.
+    /// How often a body had to wait for another turn.
     package var setAside = 0
     /// The most rejected events of one turn.
     package var mostRejections = 0
     /// The most bytes of one turn, counted as `CheckBudget` counts them.
     package var mostBytes = 0
-    /// The most time of the processor between two looks at what other connections sent, spent on bodies and answers.
+    /// The longest processor time between two checks for input of other connections, spent on bodies and responses.
     package var longestStretch = Duration.zero
 
-    /// Takes what another loop counted into account.
+    /// Merges the statistics of another loop.
     package mutating func merge(_ other: TurnStatistics) {
         turns += other.turns
         setAside += other.setAside
@@ -29,7 +29,7 @@ package struct TurnStatistics: Sendable {
     }
 }
 
-/// The time that the calling thread has had of a processor.
+/// The processor time of the calling thread.
 enum ThreadTime {
     static func now() -> Duration {
         var time = timespec()

@@ -51,6 +51,6 @@ struct ReleaseTests {
         // The limits for the queues, for trackers that ignore cancellation, and for the disks of the journal and the quarantine.
         #expect(pipeline.longestShutdown == .seconds(30 + 5 + 5 + 5))
         // The limit for connections, and the second after which the server ends itself.
-        #expect(grace > HTTPIngestConfiguration().drainTimeout + pipeline.longestShutdown + .seconds(1))
+        #expect(grace > IngestConfiguration().drainTimeout + pipeline.longestShutdown + .seconds(1))
     }
 }

@@ -57,7 +57,7 @@ struct CheckpointTests {
         }
     }
 
-    @Test("a cursor that is lost repeats nothing; a database that is restored gets again what it lost")
+    @Test("a lost cursor repeats nothing; a restored database gets the events again that it lost")
     func lostAndRestored() async throws {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
         try await migrate(database, in: folder)

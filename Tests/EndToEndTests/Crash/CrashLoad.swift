@@ -5,7 +5,7 @@ import SluiceTesting
 /// Clients that send events, one a request, to a server that comes and goes, and note which were acknowledged.
 final class CrashLoad: Sendable {
     private struct State: Sendable {
-        var address: HTTPIngestServer.Address?
+        var address: IngestServer.Address?
         var sent: Set<String> = []
         var acknowledged: Set<String> = []
         var isOver = false

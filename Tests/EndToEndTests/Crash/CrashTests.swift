@@ -9,7 +9,7 @@ private let crashes = ProcessInfo.processInfo.environment["SLUICE_CRASHES"].flat
 /// was acknowledged arrives.
 @Suite("sluice serve and crashes", .timeLimit(.minutes(crashes > 20 ? 60 : 5)))
 struct CrashTests {
-    @Test("it is killed at random moments, again and again")
+    @Test("survives being killed at random moments, again and again")
     func killed() async throws {
         let scene = try await CrashScene(.shared())
         try await scene.play {

@@ -7,7 +7,7 @@ import Testing
 /// Every answer the public port gives to a well-formed request.
 @Suite("HTTP answers", .timeLimit(.minutes(5)))
 struct AnswerTests {
-    @Test("one event is taken, delivered, and answered with exactly its count")
+    @Test("one event is accepted, delivered, and answered with its count")
     func oneEvent() async throws {
         try await TestServer.run { server in
             let response = try await RawClient.with(server.address) { try await $0.exchange(Requests.post()) }
@@ -20,7 +20,9 @@ struct AnswerTests {
         }
     }
 
-    @Test("in an array the good events are taken, and each bad one is told with its place, id and every reason")
+    @Test(
+        "in an array the valid events are accepted, and each invalid one is explained with its index, id and every reason"
+    )
     func array() async throws {
         let body = """
             [{"name":"Ping","payload":{"n":1}},{"name":"Pong","id":"x"},
@@ -71,7 +73,10 @@ struct AnswerTests {
         }
     }
 
-    @Test("a body that is no JSON is 400, and the connection goes on", arguments: ["", " ", "{", "name=Ping", "[1"])
+    @Test(
+        "a body that is not JSON is 400, and the connection stays open",
+        arguments: ["", " ", "{", "name=Ping", "[1"]
+    )
     func noJSON(body: String) async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -104,7 +109,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a gzip body that is cut, damaged or none is 400")
+    @Test("a gzip body that is truncated, damaged or not gzip is 400")
     func damagedGzip() async throws {
         let whole = try await Requests.gzip(Requests.ping)
         var damaged = whole
@@ -167,7 +172,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a wrong method is 405 and names the right ones; an unknown path is 404")
+    @Test("a wrong method is 405 and lists the allowed ones; an unknown path is 404")
     func wrongPlace() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -194,7 +199,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("the refused body of one request is not read as the next request")
+    @Test("a refused body is not read as the next request")
     func refusedBody() async throws {
         let hidden = Requests.post()
         try await TestServer.run { server in

@@ -18,7 +18,7 @@ struct BackpressureTests {
         return setup
     }
 
-    @Test("a queue that stays full is 503 with Retry-After; nothing is taken, and nothing is kept as rejected")
+    @Test("a queue that stays full is 503 with Retry-After; nothing is accepted or stored as rejected")
     func queueFull() async throws {
         try await TestServer.run(Self.stalled(maxWait: .milliseconds(50))) { server in
             try await RawClient.with(server.address) { client in
@@ -52,7 +52,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("a request that waits is answered as soon as there is room, and its rejected events are kept then")
+    @Test("a waiting request is answered as soon as there is room, and its rejected events are stored then")
     func roomComes() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { client in
@@ -73,7 +73,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("a sender that leaves while it waits takes its batch with it")
+    @Test("the batch of a waiting sender that disconnects is withdrawn")
     func leavesWhileWaiting() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { first in
@@ -117,7 +117,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("a sender that waits and closes its side gets its answer, whatever it sent before")
+    @Test("a waiting sender that half-closes gets its response, whatever it sent before")
     func halfClosedWhileWaiting() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { client in
@@ -135,7 +135,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("what comes at once with a closed side is kept up to a limit, and the rest is not taken")
+    @Test("input that arrives with a half-close is buffered up to a limit, and the rest is not accepted")
     func floodBeforeHalfClose() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { client in

@@ -6,7 +6,7 @@ import Testing
 @Suite("Broken HTTP", .timeLimit(.minutes(5)))
 struct BrokenRequestTests {
     @Test(
-        "bad HTTP is 400 and a close, and the next sender is served",
+        "invalid HTTP is 400 and closes the connection, and the next sender is served",
         arguments: [
             "hello\r\n\r\n", "GET\r\n\r\n", "GET /livez\r\n\r\n", "GET /livez HTTP/3.0\r\nHost: x\r\n\r\n",
             "GET /livez HTTP/2.0\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -32,7 +32,7 @@ struct BrokenRequestTests {
     }
 
     @Test(
-        "a request with two ideas of its length is refused, and nothing after it is read",
+        "a request with conflicting lengths is refused, and nothing after it is read",
         arguments: [
             ("Content-Length: 15\r\nTransfer-Encoding: chunked\r\n", 400),
             ("Transfer-Encoding: chunked\r\nContent-Length: 15\r\n", 400),
@@ -63,7 +63,7 @@ struct BrokenRequestTests {
     }
 
     @Test(
-        "chunks are not for HTTP/1.0, and one host is named in HTTP/1.1",
+        "chunks in HTTP/1.0, and a missing or repeated host in HTTP/1.1, are refused",
         arguments: [
             "POST /v1/events HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\nf\r\n{\"name\":\"Ping\"}\r\n0\r\n\r\n",
             "GET /livez HTTP/1.1\r\n\r\n", "GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
@@ -81,7 +81,7 @@ struct BrokenRequestTests {
     }
 
     @Test(
-        "a chunk that is not as long as it says is 400",
+        "a chunk with a wrong length is 400",
         arguments: ["g\r\n", "-1\r\n", "3\r\nabcd\r\n", "\r\n", "ffffffffffffffffff\r\n"]
     )
     func badChunks(chunk: String) async throws {
@@ -96,7 +96,7 @@ struct BrokenRequestTests {
         }
     }
 
-    @Test("the answers due before a broken request are given first")
+    @Test("requests before an invalid one are answered first")
     func brokenAfterGood() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -110,7 +110,7 @@ struct BrokenRequestTests {
         }
     }
 
-    @Test("3,000 mutilated requests get an answer or a close each, and the server lives")
+    @Test("3,000 mutated requests each get a response or are disconnected, and the server survives")
     func mutilated() async throws {
         let originals = [
             Requests.post(), Requests.chunked([Requests.ping, " "], trailers: "A: b\r\n"),

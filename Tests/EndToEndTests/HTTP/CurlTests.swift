@@ -29,7 +29,7 @@ struct CurlTests {
         }
     }
 
-    @Test("curl's own type for -d is not JSON, and the answer says what is")
+    @Test("curl's default type for -d is refused, and the response names the supported types")
     func formType() async throws {
         try await TestServer.run { server in
             let result = try await Self.curl(server, ["-d", Requests.ping])

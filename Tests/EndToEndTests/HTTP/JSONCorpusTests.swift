@@ -92,7 +92,7 @@ struct JSONCorpusTests {
         return try await client.response()
     }
 
-    @Test("valid JSON is taken, as a document and as a line")
+    @Test("valid JSON is accepted, as a document and as a line")
     func taken() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -108,7 +108,7 @@ struct JSONCorpusTests {
         }
     }
 
-    @Test("what is no JSON is 400 as a document, and one rejected event as a line")
+    @Test("invalid JSON is 400 as a document, and one rejected event as a line")
     func notTaken() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -143,7 +143,7 @@ struct JSONCorpusTests {
         }
     }
 
-    @Test("half of a surrogate pair is never taken")
+    @Test("a lone surrogate is never accepted")
     func surrogates() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in

@@ -52,7 +52,7 @@ struct JournalFullTests {
         }
     }
 
-    @Test("Retry-After says when the oldest segment can go, at the rate at which the tracker gets on")
+    @Test("Retry-After estimates when the oldest segment can be removed, from the tracker's rate")
     func retryAfter() async throws {
         let scene = Scene()
         var setup = TestServer.Setup()

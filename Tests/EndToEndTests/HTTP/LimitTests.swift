@@ -7,14 +7,14 @@ import Testing
 @Suite("HTTP limits", .timeLimit(.minutes(5)))
 struct LimitTests {
     /// A server with a limit that a test can reach by hand.
-    private static func small(_ change: (inout HTTPIngestConfiguration) -> Void) -> TestServer.Setup {
+    private static func small(_ change: (inout IngestConfiguration) -> Void) -> TestServer.Setup {
         var setup = TestServer.Setup()
         setup.http.maximumBodyBytes = 1000
         change(&setup.http)
         return setup
     }
 
-    @Test("a length over 4 MiB is 413 before a byte of the body, and exactly 4 MiB is taken")
+    @Test("a length over 4 MiB is 413 before the body is sent, and exactly 4 MiB is accepted")
     func announcedLength() async throws {
         let limit = 4 << 20
         try await TestServer.run { server in
@@ -95,7 +95,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a sender that pushes on after 413 gets the answer whole, not a reset")
+    @Test("a sender that continues after 413 gets the whole response, not a reset")
     func pushesOn() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -138,7 +138,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a connection too many is 503 with Retry-After, and a place that becomes free is given away")
+    @Test("a connection beyond the limit is 503 with Retry-After, until another one closes")
     func connections() async throws {
         try await TestServer.run(Self.small { $0.maximumConnections = 2 }) { server in
             let first = try await RawClient(to: server.address)
@@ -162,7 +162,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a crowd that does not even go when told is shut out, and the connection that was there is served on")
+    @Test("refused connections that stay open are closed, and the accepted one is still served")
     func crowd() async throws {
         try await TestServer.run(Self.small { $0.maximumConnections = 1 }) { server in
             let first = try await RawClient(to: server.address)
@@ -183,7 +183,7 @@ struct LimitTests {
         }
     }
 
-    @Test("large bodies have a limit together, beyond which there is 503 and nothing taken")
+    @Test("large bodies share a limit, beyond which the response is 503 and nothing is accepted")
     func budget() async throws {
         var setup = TestServer.Setup()
         // Room for one such body and four connections.
@@ -210,7 +210,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a header that does not end is 408, however its bytes drip in")
+    @Test("an unfinished header is 408, even if bytes keep arriving")
     func slowHeader() async throws {
         try await TestServer.run(Self.small { $0.timeouts.head = .milliseconds(50) }) { server in
             try await RawClient.with(server.address) { client in
@@ -223,7 +223,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a body that does not end is 408, however its bytes drip in")
+    @Test("an unfinished body is 408, even if bytes keep arriving")
     func slowBody() async throws {
         try await TestServer.run(Self.small { $0.timeouts.body = .milliseconds(50) }) { server in
             for head in ["Content-Length: 900\r\n", "Transfer-Encoding: chunked\r\n"] {
@@ -238,7 +238,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a connection without a request is closed without a word, before the first as after the last")
+    @Test("an idle connection is closed without a response, before the first request and after the last")
     func idle() async throws {
         try await TestServer.run(Self.small { $0.timeouts.idle = .milliseconds(500) }) { server in
             try await RawClient.with(server.address) { client async throws in
@@ -252,7 +252,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a sender that does not read its answers is cut off")
+    @Test("a sender that does not read its responses is disconnected")
     func unreadAnswers() async throws {
         try await TestServer.run(Self.small { $0.timeouts.answer = .milliseconds(50) }) { server in
             let client = try await RawClient(to: server.address, readsByItself: false)

@@ -15,7 +15,7 @@ struct MemoryBudgetTests {
         return setup
     }
 
-    @Test("every open connection is counted, and one for which there is no memory gets 503")
+    @Test("every open connection counts, and one without memory gets 503")
     func connections() async throws {
         var setup = Self.memory(3 * Self.connection)
         setup.http.maximumConnections = 100
@@ -60,7 +60,7 @@ struct MemoryBudgetTests {
         return last
     }
 
-    @Test("an answer that nobody reads is counted until it has left, and its sender is not served meanwhile")
+    @Test("an unread response counts until it is sent, and its sender is not served meanwhile")
     func unreadAnswers() async throws {
         try await TestServer.run(Self.memory(8 * Self.connection)) { server in
             let rejected = Array(repeating: #"{"name":"Nothing","userId":1}"#, count: 100).joined(separator: ",")
@@ -88,7 +88,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("an answer that nobody reads is counted no more when its sender is gone")
+    @Test("an unread response no longer counts when its sender is gone")
     func unreadAnswerOfLeaver() async throws {
         try await TestServer.run(Self.memory(8 * Self.connection)) { server in
             let rejected = Array(repeating: #"{"name":"Nothing","userId":1}"#, count: 100).joined(separator: ",")
@@ -105,7 +105,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("what is made of a body is counted as it grows: where there is no room it is 503, and nothing was taken")
+    @Test("the memory of a body counts as it grows: beyond the limit it is 503, and nothing is accepted")
     func growth() async throws {
         // Lines of 16 bytes give events of ten times as many.
         let body = Array(repeating: Requests.ping, count: 20_000).joined(separator: "\n")
@@ -123,7 +123,7 @@ struct MemoryBudgetTests {
     }
 
     @Test(
-        "unless one is set, the limit of connections is what memory and descriptors allow, whichever is less",
+        "the default limit on connections is the lesser of what memory and descriptors allow",
         arguments: [
             (nil, 1_048_576, 192 << 20, 1024), (nil, 1024, 192 << 20, 640), (nil, 1_048_576, 1 << 30, 5461),
             (nil, 384, 192 << 20, 1), (nil, 100, 192 << 20, 1), (7, 100, 192 << 20, 7), (5000, 1024, 192 << 20, 5000),

@@ -72,7 +72,7 @@ struct OverdueCommitTests {
         }
     }
 
-    @Test("what is being written is accounted for until that ends, though its sender was answered or has left")
+    @Test("a commit in progress counts until it ends, though its sender was answered or has left")
     func memory() async throws {
         let journal = try HangingJournal()
         let body = "[" + Array(repeating: Requests.ping, count: 10_000).joined(separator: ",") + "]"

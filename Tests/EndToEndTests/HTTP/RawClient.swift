@@ -31,7 +31,7 @@ final class RawClient {
     private var buffer = ByteBuffer()
 
     /// Connects; with `readsByItself` off, nothing is read from the socket at all.
-    init(to address: HTTPIngestServer.Address, readsByItself: Bool = true) async throws {
+    init(to address: IngestServer.Address, readsByItself: Bool = true) async throws {
         let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream()
         incoming = stream.makeAsyncIterator()
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -49,7 +49,7 @@ final class RawClient {
 
     /// Connects, runs `body`, and closes.
     static func with<Result>(
-        _ address: HTTPIngestServer.Address,
+        _ address: IngestServer.Address,
         _ body: (RawClient) async throws -> Result
     ) async throws -> Result {
         let client = try await RawClient(to: address)

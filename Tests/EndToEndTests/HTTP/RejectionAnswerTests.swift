@@ -95,10 +95,10 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("a limit that the indexes would not fit into is no setting")
+    @Test("a limit whose indexes would not fit into a response is refused")
     func settingsProblem() async throws {
         var setup = TestServer.Setup()
-        setup.http.maximumRejections = HTTPIngestConfiguration.greatestMaximumRejections + 1
-        await #expect(throws: HTTPIngestError.self) { try await TestServer.run(setup) { _ in } }
+        setup.http.maximumRejections = IngestConfiguration.greatestMaximumRejections + 1
+        await #expect(throws: IngestError.self) { try await TestServer.run(setup) { _ in } }
     }
 }

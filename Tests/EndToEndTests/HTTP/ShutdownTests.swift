@@ -20,7 +20,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("a request under way is received to its end and answered, with Connection: close")
+    @Test("a request in progress is received completely and answered, with Connection: close")
     func underWay() async throws {
         try await TestServer.run { server in
             let idle = try await RawClient(to: server.address)
@@ -39,7 +39,7 @@ struct ShutdownTests {
         }
     }
 
-    @Test("requests that wait are answered, and those received behind them, before the pipeline closes")
+    @Test("waiting requests, and those received after them, are answered before the pipeline closes")
     func waiting() async throws {
         var setup = TestServer.Setup()
         setup.http.maxWait = .seconds(60)
@@ -80,25 +80,25 @@ struct ShutdownTests {
         }
     }
 
-    @Test("a port in use, and settings without sense, are errors that say so")
+    @Test("a port in use and invalid settings are errors that name the reason")
     func cannotListen() async throws {
         try await TestServer.run { server in
             var setup = TestServer.Setup()
             setup.http.port = server.address.port
             await #expect { try await TestServer.run(setup) { _ in } } throws: { error in
-                let error = error as? HTTPIngestError
+                let error = error as? IngestError
                 return error?.code == .cannotListen && error?.isRetryable == true
                     && error?.description.contains(":\(server.address.port)") == true
             }
         }
-        for change: @Sendable (inout HTTPIngestConfiguration) -> Void in [
+        for change: @Sendable (inout IngestConfiguration) -> Void in [
             { $0.port = 65536 }, { $0.port = -1 }, { $0.maximumBodyBytes = 0 }, { $0.eventLoopCount = 0 },
             { $0.maxWait = .seconds(-1) }, { $0.timeouts.idle = .seconds(1 << 40) }, { $0.maximumConnections = 0 },
         ] {
             var setup = TestServer.Setup()
             change(&setup.http)
             await #expect { try await TestServer.run(setup) { _ in } } throws: { error in
-                (error as? HTTPIngestError)?.code == .misconfigured
+                (error as? IngestError)?.code == .misconfigured
             }
         }
     }

@@ -15,7 +15,7 @@ import TrackerKit
 struct TestServer: Sendable {
     /// How the server and its pipeline are set up.
     struct Setup: Sendable {
-        var http = HTTPIngestConfiguration(port: 0)
+        var http = IngestConfiguration(port: 0)
         /// Whether events are delivered; if not, the one queue fills, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
@@ -23,8 +23,8 @@ struct TestServer: Sendable {
         var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Quarantine, Logger) throws -> Pipeline)?
     }
 
-    let address: HTTPIngestServer.Address
-    let http: HTTPIngestServer
+    let address: IngestServer.Address
+    let http: IngestServer
     let pipeline: Pipeline
     let quarantineFolder: URL
     private let quarantine: Quarantine
@@ -76,7 +76,7 @@ struct TestServer: Sendable {
                 logger: logger
             )
         }
-        http = HTTPIngestServer(
+        http = IngestServer(
             configuration: setup.http,
             catalog: catalog,
             pipeline: pipeline,
@@ -105,7 +105,7 @@ struct TestServer: Sendable {
         return try QuarantineContents.lines(in: quarantineFolder.path)
     }
 
-    private static let plan = TrackingPlan(events: [
+    static let plan = TrackingPlan(events: [
         EventDefinition(
             key: "Ping",
             trackers: ["collecting"],

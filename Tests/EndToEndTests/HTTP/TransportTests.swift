@@ -6,7 +6,7 @@ import Testing
 /// What HTTP/1 allows a sender to do with a connection, and what it does not.
 @Suite("HTTP transport", .timeLimit(.minutes(5)))
 struct TransportTests {
-    @Test("a request that comes byte by byte is a request")
+    @Test("a request may arrive byte by byte")
     func byteByByte() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -18,7 +18,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a request split in two anywhere is a request")
+    @Test("a request may be split at any byte")
     func splitAnywhere() async throws {
         let request = Array(Requests.chunked([#"{"na"#, #"me":"Ping"}"#], trailers: "X-Sum: 1\r\n").utf8)
         try await TestServer.run { server in
@@ -113,7 +113,7 @@ struct TransportTests {
         }
     }
 
-    @Test("100 Continue comes once the header is found good, and not before")
+    @Test("100 Continue is sent once the header is accepted")
     func expectContinue() async throws {
         let length = "Content-Length: \(Requests.ping.utf8.count)\r\n"
         try await TestServer.run { server in
@@ -136,7 +136,7 @@ struct TransportTests {
     }
 
     @Test(
-        "a sender that holds its body back is told at once when it is not wanted",
+        "a sender that waits for 100 Continue gets a refusal at once",
         arguments: [
             ("Content-Type: text/plain\r\nContent-Length: 15\r\n", 415), ("Content-Length: 4194305\r\n", 413),
             ("Content-Length: 15\r\nContent-Encoding: br\r\n", 415),
@@ -154,7 +154,7 @@ struct TransportTests {
         }
     }
 
-    @Test("an expectation nobody can meet is 417")
+    @Test("an unsupported expectation is 417")
     func unknownExpectation() async throws {
         try await TestServer.run { server in
             let response = try await RawClient.with(server.address) {
@@ -164,7 +164,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a sender that closes its side still gets every answer")
+    @Test("a sender that half-closes still gets every response")
     func halfClose() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -177,7 +177,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a sender that is gone in the middle of a body leaves nothing behind")
+    @Test("a sender that disconnects within a body leaves nothing behind")
     func disconnect() async throws {
         var setup = TestServer.Setup()
         setup.http.maximumConnections = 1
@@ -214,7 +214,7 @@ struct TransportTests {
         }
     }
 
-    @Test("asking for another protocol is answered in this one, and ends the connection")
+    @Test("a request for an upgrade is answered in HTTP/1.1, and ends the connection")
     func upgrade() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in

@@ -47,7 +47,7 @@ struct TurnTests {
         }
     }
 
-    @Test("4 MiB of events are inflated and checked in turns of 256 KiB, and all are taken")
+    @Test("4 MiB of events are inflated and checked in turns of 256 KiB, and all are accepted")
     func bytes() async throws {
         let event = #"{"name":"Ping","payload":{"n":1},"context":{"note":"\#(String(repeating: "x", count: 900))"}}"#
         let body = Array(repeating: event, count: (4 << 20) / (event.utf8.count + 1)).joined(separator: "\n")
@@ -82,7 +82,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a body that waits longer than a request may is 503, and nothing of it is taken")
+    @Test("a body that waits for its turn too long is 503, and none of it is accepted")
     func waitsTooLong() async throws {
         var setup = Self.oneLoop
         setup.http.timeouts.check = .zero
@@ -98,7 +98,7 @@ struct TurnTests {
         }
     }
 
-    @Test("of those that wait, small bodies come first, and of the large ones four rotate while the others wait")
+    @Test("small bodies precede large ones, of which four rotate while the others wait")
     func order() {
         var queue = TurnQueue<String>()
         for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, isSmall: false) }

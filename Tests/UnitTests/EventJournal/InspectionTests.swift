@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The inspection of a journal")
 struct InspectionTests {
-    @Test("shows segments, cursors with their lag, and what was cut out, and changes nothing")
+    @Test("shows segments, cursors with their lag, and removed bytes, and changes nothing")
     func inspected() throws {
         let sample = try JournalSample()
         var cursor = try CursorFile(sample.files, tracker: "My Sink_2")
@@ -37,7 +37,7 @@ struct InspectionTests {
     }
 
     @Test(
-        "a cursor's file tells its tracker's name",
+        "a cursor's file name decodes to its tracker's name",
         arguments: ["kafka", "a-b.c", "_", "__5f_", "Füße", "", "x y/../z", "\u{1F600}9"]
     )
     func names(tracker: String) {
@@ -45,14 +45,14 @@ struct InspectionTests {
     }
 
     @Test(
-        "a file that no tracker's name gives is no cursor",
+        "a file name that no tracker's name encodes to is not a cursor",
         arguments: ["kafka", "Kafka.cursor", "a_.cursor", "a_zz_.cursor", "a_61_.cursor", "_d800_.cursor", "_.cursor"]
     )
     func foreign(name: String) {
         #expect(CursorFile.tracker(ofName: name) == nil)
     }
 
-    @Test("a tracker is forgotten once")
+    @Test("a tracker's cursor is removed once")
     func forgotten() throws {
         let files = SimulatedFileSystem(seed: 1)
         _ = try CursorFile(files, tracker: "Kafka")
@@ -62,7 +62,7 @@ struct InspectionTests {
         #expect(try files.names() == [])
     }
 
-    @Test("a folder that is missing or no journal is an error, and stays as it is")
+    @Test("a missing folder, or one without a journal, is an error, and stays unchanged")
     func noJournal() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -80,7 +80,7 @@ struct InspectionTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
     }
 
-    @Test("a journal can be looked at while it is held, and not changed")
+    @Test("a locked journal can be read, and cannot be changed")
     func held() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -96,7 +96,7 @@ struct InspectionTests {
         withExtendedLifetime(journal) {}
     }
 
-    @Test("while it is written and retired, it is never damaged, and its lines are whole")
+    @Test("a read during writes and retention finds no damage and complete lines")
     func live() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: folder) }

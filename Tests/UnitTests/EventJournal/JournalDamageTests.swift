@@ -36,7 +36,7 @@ struct JournalDamageTests {
         Dictionary(uniqueKeysWithValues: numbers.map { (UInt64($0), "{\"event\":\($0)}") })
     }
 
-    @Test("cut off at any byte, it has the frames before it, says what it cut, and keeps that")
+    @Test("truncated at any byte, it has the frames before, and reports and keeps what it cut off")
     func truncated() throws {
         let (bytes, frames) = try Self.segment(isEnded: false)
         for length in 0...bytes.count {
@@ -54,7 +54,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("with any byte flipped, it has all other frames, and says which one is lost", arguments: [false, true])
+    @Test("with any byte flipped, it has all other frames, and reports the lost one", arguments: [false, true])
     func flipped(isEnded: Bool) throws {
         let (bytes, frames) = try Self.segment(isEnded: isEnded)
         for position in bytes.indices {
@@ -68,7 +68,7 @@ struct JournalDamageTests {
         }
     }
 
-    @Test("what was damaged stays as it is, and is found again at the next opening")
+    @Test("damage is left in place, and is found again at the next opening")
     func untouched() throws {
         var (bytes, frames) = try Self.segment(isEnded: false)
         bytes[frames[2] + 60] ^= 1
@@ -78,7 +78,7 @@ struct JournalDamageTests {
         #expect(try JournalContents(again).damages.map(\.offset) == [frames[2]])
     }
 
-    @Test("a frame of a newer format is named as such, and those behind it are read")
+    @Test("a frame of a newer format is reported as such, and the frames after it are read")
     func newerFormat() throws {
         var (bytes, frames) = try Self.segment(isEnded: true)
         let header = bytes[frames[1]..<frames[1] + 52]
@@ -90,7 +90,7 @@ struct JournalDamageTests {
         #expect(contents.lines == Self.expected([0, 2, 3, 4]))
     }
 
-    @Test("a segment that is missing is a gap, with its place")
+    @Test("a missing segment is a gap, with its place")
     func missingSegment() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -107,7 +107,7 @@ struct JournalDamageTests {
         #expect(try JournalContents(again).order == (0..<100).filter { !lost.contains($0) })
     }
 
-    @Test("frames of a newer format at the end are nobody's to cut: the journal is not opened")
+    @Test("a journal that ends with frames of a newer format is not opened")
     func newerEnd() throws {
         var (bytes, frames) = try Self.segment(isEnded: false)
         var newer = Array(bytes[frames[4]..<frames[4] + 52])
@@ -117,7 +117,7 @@ struct JournalDamageTests {
         #expect(error?.message.contains("newer") == true)
     }
 
-    @Test("an empty segment in the middle hides nothing behind it")
+    @Test("an empty segment in the middle does not hide the segments after it")
     func emptySegment() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -130,7 +130,7 @@ struct JournalDamageTests {
         #expect(try JournalContents(again).order == (0..<100).filter { !lost.contains($0) })
     }
 
-    @Test("numbers below a tracker's cursor are not given again when segments were lost")
+    @Test("sequence numbers below a tracker's cursor are not reused after segments were lost")
     func lostSegments() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -144,7 +144,7 @@ struct JournalDamageTests {
         #expect(try next.commit([SampleEntry(["{}"])], now: 0) >= 90)
     }
 
-    @Test("a segment that was cut short in the middle of the journal is read as far as it goes, and said")
+    @Test("a truncated segment in the middle of the journal is read to its end, and reported")
     func shortSegment() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)

@@ -13,7 +13,7 @@ struct JournalFolderTests {
         try writer.close(now: 7)
     }
 
-    @Test("is there again when it is opened again, private to its owner")
+    @Test("reopens with its contents, with files private to their owner")
     func reopened() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         do {
@@ -32,7 +32,7 @@ struct JournalFolderTests {
         }
     }
 
-    @Test("what was made in which folders is told, so that those are synced", arguments: ["", "/", "//"])
+    @Test("the creation of folders returns the parents to sync", arguments: ["", "/", "//"])
     func made(end: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let above = FileManager.default.temporaryDirectory.path
@@ -41,7 +41,7 @@ struct JournalFolderTests {
         #expect(try PosixFileSystem.makeFolders(folder + "/a/b" + end) == [])
     }
 
-    @Test("a folder named from here is synced here")
+    @Test("a relative path is synced in the current folder")
     func relative() throws {
         let name = "journal-\(UUID())"
         defer { try? FileManager.default.removeItem(atPath: name) }
@@ -50,7 +50,7 @@ struct JournalFolderTests {
         #expect(error?.operation == "make")
     }
 
-    @Test("belongs to one process, and says which")
+    @Test("is locked by one process, and the error names it")
     func locked() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let journal = try Journal(folder: folder, now: 0)
@@ -60,7 +60,7 @@ struct JournalFolderTests {
         withExtendedLifetime(journal) {}
     }
 
-    @Test("takes nothing beyond its limit, and goes on when segments retire")
+    @Test("accepts nothing beyond its limit, and continues once segments are removed")
     func full() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var configuration = JournalConfiguration.small()

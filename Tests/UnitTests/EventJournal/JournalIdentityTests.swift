@@ -10,7 +10,7 @@ struct JournalIdentityTests {
         try Journal(files, configuration: .small(), now: 0)
     }
 
-    @Test("is made at the first opening, and the same from then on, whatever a crash takes", arguments: 0..<50)
+    @Test("is made at the first opening, and stays the same across crashes", arguments: 0..<50)
     func kept(seed: UInt64) throws {
         let files = SimulatedFileSystem(seed: seed)
         let id = try open(files).id
@@ -20,7 +20,7 @@ struct JournalIdentityTests {
         #expect(try Inspection(files).id == id)
     }
 
-    @Test("an opening that fails on the way leaves none or a whole one", arguments: 0..<100)
+    @Test("an interrupted opening leaves no identity or a complete one", arguments: 0..<100)
     func failing(seed: UInt64) throws {
         let files = SimulatedFileSystem(seed: seed)
         files.setFailures(400)
@@ -32,7 +32,7 @@ struct JournalIdentityTests {
         #expect(journal.recovery.sentences == [])
     }
 
-    @Test("a journal from before there were identities gets one at the next opening")
+    @Test("a journal of a version without identities gets one at the next opening")
     func older() throws {
         let sample = try JournalSample()
         try sample.files.remove("identity")
@@ -43,14 +43,14 @@ struct JournalIdentityTests {
         #expect(try JournalContents(journal).lines == sample.lines)
     }
 
-    @Test("one that cannot be read is replaced, and that is said", arguments: [0, 5, 36])
+    @Test("an unreadable identity is replaced, and that is reported", arguments: [0, 5, 36])
     func unreadable(length: Int) throws {
         let files = SimulatedFileSystem(seed: 1)
         let id = try open(files).id
         files["identity"] = Array((files["identity"] ?? []).prefix(length))
         let journal = try open(files)
         #expect(journal.id != id)
-        #expect(journal.recovery.sentences == ["identity could not be read; the journal has another identity now"])
+        #expect(journal.recovery.sentences == ["identity could not be read; the journal has a new identity"])
         #expect(try open(files).id == journal.id)
     }
 
@@ -78,7 +78,7 @@ struct JournalIdentityTests {
 @Suite("The checkpoint beside a cursor")
 struct CursorCheckpointTests {
     @Test(
-        "is kept with it, and goes where it is left out",
+        "is stored with the cursor, and removed if a move has none",
         arguments: [1, 1 << 32, 1 << 40 | 7, .max >> 1] as [UInt64]
     )
     func kept(checkpoint: UInt64) throws {

@@ -26,7 +26,7 @@ struct JournalMemoryTests {
     /// How many bytes so many of the commits take.
     private func bytes(ofCommits count: Int) -> Int { count * (FrameHeader.byteCount + Self.lineBytes + 1) }
 
-    @Test("is released in steps of 8 MiB, once nobody needs it")
+    @Test("is released in steps of 8 MiB, once no tracker needs it")
     func released() throws {
         #expect(try releasedBytes { $0 + 1 } == bytes(ofCommits: 6))
         #expect(try releasedBytes { $0 } == bytes(ofCommits: 3))
@@ -38,7 +38,7 @@ struct JournalMemoryTests {
         #expect(try releasedBytes { _ in 3 } == bytes(ofCommits: 3))
     }
 
-    @Test("is kept where it is not synced")
+    @Test("is kept if it is not synced")
     func unsynced() throws {
         #expect(try releasedBytes(.none) { $0 + 1 } == 0)
     }

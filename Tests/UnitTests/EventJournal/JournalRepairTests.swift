@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The repair of a journal")
 struct JournalRepairTests {
-    @Test("with any byte flipped, it cuts out that frame, keeps its bytes and all other frames")
+    @Test("with any byte flipped, it removes that frame, and keeps its bytes and all other frames")
     func flipped() throws {
         let sample = try JournalSample()
         for place in sample.places.dropLast() {
@@ -28,7 +28,7 @@ struct JournalRepairTests {
         }
     }
 
-    @Test("the journal opens afterwards with nothing to tell, and goes on with the number that is next")
+    @Test("afterwards the journal opens without findings, and continues with the next sequence number")
     func opened() throws {
         let sample = try JournalSample()
         for place in sample.places.dropLast() where !place.numbers.isEmpty {
@@ -43,7 +43,7 @@ struct JournalRepairTests {
         }
     }
 
-    @Test("the end of the last segment stays for the next opening to cut off")
+    @Test("an interrupted commit at the end is left to the next opening")
     func unfinished() throws {
         let sample = try JournalSample()
         let (first, last) = try (#require(sample.places.first), #require(sample.places.last))
@@ -59,7 +59,7 @@ struct JournalRepairTests {
         #expect(try JournalSample.lines(of: sample.files) == sample.lines(without: [first, inLast, last]))
     }
 
-    @Test("a gap stays a gap, also behind a segment whose end was damaged")
+    @Test("a gap stays a gap, also after a segment whose end was damaged")
     func gap() throws {
         let sample = try JournalSample()
         let end = try #require(sample.places.last { $0.segment == sample.segments[0] })
@@ -75,7 +75,7 @@ struct JournalRepairTests {
         #expect(found.gaps.map(\.before) == [far])
     }
 
-    @Test("bytes that were cut out before at the same place are kept as well")
+    @Test("bytes that were removed at the same place before are kept, too")
     func again() throws {
         let sample = try JournalSample()
         let places = sample.places.prefix(2)
@@ -90,7 +90,7 @@ struct JournalRepairTests {
         #expect(try JournalSample.lines(of: sample.files) == sample.lines(without: Array(places)))
     }
 
-    @Test("a frame of a newer format is left for a newer program")
+    @Test("a frame of a newer format is left in place")
     func newerFormat() throws {
         let sample = try JournalSample()
         let place = sample.places[1]
@@ -108,7 +108,7 @@ struct JournalRepairTests {
         #expect(sample.files[place.segment] == bytes)
     }
 
-    @Test("whatever was done to the bytes, it is clean afterwards, with all the events that could be read before")
+    @Test("after random damage it leaves an intact journal with all events that were readable before")
     func mutated() throws {
         for seed in 0..<500 as Range<UInt64> {
             let sample = try JournalSample(commits: 12, eventsEach: 2)
@@ -125,7 +125,7 @@ struct JournalRepairTests {
         }
     }
 
-    @Test("a crash or a disk that fails in the middle loses nothing that could be read")
+    @Test("a crash or a disk error in the middle loses no readable event")
     func crashes() throws {
         var failed = 0
         for seed in 0..<500 as Range<UInt64> {

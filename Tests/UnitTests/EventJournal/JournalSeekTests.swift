@@ -45,7 +45,7 @@ struct JournalSeekTests {
         }
     }
 
-    @Test("does not read segments of other times, so that it does not notice damage in them")
+    @Test("does not read segments outside the times, nor notice damage in them")
     func segments() throws {
         let (files, segments) = try journal((0..<12).map { $0...$0 }, framesEach: 4)
         try #require(segments.count == 3)
@@ -62,7 +62,7 @@ struct JournalSeekTests {
         #expect(try read(files, nil).findings > 0)
     }
 
-    @Test("reads only the headers of frames of other times in a segment that is open")
+    @Test("reads only the headers of frames outside the times in an open segment")
     func frames() throws {
         let (files, segments) = try journal((0..<40).map { $0...$0 }, framesEach: 100)
         try #require(segments.count == 1)
@@ -77,7 +77,7 @@ struct JournalSeekTests {
         #expect(try read(files, nil).findings > 0)
     }
 
-    @Test("tells of damage where it cannot know the times, and finds the frames behind it")
+    @Test("reports damage whose times are unknown, and finds the frames after it")
     func damage() throws {
         let (files, segments) = try journal((0..<8).map { $0...$0 }, framesEach: 100)
         let name = segments[0].name.text
@@ -88,7 +88,7 @@ struct JournalSeekTests {
         #expect(findings == 1)
     }
 
-    @Test("finds just the frames that a whole reading finds with such times, whatever their order", arguments: 0..<30)
+    @Test("finds exactly the frames that a complete read finds with these times, in any order", arguments: 0..<30)
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let times = (0..<60).map { _ in

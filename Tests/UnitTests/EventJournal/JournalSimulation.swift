@@ -50,7 +50,7 @@ final class JournalSimulation {
         try crash()
     }
 
-    private var isTimed: Bool { if case .interval = configuration.durability { true } else { false } }
+    private var isTimed: Bool { if case .interval = configuration.durability.kind { true } else { false } }
 
     private func sync() {
         // Syncs that fail in a row are what is hard.

@@ -5,7 +5,7 @@ import Testing
 @Suite("A journal in a simulated file system")
 struct JournalSimulationTests {
     @Test(
-        "what was acknowledged after a sync survives every crash, once, in order, under its number",
+        "events that were acknowledged after a sync survive every crash, once, in order, with their numbers",
         arguments: SimulationSeeds.upTo(300)
     )
     func synced(seed: UInt64) throws {
@@ -14,7 +14,7 @@ struct JournalSimulationTests {
     }
 
     @Test(
-        "with timed syncs, what was acknowledged before one that did not fail survives every crash",
+        "with timed syncs, events that were acknowledged before a successful sync survive every crash",
         arguments: SimulationSeeds.upTo(300)
     )
     func timed(seed: UInt64) throws {
@@ -23,7 +23,7 @@ struct JournalSimulationTests {
     }
 
     @Test(
-        "without syncs a crash loses events, but mixes up none, and gives no number again",
+        "without syncs a crash loses events, but never reorders them or reuses a number",
         arguments: SimulationSeeds.upTo(300)
     )
     func unsynced(seed: UInt64) throws {

@@ -20,18 +20,18 @@ struct JournalTimedSyncTests {
         return try JournalContents(Journal(files.crashedCopy(), configuration: .small(), now: 0)).order
     }
 
-    @Test("what a failed sync was to save is saved by the next that succeeds", arguments: 1...50)
+    @Test("the next successful sync saves what a failed sync did not", arguments: 1...50)
     func rewritten(seed: UInt64) throws {
         #expect(try surviving(seed: seed, more: 0) == Array(0..<5))
         #expect(try surviving(seed: seed, more: 1) == Array(0..<6))
     }
 
-    @Test("what a failed sync was to save is saved by the end of its segment", arguments: 1...50)
+    @Test("ending the segment saves what a failed sync did not", arguments: 1...50)
     func segmentEnd(seed: UInt64) throws {
         #expect(try surviving(seed: seed, more: 40) == Array(0..<45))
     }
 
-    @Test("a sync that fails in the end of a segment is made good, too", arguments: 1...50)
+    @Test("a sync that fails while a segment is ended is repeated", arguments: 1...50)
     func failedEnd(seed: UInt64) throws {
         let files = SimulatedFileSystem(seed: seed)
         let journal = try Journal(files, configuration: .small(.interval(.seconds(1))), now: 0)
@@ -46,7 +46,7 @@ struct JournalTimedSyncTests {
         #expect(copy.order == Array(0..<5))
     }
 
-    @Test("what the system has forgotten is told once, and what comes after it is saved", arguments: 1...50)
+    @Test("bytes that the system lost are reported once, and later ones are saved", arguments: 1...50)
     func forgotten(seed: UInt64) throws {
         let files = SimulatedFileSystem(seed: seed)
         files.withState { $0.forgetsUnsynced = true }

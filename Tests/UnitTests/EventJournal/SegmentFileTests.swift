@@ -6,7 +6,7 @@ import Testing
 /// What keeps a segment that holds events from being written over.
 @Suite("The files of a journal's segments")
 struct SegmentFileTests {
-    @Test("a folder that is read only in part is an error, and not one that holds less")
+    @Test("a partly read folder is an error")
     func listingCutShort() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -32,7 +32,7 @@ struct SegmentFileTests {
         #expect(error?.code == .unreadable)
     }
 
-    @Test("a file that is there is never taken for a new segment, whatever the listing said", arguments: [0, 100])
+    @Test("an existing file is never used as a new segment, whatever the listing said", arguments: [0, 100])
     func existing(byteCount: Int) throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -47,7 +47,7 @@ struct SegmentFileTests {
         }
     }
 
-    @Test("the file that the writer itself made, before the folder could not be synced, is taken at the next try")
+    @Test("a file that the writer made before a failed sync of the folder is reused")
     func ownFile() throws {
         let files = SimulatedFileSystem(seed: 1)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -60,7 +60,7 @@ struct SegmentFileTests {
         #expect(try JournalContents(journal).order == [0])
     }
 
-    @Test("in a folder of the system, too")
+    @Test("the same holds for the operating system's files")
     func posix() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The verification of a journal")
 struct VerificationTests {
-    @Test("counts what there is, and finds nothing wrong where nothing is")
+    @Test("counts segments, frames and events, and finds an intact journal intact")
     func intact() throws {
         let sample = try JournalSample(commits: 9, eventsEach: 2)
         let found = try Verification(sample.files)
@@ -41,7 +41,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("with the last segment cut off at any byte, nothing is damaged")
+    @Test("with the last segment truncated at any byte, it reports no damage")
     func unfinished() throws {
         let sample = try JournalSample()
         let name = try #require(sample.segments.last)
@@ -56,7 +56,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("with another segment cut off at any byte, damage or a gap is told")
+    @Test("with another segment truncated at any byte, it reports damage or a gap")
     func short() throws {
         let sample = try JournalSample()
         let name = sample.segments[1]
@@ -68,7 +68,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("a segment that is missing is a gap")
+    @Test("a missing segment is a gap")
     func missingSegment() throws {
         let sample = try JournalSample()
         try sample.files.remove(sample.segments[1])
@@ -80,7 +80,7 @@ struct VerificationTests {
         #expect(found.gaps.map(\.before) == [sample.segments[2]])
     }
 
-    @Test("frames that are missing inside of a segment are a gap, and one with a reason where they were kept")
+    @Test("frames missing within a segment are a gap, or a skip if a repair kept their bytes")
     func missingFrame() throws {
         let sample = try JournalSample()
         let lost = sample.places[1]
@@ -93,7 +93,7 @@ struct VerificationTests {
         #expect(explained.skips.map(\.before) == [place])
     }
 
-    @Test("a walk from a number begins with its segment", arguments: 0..<10)
+    @Test("a walk from a sequence number starts with its segment", arguments: 0..<10)
     func from(number: UInt64) throws {
         let sample = try JournalSample()
         var walk = try JournalWalk(sample.files, from: number)
@@ -106,7 +106,7 @@ struct VerificationTests {
         #expect(header.firstSequence <= number)
     }
 
-    @Test("a frame's lines can be had from a number on, and so many of them")
+    @Test("a frame's lines can be limited to a start and a number")
     func lines() throws {
         let sample = try JournalSample(commits: 1, eventsEach: 4)
         var walk = try JournalWalk(sample.files)
@@ -125,7 +125,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("a segment that is removed while a walk is under way is told, and is no gap")
+    @Test("a segment that is removed during a walk is reported, and is not a gap")
     func retired() throws {
         let sample = try JournalSample()
         var walk = try JournalWalk(sample.files)

@@ -36,7 +36,7 @@ struct QuarantineSyncTests {
         return numbers.indices.map { (TrackedEvent(batch: batch, index: $0 - numbers.lowerBound), "no") }
     }
 
-    @Test("a verdict is written in the middle of a sync of what a tracker refused")
+    @Test("a verdict is written while a refused event is being synced")
     func verdictDuringSync() async throws {
         let refusals = HookedFileSystem(SimulatedFileSystem(seed: 2))
         let quarantine = try Self.quarantine(SimulatedFileSystem(seed: 1), refusals)
@@ -59,7 +59,7 @@ struct QuarantineSyncTests {
     }
 
     @Test(
-        "whatever fails, what a tracker refused is there once when it was kept, also after a crash",
+        "whatever fails, a stored refused event is there once, also after a crash",
         arguments: SimulationSeeds.upTo(200)
     )
     func retries(seed: UInt64) async throws {

@@ -88,7 +88,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("a line says the plan's version and the event's name, where there are such")
+    @Test("a line has the plan's version and the event's name, if they exist")
     func planVersion() async throws {
         try await withQuarantine { quarantine, lines in
             let violation = Violation(code: .wrongType, path: "$", expected: "a", found: "b")
@@ -106,7 +106,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("what is kept is readable by its owner only, and there again when it is opened again")
+    @Test("stored events are readable only by the owner, and are there after reopening")
     func reopening() async throws {
         let folder = TemporaryFolder()
         do {
@@ -126,7 +126,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("two at once have a part of the folder each, and neither spoils the other's")
+    @Test("two processes each have their own part of the folder")
     func sharing() async throws {
         let folder = TemporaryFolder()
         let first = try Quarantine(folder: folder.path, logger: Self.silent)
@@ -143,7 +143,7 @@ struct QuarantineTests {
         #expect(lines.suffix(10).allSatisfy { $0.contains(#""source":"second""#) })
     }
 
-    @Test("an end that a crash left torn spoils nothing before it, and nothing that comes after")
+    @Test("a torn write of a crash affects no earlier and no later events")
     func tornEnd() async throws {
         let folder = TemporaryFolder()
         let part = folder.path + "/verdicts/0"
@@ -168,7 +168,7 @@ struct QuarantineTests {
         #expect(lines.map { String($0.suffix(4)) } == ["[1]}", "[2]}"])
     }
 
-    @Test("what older versions kept is read as it is, and neither written to nor removed by the ring")
+    @Test("events of older versions are read, and neither changed nor removed")
     func olderLayout() async throws {
         let folder = TemporaryFolder()
         let old = folder.path + "/0"
@@ -202,7 +202,7 @@ struct QuarantineTests {
         )
     }
 
-    @Test("what a tracker refused and cannot be kept is an error, and not counted as lost")
+    @Test("a refused event that cannot be stored is an error, and is not counted as lost")
     func refusalNotKept() async throws {
         let batch = EventBatch.scripted(catalog: .scripted(["A": ["alpha"]]), events: [ScriptedEvent("A", number: 7)])
         try await withQuarantine(capacityInBytes: 1) { quarantine, _ in
@@ -214,7 +214,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("a folder that cannot be made is an error that names it")
+    @Test("a folder that cannot be created is an error that names it")
     func unwritable() {
         let error = #expect(throws: QuarantineError.self) {
             try Quarantine(folder: "/dev/null/quarantine", logger: Self.silent)
@@ -222,7 +222,7 @@ struct QuarantineTests {
         #expect(error?.description.contains("'/dev/null/quarantine'") == true)
     }
 
-    @Test("a quarantine that discards counts")
+    @Test("a discarding quarantine counts what it discards")
     func discarding() {
         let quarantine = Quarantine.discarding(logger: Self.silent)
         quarantine.keep([rejection("[]")], source: "http", planVersion: nil)
@@ -243,7 +243,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test("a parked event is told from a refused one by its code, and has the tracker's reason, too")
+    @Test("a parked event has its own code, and the tracker's reason")
     func parked() async throws {
         let catalog = EventCatalog.scripted(["A": ["alpha"]])
         let batch = EventBatch.scripted(catalog: catalog, events: [ScriptedEvent("A", number: 7)])

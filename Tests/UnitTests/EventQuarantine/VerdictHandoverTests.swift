@@ -31,7 +31,7 @@ struct VerdictHandoverTests {
         )
     }
 
-    @Test("what is lost is said again after ten seconds, though the wall clock was put back by a week")
+    @Test("losses are logged again after ten seconds, even if the wall clock was set back by a week")
     func wallClockBack() throws {
         let (clock, log, wall) = (ManualClock(), RecordingLog(), Watched(Int64(1_700_000_000_000_000)))
         let quarantine = try Quarantine(
@@ -69,7 +69,7 @@ struct VerdictHandoverTests {
         await quarantine.drain()
     }
 
-    @Test("who keeps a verdict neither writes nor syncs, and waits for no disk that stands still")
+    @Test("storing a verdict neither writes nor syncs on the caller, nor waits for a hanging disk")
     func waitsForNothing() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let quarantine = try Self.quarantine(verdicts)
@@ -83,7 +83,7 @@ struct VerdictHandoverTests {
         #expect(quarantine.statistics == QuarantineStatistics(kept: 10))
     }
 
-    @Test("a full handover counts what it loses, logs it once in a while, and takes verdicts again when there is room")
+    @Test("a full handover counts and sparsely logs its losses, and accepts verdicts again when there is room")
     func full() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let log = RecordingLog()
@@ -101,7 +101,7 @@ struct VerdictHandoverTests {
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1_001 - lost, lost: lost))
     }
 
-    @Test("a disk that writes nothing is counted and logged, and the next verdict is tried again")
+    @Test("a write error is counted and logged, and the next verdict is written again")
     func brokenDisk() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let log = RecordingLog()
@@ -117,7 +117,7 @@ struct VerdictHandoverTests {
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1, lost: 1))
     }
 
-    @Test("a drain that is cancelled returns although the disk stands still")
+    @Test("a cancelled drain returns although the disk hangs")
     func cancelledDrain() async throws {
         let verdicts = HookedFileSystem(SimulatedFileSystem(seed: 1))
         let quarantine = try Self.quarantine(verdicts)

@@ -60,7 +60,7 @@ struct VerdictRecordsTests {
         "is at most the inflated body and 64 KiB, however many and wrong they are, and every event is there as it was"
     )
     func bound() throws {
-        let most = HTTPIngestConfiguration().maximumRejections
+        let most = IngestConfiguration().maximumRejections
         let small = Self.rejections(most, violations: 10, original: { Array(#"{"name":"\#($0)"}"#.utf8) })
         let empty = Self.rejections(most, violations: 1, original: { _ in [] }, codes: { _ in .malformedJSON })
         let quotes = Self.rejections(
@@ -97,7 +97,7 @@ struct VerdictRecordsTests {
         }
     }
 
-    @Test("has the whole verdict of each event as long as there is room, and at least its codes after that")
+    @Test("have the whole verdict of each event while there is room, and at least its codes after that")
     func explanations() throws {
         let rejections = Self.rejections(
             5_000,
@@ -150,7 +150,7 @@ struct VerdictRecordsTests {
         #expect(sharedCodes == [shared])
     }
 
-    @Test("bytes that are cut off read as fewer whole events, or as no verdicts")
+    @Test("truncated bytes decode to fewer whole events, or not at all")
     func cutOff() throws {
         let rejections = Self.rejections(400, violations: 1, original: { Array("[\($0)]".utf8) })
         let records = Self.records(rejections)
@@ -168,7 +168,7 @@ struct VerdictRecordsTests {
         #expect(readable > 20 && unreadable > readable)
     }
 
-    @Test("bytes whose numbers are wrong are no verdicts")
+    @Test("bytes with wrong lengths do not decode")
     func damaged() throws {
         let original = Array("[0]".utf8)
         let bytes = Self.records(Self.rejections(1, violations: 1, original: { _ in original })).bytes

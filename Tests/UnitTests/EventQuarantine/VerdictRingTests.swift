@@ -68,7 +68,7 @@ struct VerdictRingTests {
         }
     }
 
-    @Test("at its limit the oldest goes, counted and logged, and the newest is always there")
+    @Test("at its limit the oldest segment is removed, counted and logged, and the newest verdict is stored")
     func ring() async throws {
         let quarantine = try quarantine()
         for number in 0..<1_000 {
@@ -84,7 +84,7 @@ struct VerdictRingTests {
         #expect(log.errors.isEmpty)
     }
 
-    @Test("a process that opens it again goes on with the ring")
+    @Test("a process that reopens it continues the ring buffer")
     func reopening() async throws {
         for part in 0..<4 {
             let quarantine = try quarantine()
@@ -98,7 +98,7 @@ struct VerdictRingTests {
         #expect(try Self.byteCount(verdicts) <= Self.ringBytes + 4 * FrameHeader.byteCount)
     }
 
-    @Test("what has no room even in an empty ring is counted, logged, and pushes nothing out")
+    @Test("a write that does not fit into an empty ring is counted and logged, and removes nothing")
     func tooLarge() async throws {
         let quarantine = try quarantine()
         await Self.keep(Self.verdict(1), in: quarantine)
@@ -108,7 +108,7 @@ struct VerdictRingTests {
         #expect(log.errors.count == 1)
     }
 
-    @Test("senders that fill the ring push out nothing that a tracker refused, and take none of its room")
+    @Test("senders that fill the ring neither remove refused events nor take their space")
     func apart() async throws {
         let quarantine = try quarantine()
         try await Self.refuse(10, in: quarantine)
@@ -119,7 +119,7 @@ struct VerdictRingTests {
         try await Self.refuse(10, in: quarantine)
     }
 
-    @Test("what trackers refuse is kept up to its limit, beyond which it is an error with the way out")
+    @Test("refused events are stored up to their limit, then the error names the remedy")
     func refusalsLimit() async throws {
         let quarantine = try quarantine()
         let error = await #expect(throws: JournalError.self) { try await Self.refuse(200, in: quarantine) }

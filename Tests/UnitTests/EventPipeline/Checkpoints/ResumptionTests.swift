@@ -33,7 +33,10 @@ struct ResumptionTests {
         Case(answer: 201, cursor: 180, known: 150, expected: 180, finding: .beyondJournal),
     ]
 
-    @Test("goes by its own word, unless that is known already or not the journal's", arguments: cases)
+    @Test(
+        "its stored checkpoint wins, unless the cursor already knows it or it is beyond the journal",
+        arguments: cases
+    )
     func decision(test: Case) {
         let resumption = Resumption(from: test.answer, cursor: test.cursor, known: test.known, journal: 100...200)
         #expect(resumption.sequence == test.expected)

@@ -9,7 +9,7 @@ import Testing
 struct PipelineQuarantineTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 
-    @Test("what a tracker refuses is not settled before it is kept for good: after a crash it comes again")
+    @Test("a refused event is not settled before it is stored: after a crash it is delivered again")
     func refusal() async throws {
         let files = SimulatedFileSystem(seed: 1)
         var crashed = files

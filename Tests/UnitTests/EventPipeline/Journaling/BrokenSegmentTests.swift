@@ -45,18 +45,18 @@ struct BrokenSegmentTests {
         #expect(result.statistics.pendingEvents == 0)
     }
 
-    @Test("goes on behind a segment that has vanished")
+    @Test("continues after a segment that was deleted")
     func vanished() async throws {
         expectOneSegmentMissing(try await numbers { files, name in try files.remove(name) })
     }
 
-    @Test("goes on behind a segment that cannot be read however often it is tried")
+    @Test("continues after a segment that stays unreadable")
     func unreadable() async throws {
         let result = try await numbers { files, name in files.withState { _ = $0.unreadable.insert(name) } }
         expectOneSegmentMissing(result)
     }
 
-    @Test("is told of a segment that has vanished, with its name, and of nothing else")
+    @Test("reports a deleted segment with its name, and nothing else")
     func reported() throws {
         let sample = try JournalSample()
         let journal = try Journal(sample.files, configuration: .small(), now: 0)
@@ -76,7 +76,7 @@ struct BrokenSegmentTests {
         #expect(damages.first?.description.hasPrefix("\(sample.segments[1]), byte 0: ") == true)
     }
 
-    @Test("begins in the middle of a segment without reading the lines before")
+    @Test("starts in the middle of a segment without reading the lines before")
     func middle() throws {
         let files = SimulatedFileSystem(seed: 1)
         var configuration = JournalConfiguration.small()

@@ -1,16 +1,17 @@
-/// Tells how old segments are, without trusting one reading of the wall clock.
+/// Determines the age of segments without relying on a single reading of the wall clock.
 ///
-/// While the journal is open, ages grow by a monotonic clock. What the wall clock says of the time since the last commit before the
-/// opening counts only after an hour: a clock that is a week ahead can be put right until then, and removes nothing.
+/// While the journal is open, ages grow by a monotonic clock. The gap between the last commit before the opening and the opening
+/// itself is known only from the wall clock, so it counts only after an hour: a clock that is a week ahead can be corrected
+/// until then, and no segment is removed because of it.
 struct SegmentAges: Sendable {
-    /// How long a journal is open before the time between its last commit and its opening counts.
+    /// How long a journal has to be open before the gap before its opening counts.
     static let gapCountsAfter = Duration.seconds(3600)
 
-    /// The wall clock's time at the opening, in microseconds since 1970.
+    /// The time of the opening, by the wall clock, in microseconds since 1970.
     private let openedAt: Int64
-    /// When the last commit before was made, by the clock of that time; the opening where there is none.
+    /// The time of the last commit before the opening; the opening if there is none.
     private let lastCommit: Int64
-    /// The number of the first event that is committed after the opening.
+    /// The sequence number of the first event after the opening.
     private let firstSequence: UInt64
 
     init(openedAt: Int64, lastCommit: Int64?, firstSequence: UInt64) {
@@ -19,14 +20,15 @@ struct SegmentAges: Sendable {
         self.firstSequence = firstSequence
     }
 
-    /// How long ago a segment's last commit was made; `now` is the opening's time and what a monotonic clock has counted since.
+    /// The time since a segment's last commit; `now` is the time of the opening plus the time that a monotonic clock has
+    /// measured since.
     ///
-    /// A segment without a frame is as old as any.
+    /// A segment without frames has the greatest age.
     func age(of segment: Segment, now: Int64) -> Duration {
         guard segment.committedAt > .min else { return .seconds(Int64.max) }
         guard segment.name.firstSequence < firstSequence else { return .from(segment.committedAt, to: now) }
         let open = Duration.from(openedAt, to: now)
-        // Negative where the clock was put back.
+        // Negative if the clock was set back.
         let gap = max(Duration.zero, Duration.from(lastCommit, to: openedAt))
         let before = Duration.from(segment.committedAt, to: lastCommit)
         return open + before + (open >= Self.gapCountsAfter ? gap : .zero)

@@ -2,34 +2,33 @@ import EventJournal
 package import EventModel
 package import EventValidation
 
-/// The rejected events of one request in the form in which they are stored: each byte for byte, and little beside them.
+/// The storage format of the rejected events of one request: the original bytes with little overhead.
 ///
 /// A sequence of blocks, in which numbers are unsigned LEB128:
 ///
-/// | field | what it is |
+/// | field | content |
 /// |---|---|
 /// | length, verdict | the JSON object that `QuarantineLine` describes |
-/// | 1 byte | 1 where the events are JSON, 0 where nobody knows |
-/// | number | how many events have this verdict |
+/// | 1 byte | 1 if the events are JSON, 0 if that is unknown |
+/// | number | number of events with this verdict |
 /// | length, event | each of these events as it was sent |
 ///
-/// An event has a block to itself, with the whole verdict, until the verdicts of the request fill
-/// `maximumOverheadBytes`; the others share blocks whose verdicts have nothing but the codes. So what is stored is
-/// at most what was sent and these bytes.
+/// Each event has its own block with the whole verdict, until the verdicts of the request fill `maximumOverheadBytes`; the others
+/// share blocks whose verdicts have only codes. So the stored size is at most the size of the events plus this overhead.
 package struct VerdictRecords: Sendable {
     /// The most bytes that a request takes beyond its rejected events themselves, the frame's header included.
     ///
     /// It holds up to 20,000 rejected events a request; beyond that, each takes up to 4 bytes more.
     package static let maximumOverheadBytes = 64 << 10
-    /// What of it is left to verdicts that have nothing but codes.
+    /// The part of it that is reserved for verdicts with only codes.
     private static let sharedVerdictBytes = 12 << 10
 
     /// The blocks.
     package private(set) var bytes: [UInt8] = []
-    /// How many events there are.
+    /// The number of events.
     package let count: Int
 
-    /// Writes down events that did not follow the plan.
+    /// Encodes events that failed validation.
     package init(_ rejections: [Rejection], source: String, planVersion: String?, at time: Timestamp) {
         count = rejections.count
         let head = QuarantineLine.Head(time: time, source: source, stage: "check", planVersion: planVersion)
@@ -43,7 +42,7 @@ package struct VerdictRecords: Sendable {
 
     // MARK: Writing
 
-    /// Writes a block with the whole verdict for each event, as far as there is room; returns the other events.
+    /// Writes a block with the whole verdict for each event while there is room; returns the other events.
     private mutating func explain(
         _ rejections: [Rejection],
         _ head: QuarantineLine.Head,
@@ -51,7 +50,7 @@ package struct VerdictRecords: Sendable {
         _ overhead: inout Int
     ) -> [Rejection] {
         rejections.filter { rejection in
-            // What cannot fit is not even written down: a request may have thousands of them.
+            // Verdicts that cannot fit are not encoded, because a request may have thousands of them.
             guard overhead + QuarantineLine.leastBytes(of: rejection.violations) <= room else { return true }
             let verdict = QuarantineLine.verdict(on: rejection, head)
             let needed = Self.blockOverhead(verdict, events: 1)
@@ -62,8 +61,7 @@ package struct VerdictRecords: Sendable {
         }
     }
 
-    /// Writes the events a block for each set of codes; those for whose verdict there is no room share one with all
-    /// their codes.
+    /// Writes a block for each set of codes; events for whose set there is no room share a block with all their codes.
     private mutating func share(_ rejections: [Rejection], _ head: QuarantineLine.Head, room: Int) {
         let groups = Dictionary(grouping: rejections) { Kind(codes: CodeSet($0.violations), holdsJSON: $0.holdsJSON) }
         // The most that the last two blocks can take.
@@ -85,7 +83,7 @@ package struct VerdictRecords: Sendable {
         }
     }
 
-    /// What events have in common that share a block.
+    /// The properties that the events of a shared block have in common.
     private struct Kind: Hashable {
         let codes: CodeSet
         let holdsJSON: Bool
@@ -108,7 +106,7 @@ package struct VerdictRecords: Sendable {
 
     // MARK: Reading
 
-    /// The lines of `QuarantineLine` that blocks stand for; `nil` where the bytes are no blocks.
+    /// Decodes blocks into lines of `QuarantineLine`; `nil` if the bytes are not valid blocks.
     package static func lines(of blocks: UnsafeRawBufferPointer) -> [UInt8]? {
         var lines: [UInt8] = []
         var rest = blocks[...]
@@ -124,7 +122,7 @@ package struct VerdictRecords: Sendable {
         return lines
     }
 
-    /// Takes bytes that stand behind their number.
+    /// Reads bytes that are preceded by their number.
     private static func take(from bytes: inout Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer>? {
         guard let count = LEB128.take(from: &bytes), count <= bytes.count else { return nil }
         defer { bytes = bytes.dropFirst(count) }
@@ -132,7 +130,7 @@ package struct VerdictRecords: Sendable {
     }
 }
 
-/// The codes of a verdict, as bits: an event loop makes one for each event that shares a block.
+/// The codes of a verdict, as bits.
 private struct CodeSet: OptionSet, Hashable {
     let rawValue: UInt64
 
@@ -151,7 +149,7 @@ private struct CodeSet: OptionSet, Hashable {
     var codes: [VerdictCode] { VerdictCode.allCases.filter { rawValue & (Self.bits[$0] ?? 0) != 0 } }
 }
 
-/// Whole numbers of any size, seven bits a byte, the lowest first.
+/// Unsigned LEB128: seven bits in each byte, the lowest first.
 private enum LEB128 {
     static func byteCount(of number: Int) -> Int {
         max(1, (Int.bitWidth - number.leadingZeroBitCount + 6) / 7)
@@ -166,7 +164,7 @@ private enum LEB128 {
         bytes.append(UInt8(rest))
     }
 
-    /// Takes a number; `nil` where there is none, or one that is too large.
+    /// Reads a number; `nil` if there is none, or if it is too large.
     static func take(from bytes: inout Slice<UnsafeRawBufferPointer>) -> Int? {
         var number = 0
         var shift = 0

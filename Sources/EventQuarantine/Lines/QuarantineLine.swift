@@ -9,17 +9,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// How a rejected event is written down: one JSON object on one line.
+/// The format of a stored event: one JSON object on one line.
 ///
 /// ```json
 /// {"quarantine":{"at":…,"source":…,"stage":…,"planVersion":…,"name":…,"errors":[…]},"event":{…}}
 /// ```
 ///
-/// `planVersion` stands where the plan has one, and `name` where the plan knows the event. An error has nothing but its
-/// `code` where the verdicts of the request would have taken too much room. `event` is the original, byte for byte. Where
-/// that has line breaks, or may be no JSON, it is a string `eventText`, and where it is not even UTF-8, `eventBase64`.
+/// `planVersion` is present if the plan has a version, and `name` if the plan has the event. An error has only its `code` if the
+/// verdicts of the request would take too much space. `event` is the original, byte for byte. If it has line breaks, or may not
+/// be JSON, it is a string `eventText` instead, and if it is not UTF-8, `eventBase64`.
 package enum QuarantineLine {
-    /// What is the same for all events of a request.
+    /// The members that all events of a request share.
     struct Head {
         let time: Timestamp
         let source: String
@@ -27,7 +27,7 @@ package enum QuarantineLine {
         let planVersion: String?
     }
 
-    /// Writes down an event that did not follow the plan.
+    /// Writes an event that failed validation.
     static func append(_ rejection: Rejection, _ head: Head, to bytes: inout [UInt8]) {
         append(
             verdict: verdict(on: rejection, head),
@@ -37,7 +37,7 @@ package enum QuarantineLine {
         )
     }
 
-    /// Writes down an event that a tracker did not take.
+    /// Writes an event that a tracker refused, or that was parked.
     package static func append(
         _ event: TrackedEvent,
         refusedBy tracker: String,
@@ -63,7 +63,7 @@ package enum QuarantineLine {
         bytes.append(contentsOf: "}\n".utf8)
     }
 
-    /// Writes down an event as it was sent, with its verdict.
+    /// Writes an event as it was sent, with its verdict.
     static func append(
         verdict: some Collection<UInt8>,
         _ original: [UInt8],
@@ -85,7 +85,7 @@ package enum QuarantineLine {
 
     // MARK: The verdict
 
-    /// The verdict on an event that did not follow the plan.
+    /// The verdict on an event that failed validation.
     static func verdict(on rejection: Rejection, _ head: Head) -> [UInt8] {
         var bytes: [UInt8] = []
         append(head, name: rejection.name, to: &bytes)
@@ -94,12 +94,12 @@ package enum QuarantineLine {
         return bytes
     }
 
-    /// Fewer bytes than `verdict(on:_:)` takes for these reasons, told without writing it.
+    /// A lower bound of the size of `verdict(on:_:)` for these violations.
     static func leastBytes(of violations: [Violation]) -> Int {
         violations.reduce(0) { $0 + $1.path.utf8.count + $1.expected.utf8.count + $1.found.utf8.count }
     }
 
-    /// A verdict that has nothing but codes.
+    /// A verdict with only codes.
     static func verdict(of codes: [VerdictCode], _ head: Head) -> [UInt8] {
         var bytes: [UInt8] = []
         append(head, name: nil, to: &bytes)
@@ -127,7 +127,7 @@ package enum QuarantineLine {
 
     // MARK: The event
 
-    /// Whether the original cannot stand as it is on a line of its own.
+    /// Whether the original cannot be written unchanged on one line.
     private static func hasNoLineOfItsOwn(_ original: [UInt8]) -> Bool {
         original.isEmpty || original.contains(UInt8(ascii: "\n")) || original.contains(UInt8(ascii: "\r"))
     }
@@ -145,14 +145,14 @@ package enum QuarantineLine {
 }
 
 extension Rejection {
-    /// Whether the original is JSON that a parser of ours reads back; `false` where nobody knows.
+    /// Whether the original is JSON that our parser can read; false if that is unknown.
     var holdsJSON: Bool { !violations.contains(where: Self.mayBeNoJSON) }
 
-    /// Whether an event with this verdict was perhaps not read to its end.
+    /// Whether the check may have stopped before the end of the event.
     private static func mayBeNoJSON(_ violation: Violation) -> Bool {
         switch violation.code.kind {
         case .malformedJSON, .tooLarge, .tooDeep: true
-        // JSON it is, but with a number that no parser of ours reads back.
+        // It is JSON, with a number that our parser cannot represent.
         case .outOfRange: violation.path == "$"
         default: false
         }

@@ -1,8 +1,8 @@
 import EventValidation
 
-/// Reads what `Content-Type` and `Content-Encoding` say about a body.
+/// Interprets the `Content-Type` and `Content-Encoding` of a body in Sluice's own format.
 enum MediaType {
-    /// The format that a `Content-Type` names; `nil` where it is none of ours, or not in UTF-8.
+    /// The format that a `Content-Type` names; `nil` if it is not supported or not in UTF-8.
     static func format(of contentType: String) -> BodyFormat? {
         if contentType.utf8.equalsIgnoringCase("application/json") { return .document }
         if contentType.utf8.equalsIgnoringCase("application/x-ndjson") { return .lines }
@@ -15,14 +15,14 @@ enum MediaType {
         return nil
     }
 
-    /// Whether a `Content-Encoding` is gzip; `nil` where it is neither that nor none.
+    /// Whether a `Content-Encoding` is gzip; `nil` if it is another encoding.
     static func isGzip(_ contentEncoding: String) -> Bool? {
         let coding = contentEncoding.utf8.trimmingSpace
         if coding.equalsIgnoringCase("gzip") || coding.equalsIgnoringCase("x-gzip") { return true }
         return coding.isEmpty || coding.equalsIgnoringCase("identity") ? false : nil
     }
 
-    // A parameter other than the charset changes nothing about the events.
+    // Parameters other than the charset are ignored.
     private static func isAcceptable(parameter: Substring.UTF8View) -> Bool {
         let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
         guard parts.count == 2, parts[0].trimmingSpace.equalsIgnoringCase("charset") else { return true }

@@ -2,16 +2,16 @@ import EventJournal
 import EventModel
 import TrackerKit
 
-/// Keeps the latest verdicts: at its limit the oldest segment is removed, so that new mistakes stay visible.
+/// The ring buffer of the latest rejected events: at its size limit the oldest segment is removed.
 ///
-/// It has a thread and a journal to itself, because both block. Nothing is synced: the sender was told already that its
-/// event was not taken.
+/// It has its own thread, because the journal's calls block. Nothing is synced, because the sender already knows that its events
+/// were rejected.
 actor VerdictRing {
-    /// What came of some verdicts.
+    /// The result of a write.
     struct Outcome: Sendable {
-        /// Why they were not written; `nil` where they were.
+        /// The reason why nothing was written; `nil` on success.
         var error: JournalError?
-        /// How many older events were removed for them.
+        /// The number of older events that were removed to make room.
         var overwritten = 0
     }
 
@@ -22,9 +22,9 @@ actor VerdictRing {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Takes a journal whose `maximumBytes` is the ring's limit; `now` is in microseconds since 1970.
+    /// Takes a journal whose `maximumBytes` is the ring buffer's limit; `now` is in microseconds since 1970.
     ///
-    /// - Throws: Where the system refuses a thread.
+    /// - Throws: If the system cannot create a thread.
     init(_ journal: Journal, now: Int64) throws(JournalError) {
         self.journal = journal
         writer = JournalWriter(journal)
@@ -33,11 +33,11 @@ actor VerdictRing {
     }
 
     deinit {
-        // What is not ended well is found whole at the next opening, too.
+        // If this fails, the next opening finds every frame anyway.
         try? writer.take()?.close(now: lastTime)
     }
 
-    /// Writes verdicts as one frame, all or none.
+    /// Writes entries as one frame, all or none.
     func write(_ verdicts: [VerdictHandover.Entry]) -> Outcome {
         var outcome = Outcome()
         let bytes = verdicts.flatMap(\.records.bytes)
@@ -52,11 +52,11 @@ actor VerdictRing {
         return outcome
     }
 
-    /// Removes the oldest segments until so many bytes have room; returns how many events they held.
+    /// Removes the oldest segments until there is room for the given bytes; returns the number of their events.
     private func makeRoom(for bytes: Int) throws(JournalError) -> Int {
         var removed = 0
         let limit = journal.configuration.maximumBytes - bytes
-        // What has no room in an empty ring pushes nothing out.
+        // A write that does not fit into an empty ring buffer removes nothing.
         while limit >= 0, journal.position.byteCount > limit, let oldest = journal.position.segments.dropLast().first {
             let retired = try journal.retire(before: oldest.nextSequence, now: lastTime, makesRoom: true)
             guard !retired.isEmpty else { break }

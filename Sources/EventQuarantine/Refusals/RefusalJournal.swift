@@ -2,10 +2,10 @@ import EventJournal
 import EventModel
 import TrackerKit
 
-/// Keeps the events that trackers did not take: a commit is synced when it returns, and one that fails has not happened,
-/// so that it can be made again without keeping anything twice. Nothing is ever removed.
+/// Stores the events that trackers refused: a commit is synced when it returns, and a failed commit has no effect, so it can be
+/// repeated without storing an event twice. Nothing is ever removed.
 ///
-/// It has a thread and a journal to itself, because both block.
+/// It has its own thread, because the journal's calls block.
 actor RefusalJournal {
     private let thread: BlockingThread
     private let journal: Journal
@@ -13,18 +13,20 @@ actor RefusalJournal {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Takes a journal that syncs each commit; its segments need no end, because every frame is found at the next opening.
+    /// Takes a journal that syncs each commit.
     ///
-    /// - Throws: Where the system refuses a thread.
+    /// It is never closed, because the next opening finds every frame anyway.
+    ///
+    /// - Throws: If the system cannot create a thread.
     init(_ journal: Journal) throws(JournalError) {
         self.journal = journal
         writer = JournalWriter(journal)
         thread = try .forQuarantine()
     }
 
-    /// Keeps lines.
+    /// Stores lines.
     ///
-    /// - Throws: `full` and `unwritable`; then none of them is kept.
+    /// - Throws: `full` or `unwritable`; then none of them is stored.
     func commit(_ lines: QuarantineLines) throws(JournalError) {
         do throws(JournalError) {
             _ = try writer.commit(lines: lines.bytes, count: lines.count, now: lines.time.microseconds)
@@ -32,8 +34,8 @@ actor RefusalJournal {
             throw JournalError(
                 .full,
                 """
-                The quarantine has \(journal.position.byteCount) bytes of what trackers did not take, and may have \
-                \(journal.configuration.maximumBytes); export it and remove its folder while nothing runs, or raise \
+                The quarantine has \(journal.position.byteCount) bytes of events that trackers refused, and its limit is \
+                \(journal.configuration.maximumBytes). Export it and remove its folder while no process runs, or raise \
                 quarantine.capacityInBytes.
                 """
             )
@@ -42,7 +44,7 @@ actor RefusalJournal {
 }
 
 extension BlockingThread {
-    /// A thread that writes a part of a quarantine.
+    /// Makes a thread that writes a part of a quarantine.
     static func forQuarantine() throws(JournalError) -> BlockingThread {
         do throws(TrackerError) {
             return try BlockingThread()

@@ -1,19 +1,29 @@
-/// Where the public port listens, and the limits it holds its senders to.
-public struct HTTPIngestConfiguration: Sendable, Hashable {
-    /// How long a sender may take over each part of an exchange.
+/// The address of an ingest server and its limits.
+public struct IngestConfiguration: Sendable, Hashable {
+    /// The time limits for each part of a request.
     public struct Timeouts: Sendable, Hashable {
-        /// From a request's first bytes to the end of its header; then 408.
+        /// From the first byte of a request to the end of its header; then 408.
+        ///
+        /// Default: 10 s.
         public var head: Duration
         /// From the end of the header to the end of the body; then 408.
+        ///
+        /// Default: 60 s.
         public var body: Duration
-        /// From the end of a body to its first turn to be inflated and checked, and from one turn to the next.
+        /// From the end of a body to its first turn to be inflated and checked, and from one turn to the next; then 503.
+        ///
+        /// Default: 10 s.
         public var check: Duration
         /// How long a connection may stay open without a request.
+        ///
+        /// Default: 75 s.
         public var idle: Duration
-        /// How long a sender may leave an answer unread before the connection is cut.
+        /// How long a sender may leave a response unread before the connection is cut.
+        ///
+        /// Default: 30 s.
         public var answer: Duration
 
-        /// Sets the timeouts.
+        /// Makes timeouts; see the properties for the defaults.
         public init(
             head: Duration = .seconds(10),
             body: Duration = .seconds(60),
@@ -29,51 +39,66 @@ public struct HTTPIngestConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The name or address to listen on.
-    public var host: String
-    /// The port to listen on; 0 takes any that is free, which `HTTPIngestServer.bind` then tells.
-    public var port: Int
-    /// How long a request waits for room in a full queue, or for its commit to the journal to begin, before it gets 503.
+    /// The host name or address to listen on.
     ///
-    /// One whose commit is being written by then is answered with 504.
+    /// Default: `127.0.0.1`.
+    public var host: String
+    /// The port to listen on.
+    ///
+    /// Default: 8080.
+    ///
+    /// 0 chooses a free port, which `IngestServer.bind` returns.
+    public var port: Int
+    /// How long a request waits for room in a full queue, or for its commit to the journal to begin; then 503.
+    ///
+    /// If the commit is being written by then, the response is 504. Default: 5 s.
     public var maxWait: Duration
-    /// How long a sender may take over each part of an exchange.
+    /// The time limits for each part of a request.
     public var timeouts: Timeouts
-    /// After a request to shut down: how long requests that have begun may take to finish.
+    /// How long requests that are in progress may take to finish at a graceful shutdown.
+    ///
+    /// Default: 10 s.
     public var drainTimeout: Duration
-    /// The largest body that is taken, both as sent and after inflating; larger ones get 413.
+    /// The largest body, in bytes, both as sent and after inflating; larger ones get 413.
+    ///
+    /// Default: 4 MiB.
     public var maximumBodyBytes: Int
-    /// The most events of one body that may be invalid; with more of them the body gets 413, and nothing is taken.
+    /// The most invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
     ///
     /// At most `greatestMaximumRejections`. Default: 10,000.
     public var maximumRejections: Int
-    /// The most invalid events of one body that the answer explains.
+    /// The most invalid events of one body that the response explains.
     ///
-    /// Default: 100. Whatever it is, an answer never exceeds 256 KiB, and gives the indexes and codes of all rejected events.
+    /// Default: 100. The response always gives the indexes and codes of all rejected events, and never exceeds 256 KiB.
     public var maximumExplainedRejections: Int
-    /// The most bytes of memory that all connections may take together, with the bodies that they send and the answers
-    /// that they do not read.
+    /// The most bytes of memory for all connections together, including the bodies that they send and the responses that
+    /// they do not read; beyond it, new connections and large bodies get 503.
     ///
-    /// Default: 192 MiB. An open connection counts for 128 KiB; a body beyond 64 KiB, and all that is made of it, counts by itself. Past the
-    /// limit new connections and such bodies get 503.
+    /// Default: 192 MiB. An open connection counts as 128 KiB; a body of more than 64 KiB, and everything made of it, counts in
+    /// addition.
     public var maximumBufferedBytes: Int
-    /// The most bytes of a request's target and header fields together; past it, 431.
-    public var maximumHeaderBytes: Int
-    /// The most header fields of a request; past it, 431.
-    public var maximumHeaderFields: Int
-    /// The most connections that are served at one time; more get 503.
+    /// The most bytes of a request's target and header fields together; then 431.
     ///
-    /// Default: `nil`, which takes as many as two thirds of `maximumBufferedBytes` and the limit on open files of the
-    /// process allow, whichever are fewer; of the files, 384 are kept for the journal, the trackers and connections that
-    /// are refused.
+    /// Default: 16 KiB.
+    public var maximumHeaderBytes: Int
+    /// The most header fields of a request; then 431.
+    ///
+    /// Default: 64.
+    public var maximumHeaderFields: Int
+    /// The most connections at one time; further ones get 503.
+    ///
+    /// Default: `nil`, which derives the limit from two thirds of `maximumBufferedBytes` and from the process's limit on open
+    /// files, whichever allows fewer; 384 files are reserved for the journal, the trackers and refused connections.
     public var maximumConnections: Int?
-    /// How many threads serve connections; `nil` takes one a processor core.
+    /// The number of event loops, each with its own thread.
+    ///
+    /// Default: `nil`, one for each processor core.
     public var eventLoopCount: Int?
 
-    /// The greatest `maximumRejections`: the indexes of more events would not fit into an answer.
+    /// The greatest valid `maximumRejections`: the indexes of more events would not fit into a response.
     public static let greatestMaximumRejections = 10_000
 
-    /// Sets where to listen; everything else begins at its default.
+    /// Makes a configuration; everything but the address has its default.
     public init(host: String = "127.0.0.1", port: Int = 8080) {
         self.host = host
         self.port = port
@@ -90,7 +115,7 @@ public struct HTTPIngestConfiguration: Sendable, Hashable {
         eventLoopCount = nil
     }
 
-    /// The first setting that makes no sense, as a sentence.
+    /// A sentence about the first setting that is out of range; `nil` if all are valid.
     var problem: String? {
         if !(0...65535).contains(port) { return "The port must be between 0 and 65535, not \(port)." }
         if maximumBodyBytes < 1 { return "The largest body must be at least 1 byte." }

@@ -1,30 +1,30 @@
 import EventPipeline
 import EventValidation
 
-/// What is said of the events of a body once those that follow the plan are taken.
+/// The response for the events of a body, and the rejected events, until the valid ones are accepted.
 struct Verdict: Sendable {
-    /// The body of the answer.
+    /// The body of the response.
     let answer: [UInt8]
-    /// The rejected events of which more is known than their number.
+    /// The rejected events with their verdicts, as many as are stored.
     let rejections: [Rejection]
-    /// How many events were rejected.
+    /// The number of rejected events.
     let rejectedCount: Int
     private let keptBytes: Int
 
     init(of body: CheckedBody) {
-        answer = AnswerEncoder.verdicts(of: body)
+        answer = VerdictEncoder.verdicts(of: body)
         rejections = body.rejections
         rejectedCount = body.rejected.count
         keptBytes = body.keptBytes
     }
 
-    /// About how many bytes of memory it takes.
+    /// Its approximate size in memory.
     var byteCount: Int { answer.count + 2 * keptBytes }
 
-    /// Whether its answer is counted until it has left.
+    /// Whether its response counts against the memory budget until it is sent.
     var isLong: Bool { answer.count > MemoryBudget.freeAnswerBytes - AnswerEncoder.maximumHeaderBytes }
 
-    /// Keeps what was rejected in the quarantine.
+    /// Stores the rejected events in the quarantine.
     func keepRejections(in pipeline: Pipeline) {
         guard rejectedCount > 0 else { return }
         pipeline.quarantine(rejections, besides: rejectedCount - rejections.count, source: "http")

@@ -2,7 +2,7 @@ import EventModel
 import EventValidation
 import TrackerKit
 
-/// Lines that go to the quarantine together, at one time.
+/// Lines that are stored in one commit, with the same time.
 struct QuarantineLines: Sendable {
     let time: Timestamp
     private(set) var count = 0
@@ -12,14 +12,14 @@ struct QuarantineLines: Sendable {
         self.time = time
     }
 
-    /// Adds an event that did not follow the plan.
+    /// Adds an event that failed validation.
     mutating func add(_ rejection: Rejection, source: String, planVersion: String?) {
         let head = QuarantineLine.Head(time: time, source: source, stage: "check", planVersion: planVersion)
         QuarantineLine.append(rejection, head, to: &bytes)
         count += 1
     }
 
-    /// Adds an event that a tracker did not take.
+    /// Adds an event that a tracker refused, or that was parked.
     mutating func add(
         _ event: TrackedEvent,
         refusedBy tracker: String,

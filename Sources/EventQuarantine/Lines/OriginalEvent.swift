@@ -7,9 +7,9 @@ import Foundation
 #endif
 
 extension Quarantine {
-    /// The event that a line of a quarantine keeps, byte for byte as it was sent; `nil` where it is no such line.
+    /// The event in a line of a quarantine, byte for byte as it was sent; `nil` if the line is not of a quarantine.
     public static func original(ofLine line: some Collection<UInt8>) -> [UInt8]? {
-        // Inside a string a quote is escaped, so these bytes stand only where the event begins, as its last member.
+        // Quotes within a string are escaped, so these bytes occur only before the event, the last member.
         let marker = Array(#"]},"event":"#.utf8)
         let bytes = Array(line)
         var parser = JSONParser()

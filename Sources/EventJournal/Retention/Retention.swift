@@ -1,10 +1,10 @@
 extension Journal {
-    /// The oldest segments that are past their time, or beyond what may be kept; never the last.
+    /// The oldest segments that exceed the retention age or size; never the last segment.
     ///
-    /// `now` is the time of the journal's opening and what a monotonic clock has counted since.
+    /// `now` is the time of the journal's opening plus the time that a monotonic clock has measured since.
     package func expiredSegments(now: Int64) -> [Segment] {
         let position = position
-        // A full journal must have room for the next segment.
+        // Retention must leave room for the next segment.
         let limit = min(configuration.retentionBytes, configuration.maximumBytes - configuration.segmentBytes)
         var bytes = position.byteCount
         return position.segments.dropLast().prefix { segment in
@@ -13,10 +13,10 @@ extension Journal {
         }
     }
 
-    /// Removes the oldest segments that nobody needs, past their time or beyond what may be kept, one after the other.
+    /// Removes expired segments, the oldest first, as long as all their events come before `sequence`.
     ///
-    /// Only events before `sequence` are removed, and the last segment stays. With `makesRoom` segments are removed before
-    /// their time, too. Returns those that were removed; `now` is as for `expiredSegments`.
+    /// The last segment is never removed. With `makesRoom`, segments are removed before they expire. Returns the removed segments;
+    /// `now` is as for `expiredSegments`.
     package func retire(
         before sequence: UInt64,
         now: Int64,
@@ -28,7 +28,7 @@ extension Journal {
             do throws(FileError) {
                 try remove(segment)
                 retired.append(segment)
-                // In their order, for one that came back after a crash without those behind it would leave a gap.
+                // In order: a segment that reappeared after a crash without its successors would leave a gap.
                 try files.syncFolder()
             } catch {
                 throw JournalError(.unwritable, error)

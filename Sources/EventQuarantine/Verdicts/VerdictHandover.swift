@@ -2,18 +2,18 @@ import DequeModule
 import EventModel
 import EventValidation
 
-/// The verdicts that event loops have handed to the thread that writes them, and that are not written yet.
+/// The queue of rejected events between the event loops and the thread that writes them.
 ///
-/// A value, changed under a lock. It is bounded in bytes, those that are being written included: what finds no room is not
-/// taken, because an event loop must not wait for a disk.
+/// It is a value that is changed under a lock. Its capacity is in bytes and includes the events that are being written. When it is
+/// full, further events are not accepted, because an event loop must not wait for a disk.
 struct VerdictHandover: Sendable {
-    /// The rejected events of one request; the thread that writes them brings them into the form that is stored.
+    /// The rejected events of one request; the writing thread encodes them.
     struct Entry: Sendable {
         let rejections: [Rejection]
         let source: String
         let planVersion: String?
         let time: Timestamp
-        /// About how much memory they take, and no less than will be written.
+        /// Their approximate size in memory, and at least the size that will be written.
         let byteCount: Int
 
         init(_ rejections: [Rejection], source: String, planVersion: String?, at time: Timestamp) {
@@ -31,20 +31,20 @@ struct VerdictHandover: Sendable {
         }
     }
 
-    /// What became of an entry.
+    /// Whether an entry was accepted.
     enum Admission: Sendable, Hashable {
-        /// It waits, and the writer that is running writes it.
+        /// It was queued, and the running writer writes it.
         case waits
-        /// It waits, and the caller has to start the writing.
+        /// It was queued, and the caller has to start the writer.
         case startsWriting
-        /// There was no room.
+        /// The queue is full.
         case full
     }
 
-    /// A task that waits until everything handed over before it is written.
+    /// A task that waits until all earlier entries are written.
     private struct Drain {
         let number: UInt64
-        /// How many entries must be done with.
+        /// The number of entries that must be finished.
         let target: UInt64
         let completion: @Sendable () -> Void
     }
@@ -54,20 +54,20 @@ struct VerdictHandover: Sendable {
     private var waiting: Deque<Entry> = []
     private var drains: [Drain] = []
     private var isWriting = false
-    /// How many entries were taken, and how many of them are done with.
+    /// The number of entries that were accepted, and that were finished.
     private var taken: UInt64 = 0
     private var done: UInt64 = 0
-    /// What is not done with, in bytes and in events.
+    /// The size of unfinished entries, in bytes and in events.
     private var bytes = 0
     private(set) var events = 0
 
-    /// Takes entries up to a limit, and gives back at most `maximumFrameBytes` of them at a time, unless one alone has more.
+    /// Makes a queue that returns at most `maximumFrameBytes` at a time, unless a single entry is larger.
     init(capacityInBytes: Int, maximumFrameBytes: Int) {
         self.capacityInBytes = capacityInBytes
         self.maximumFrameBytes = maximumFrameBytes
     }
 
-    /// Takes an entry, where there is room.
+    /// Adds an entry, if there is room.
     mutating func add(_ entry: Entry) -> Admission {
         guard entry.byteCount <= capacityInBytes - bytes else { return .full }
         waiting.append(entry)
@@ -79,7 +79,7 @@ struct VerdictHandover: Sendable {
         return .startsWriting
     }
 
-    /// What is to be written next; `nil` where nothing is left, and then the writing ends.
+    /// The entries to write next; `nil` if there are none, and then the writer ends.
     mutating func next() -> [Entry]? {
         guard let first = waiting.popFirst() else {
             isWriting = false
@@ -95,7 +95,7 @@ struct VerdictHandover: Sendable {
         return entries
     }
 
-    /// Notes that entries are done with, written or not; returns whom to tell.
+    /// Marks entries as finished, written or lost; returns completions to call.
     mutating func finish(_ entries: [Entry]) -> [@Sendable () -> Void] {
         done += UInt64(entries.count)
         for entry in entries {
@@ -105,13 +105,13 @@ struct VerdictHandover: Sendable {
         return endDrains { [done] in $0.target <= done }
     }
 
-    /// Calls `completion` back once everything that was taken so far is done with; returns whom to tell at once.
+    /// Registers a completion for when all entries so far are finished; returns completions to call at once.
     mutating func drain(number: UInt64, _ completion: @escaping @Sendable () -> Void) -> [@Sendable () -> Void] {
         drains.append(Drain(number: number, target: taken, completion: completion))
         return endDrains { [done] in $0.target <= done }
     }
 
-    /// Ends a drain early; returns whom to tell.
+    /// Ends a drain early; returns completions to call.
     mutating func abandonDrain(number: UInt64) -> [@Sendable () -> Void] {
         endDrains { $0.number == number }
     }

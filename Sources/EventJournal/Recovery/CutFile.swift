@@ -1,0 +1,41 @@
+/// A file beside the segments that keeps the damaged bytes that recovery or a repair removed from a segment.
+package struct CutFile: Sendable, Hashable {
+    private static let suffix = ".cut"
+
+    /// The file's name, such as `00000000000000000000.segment.312.cut`.
+    package let name: String
+    /// The file's size.
+    package let byteCount: Int
+
+    /// Whether a file is one of these, by its name.
+    static func isCut(_ name: String) -> Bool { name.hasSuffix(suffix) }
+
+    /// Copies damaged bytes into a new file and syncs the file; the caller syncs the folder before it removes the bytes.
+    ///
+    /// Bytes may have been removed at the same offset before, so the name gets a number if it is taken.
+    ///
+    /// - Returns: The file's name.
+    static func keep(
+        _ damage: Damage,
+        of file: any JournalFile,
+        in files: any FileSystem
+    ) throws(FileError) -> String {
+        let taken = Set(try files.names())
+        let stem = "\(damage.segment).\(damage.offset)"
+        var name = stem + suffix
+        var number = 1
+        while taken.contains(name) {
+            number += 1
+            name = "\(stem).\(number)\(suffix)"
+        }
+        let copy = try files.create(name)
+        do throws(FileError) {
+            try file.copy(damage.range, to: copy, at: 0)
+            try copy.sync()
+            return name
+        } catch {
+            try? files.remove(name)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,178 @@
+public import EventModel
+public import EventPipeline
+public import EventValidation
+public import Logging
+public import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// The ingest handlers for a SwiftNIO server of your own: one with TLS, on a Unix domain socket, or with another bootstrap.
+///
+/// `IngestServer` is this endpoint with a listening socket and its own event loops. Each connection that is given to
+/// `configurePipeline(of:)` speaks HTTP/1.1 and gets the resources and limits that `IngestServer` documents; the handlers
+/// own the whole connection, so other resources need another port. Handlers that transform bytes, such as
+/// `NIOSSLServerHandler`, are added to the pipeline before.
+///
+/// At shutdown, close the listening channel first, then call `shutDown(on:)`, then shut the event loops down. The pipeline
+/// must run until then.
+public final class IngestEndpoint: Sendable {
+    private let configuration: IngestConfiguration
+    private let catalog: EventCatalog
+    private let now: @Sendable () -> Timestamp
+    private let logger: Logger
+    private let decoderLimits: NIOHTTPDecoderLimitConfiguration
+    private let shared: IngestContext
+    /// Made for each event loop when its first connection arrives.
+    private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<LoopResources>]>([:])
+
+    /// Makes an endpoint that checks events against `catalog` and submits them to `pipeline`.
+    ///
+    /// The `host`, `port` and `eventLoopCount` of the configuration are ignored. `now` gives events without a time their time
+    /// of arrival.
+    ///
+    /// - Throws: `misconfigured` if a setting is out of range.
+    public init(
+        configuration: IngestConfiguration = IngestConfiguration(),
+        catalog: EventCatalog,
+        pipeline: Pipeline,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws(IngestError) {
+        if let problem = configuration.problem {
+            throw IngestError(code: .misconfigured, message: problem, underlying: nil)
+        }
+        self.configuration = configuration
+        self.catalog = catalog
+        self.now = now
+        self.logger = logger
+        decoderLimits = Self.decoderLimits(configuration)
+        shared = IngestContext(
+            configuration: configuration,
+            connectionLimit: Self.connectionLimit(configuration, logger),
+            pipeline: pipeline
+        )
+        // Made once before there are connections: the runtime of Swift 6.3 can crash if two event loops ask at the same
+        // time for a generic type that was not used before, as they do when senders reconnect to a restarted server.
+        _ = Self.makeDecoder(decoderLimits)
+    }
+
+    /// Adds the handlers to a new connection; call it in the `childChannelInitializer`, on the channel's event loop.
+    ///
+    /// It also sets the channel options that the handlers rely on: half-closure, one message per read, and the write buffer's
+    /// water marks.
+    ///
+    /// - Throws: `ChannelError.ioOnClosedChannel` if the connection has to be closed at once, because the endpoint is shutting
+    ///   down or has too many connections to answer with 503.
+    public func configurePipeline(of channel: any Channel) throws {
+        channel.eventLoop.preconditionInEventLoop()
+        let admission = shared.connections.admit(channel)
+        guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
+        try setOptions(of: channel)
+        let handler = ConnectionHandler(
+            shared: shared,
+            loop: resources(of: channel.eventLoop),
+            admission: admission,
+            eventLoop: channel.eventLoop
+        )
+        try channel.pipeline.syncOperations.addHandlers([Self.makeDecoder(decoderLimits), handler])
+    }
+
+    /// Answers what was received, closes the connections, and returns when all are closed.
+    ///
+    /// Connections that are still open after `drainTimeout` are cut, and logged. New connections are refused from now on. Call
+    /// it at most once; `eventLoop` runs the timeout.
+    public func shutDown(on eventLoop: any EventLoop) async {
+        let timeout = TimeAmount(configuration.drainTimeout)
+        let cut = await shared.connections.drain(on: eventLoop, timeout: timeout)
+        if cut > 0 {
+            logger.warning("connections cut at the end of the drain timeout", metadata: ["connections": "\(cut)"])
+        }
+    }
+
+    /// How much of `maximumBufferedBytes` is in use.
+    package var reservedBytes: Int { shared.budget.reservedBytes }
+
+    /// The statistics of all event loops' turns so far.
+    package func turnStatistics() async -> TurnStatistics {
+        var statistics = TurnStatistics()
+        for loop in loops.withLock({ Array($0.values) }) {
+            // Fails only after the loop has ended.
+            if let other = try? await loop.eventLoop.submit({ loop.value.statistics }).get() {
+                statistics.merge(other)
+            }
+        }
+        return statistics
+    }
+
+    private func resources(of eventLoop: any EventLoop) -> LoopResources {
+        // Made within the lock, so that two loops do not make theirs at the same time; see `init`.
+        let bound = loops.withLock { [configuration, catalog, now] loops in
+            if let bound = loops[ObjectIdentifier(eventLoop)] { return bound }
+            let resources = LoopResources(
+                catalog: catalog,
+                configuration: configuration,
+                eventLoop: eventLoop,
+                now: now
+            )
+            let bound = NIOLoopBound(resources, eventLoop: eventLoop)
+            loops[ObjectIdentifier(eventLoop)] = bound
+            return bound
+        }
+        return bound.value
+    }
+
+    private func setOptions(of channel: any Channel) throws {
+        guard let options = channel.syncOptions else { return }
+        // A sender may close its side once it has sent everything, and still reads the responses.
+        try options.setOption(.allowRemoteHalfClosure, value: true)
+        try options.setOption(.maxMessagesPerRead, value: 1)
+        // A connection with more unread responses than the high mark is not read from.
+        let marks = ChannelOptions.Types.WriteBufferWaterMark(
+            low: MemoryBudget.unreadAnswerBytes / 2,
+            high: MemoryBudget.unreadAnswerBytes
+        )
+        try options.setOption(.writeBufferWaterMark, value: marks)
+    }
+
+    /// Derives the limit on connections, and logs it.
+    private static func connectionLimit(_ configuration: IngestConfiguration, _ logger: Logger) -> Int {
+        let descriptors = ConnectionLimit.descriptors
+        let limit = ConnectionLimit(
+            stated: configuration.maximumConnections,
+            descriptors: descriptors,
+            memory: configuration.maximumBufferedBytes
+        )
+        let metadata: Logger.Metadata = [
+            "connections": "\(limit.connections)", "descriptors": "\(descriptors)",
+            "reservedDescriptors": "\(ConnectionLimit.reservedDescriptors)",
+            "memoryBytes": "\(configuration.maximumBufferedBytes)",
+        ]
+        if limit.connections > limit.allowedByDescriptors {
+            logger.warning(
+                "The process may open too few files for its connections; raise the limit (ulimit -n).",
+                metadata: metadata
+            )
+        } else {
+            logger.info("limit of connections", metadata: metadata)
+        }
+        return limit.connections
+    }
+
+    private static func decoderLimits(_ configuration: IngestConfiguration) -> NIOHTTPDecoderLimitConfiguration {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = configuration.maximumHeaderBytes
+        limits.maxHeaderListSize = configuration.maximumHeaderBytes
+        limits.maxHeaderFieldCount = configuration.maximumHeaderFields
+        return limits
+    }
+
+    private static func makeDecoder(
+        _ limits: NIOHTTPDecoderLimitConfiguration
+    ) -> ByteToMessageHandler<HTTPRequestDecoder> {
+        ByteToMessageHandler(
+            HTTPRequestDecoder(limitConfiguration: limits),
+            // The decoder holds back the beginning of at most one header, even after a refused upgrade.
+            maximumBufferSize: 1 << 20
+        )
+    }
+}

@@ -1,0 +1,154 @@
+public import EventModel
+public import EventPipeline
+public import EventValidation
+public import Logging
+import NIOCore
+import NIOPosix
+public import ServiceLifecycle
+import Synchronization
+
+/// An HTTP server that accepts events and has health checks.
+///
+/// - `POST /v1/events` accepts one event, a JSON array of events, or NDJSON, and answers with a verdict for each event. 200
+///   means that the pipeline has the events counted as `accepted`; 422 that no event was valid; 503 that nothing was accepted;
+///   504 that the outcome is unknown, because the journal's disk does not answer.
+/// - `GET /livez` answers 200. `GET /readyz` answers 200 while events are accepted, and otherwise 503 with the codes of
+///   `Pipeline.unreadyReasons`. An unavailable destination is not a reason: its events wait.
+///
+/// Run it in a `ServiceGroup` after the pipeline in the list, so that it is shut down first. At a graceful shutdown it stops
+/// listening, answers what was received, closes the connections, and returns when all are closed or `drainTimeout` is over.
+public final class IngestServer: Service {
+    /// The address of a server.
+    public struct Address: Sendable, Hashable, CustomStringConvertible {
+        /// The numeric address.
+        public let host: String
+        /// The port; never 0.
+        public let port: Int
+
+        package init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
+        /// `host:port`, with brackets around an IPv6 address.
+        public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    }
+
+    private struct Listener {
+        let group: MultiThreadedEventLoopGroup
+        let channel: any Channel
+        let address: Address
+        let endpoint: IngestEndpoint
+    }
+
+    private let configuration: IngestConfiguration
+    private let catalog: EventCatalog
+    private let pipeline: Pipeline
+    private let now: @Sendable () -> Timestamp
+    private let logger: Logger
+    private let listener = Mutex<Listener?>(nil)
+
+    /// Makes a server that checks events against `catalog` and submits them to `pipeline`; it does not listen yet.
+    ///
+    /// `now` gives events without a time their time of arrival.
+    public init(
+        configuration: IngestConfiguration,
+        catalog: EventCatalog,
+        pipeline: Pipeline,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        self.configuration = configuration
+        self.catalog = catalog
+        self.pipeline = pipeline
+        self.logger = logger
+        self.now = now
+    }
+
+    /// Starts listening, and returns the address.
+    ///
+    /// Call it at most once, and `run` afterwards, which stops the server. If it was not called, `run` calls it.
+    ///
+    /// - Throws: `IngestError`.
+    @discardableResult
+    public func bind() async throws -> Address {
+        let endpoint = try IngestEndpoint(
+            configuration: configuration,
+            catalog: catalog,
+            pipeline: pipeline,
+            logger: logger,
+            now: now
+        )
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoopCount ?? System.coreCount)
+        do {
+            let listener = try await listen(on: group, endpoint)
+            self.listener.withLock { $0 = listener }
+            logger.info("listening", metadata: ["address": "\(listener.address)"])
+            return listener.address
+        } catch {
+            try? await group.shutdownGracefully()
+            let place = "\(configuration.host):\(configuration.port)"
+            throw IngestError(code: .cannotListen, message: "Cannot listen on \(place).", underlying: error)
+        }
+    }
+
+    /// Serves until a graceful shutdown or cancellation, then drains the connections.
+    ///
+    /// - Throws: `IngestError` if the server cannot listen.
+    public func run() async throws {
+        if listener.withLock({ $0 == nil }) { try await bind() }
+        guard let listener = listener.withLock({ $0 }) else { return }
+        await withTaskCancellationOrGracefulShutdownHandler {
+            // It fails only if the channel fails, and then the channel is closed.
+            try? await listener.channel.closeFuture.get()
+        } onCancelOrGracefulShutdown: {
+            listener.channel.close(promise: nil)
+        }
+        await listener.endpoint.shutDown(on: listener.group.next())
+        let turns = await turnStatistics()
+        logger.info("closed", metadata: Self.metadata(of: turns, listener.address))
+        try await listener.group.shutdownGracefully()
+    }
+
+    /// How much of `maximumBufferedBytes` is in use.
+    package var reservedBytes: Int { listener.withLock { $0?.endpoint.reservedBytes ?? 0 } }
+
+    /// The statistics of all event loops' turns so far.
+    package func turnStatistics() async -> TurnStatistics {
+        guard let listener = listener.withLock({ $0 }) else { return TurnStatistics() }
+        return await listener.endpoint.turnStatistics()
+    }
+
+    private static func metadata(of turns: TurnStatistics, _ address: Address) -> Logger.Metadata {
+        let stretch = turns.longestStretch / .milliseconds(1)
+        return [
+            "address": "\(address)", "turns": "\(turns.turns)", "bodiesSetAside": "\(turns.setAside)",
+            "longestStretchMilliseconds": "\((stretch * 100).rounded() / 100)",
+        ]
+    }
+
+    private func listen(on group: MultiThreadedEventLoopGroup, _ endpoint: IngestEndpoint) async throws -> Listener {
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Running out of file descriptors pauses accepting, and does not end it.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                }
+            }
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try endpoint.configurePipeline(of: channel) }
+            }
+            .bind(host: configuration.host, port: configuration.port)
+            .get()
+        let address = channel.localAddress
+        return Listener(
+            group: group,
+            channel: channel,
+            address: Address(host: address?.ipAddress ?? configuration.host, port: address?.port ?? configuration.port),
+            endpoint: endpoint
+        )
+    }
+}

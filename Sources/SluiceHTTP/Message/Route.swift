@@ -1,0 +1,31 @@
+/// The resources of the port; a dialect adds its own.
+enum Route {
+    case events, livez, readyz
+
+    /// The resource that a request's target names; `nil` for an unknown path.
+    init?(uri: String) {
+        // The common case, without a walk over the path.
+        if uri == "/v1/events" {
+            self = .events
+            return
+        }
+        let path = Self.path(of: uri.utf8[...])
+        if path.elementsEqual("/v1/events".utf8) {
+            self = .events
+        } else if path.elementsEqual("/livez".utf8) {
+            self = .livez
+        } else if path.elementsEqual("/readyz".utf8) {
+            self = .readyz
+        } else {
+            return nil
+        }
+    }
+
+    // A server has to accept the absolute form (RFC 9112, section 3.2.2). The query is ignored.
+    private static func path(of uri: Substring.UTF8View) -> Substring.UTF8View {
+        let path = uri.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        if path.prefix(7).equalsIgnoringCase("http://") { return path.dropFirst(7).drop { $0 != UInt8(ascii: "/") } }
+        if path.prefix(8).equalsIgnoringCase("https://") { return path.dropFirst(8).drop { $0 != UInt8(ascii: "/") } }
+        return path
+    }
+}
