@@ -5,26 +5,26 @@
 ///
 /// A range covers the text between the quotation marks, with its escapes; `text(of:)` resolves them. The memory belongs to the
 /// caller, and must outlive the value.
-package struct CanonicalLine {
+public struct CanonicalLine {
     /// The line, without its newline.
-    package let bytes: UnsafeRawBufferPointer
+    public let bytes: UnsafeRawBufferPointer
     /// The event's id.
-    package let id: Range<Int>
+    public let id: Range<Int>
     /// The event's name.
-    package let name: Range<Int>
+    public let name: Range<Int>
     /// When the event happened, in RFC 3339.
-    package let time: Range<Int>
+    public let time: Range<Int>
     /// When the event arrived, in RFC 3339.
-    package let receivedAt: Range<Int>
+    public let receivedAt: Range<Int>
     /// The user; `nil` if absent.
-    package let userID: Range<Int>?
+    public let userID: Range<Int>?
     /// The user before they are known, such as the value of a cookie; `nil` if absent.
-    package let anonymousID: Range<Int>?
+    public let anonymousID: Range<Int>?
     /// The session; `nil` if absent.
-    package let sessionID: Range<Int>?
+    public let sessionID: Range<Int>?
 
     /// Finds the envelope of a line, which is given without its newline.
-    package init?(_ bytes: UnsafeRawBufferPointer) {
+    public init?(_ bytes: UnsafeRawBufferPointer) {
         var scanner = LineScanner(bytes)
         guard
             let id = scanner.string(after: #"{"id":""#),
@@ -45,20 +45,20 @@ package struct CanonicalLine {
 
     /// The bytes of a field, with its escapes.
     @inlinable
-    package func rawText(of field: Range<Int>) -> UnsafeRawBufferPointer {
+    public func rawText(of field: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[field])
     }
 
     /// Calls `body` with the UTF-8 of a field without escapes; the text is copied only if it has some.
     @inlinable
-    package func withText<Result>(of field: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    public func withText<Result>(of field: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let raw = rawText(of: field)
         guard raw.contains(UInt8(ascii: "\\")) else { return body(raw) }
         return JSONString.resolvingEscapes(in: raw).withUnsafeBytes(body)
     }
 
     /// A field as a string, without escapes.
-    package func text(of field: Range<Int>) -> String {
+    public func text(of field: Range<Int>) -> String {
         withText(of: field) { String(decoding: $0, as: UTF8.self) }
     }
 }

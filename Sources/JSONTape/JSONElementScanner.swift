@@ -4,9 +4,9 @@
 /// together would take too much memory, or because the work on them is split into several turns.
 ///
 /// It only checks that brackets and strings are closed; each element is parsed on its own afterwards.
-package struct JSONElementScanner: Sendable {
+public struct JSONElementScanner: Sendable {
     /// What a call found.
-    package enum Step: Sendable, Hashable {
+    public enum Step: Sendable, Hashable {
         /// The range of the next element, without the white space around it.
         case element(Range<Int>)
         /// The limit was reached before the end of the next element; the next call continues there.
@@ -27,7 +27,7 @@ package struct JSONElementScanner: Sendable {
     }
 
     /// The number of bytes read.
-    package private(set) var position = 0
+    public private(set) var position = 0
     private var place = Place.opening
     /// The position at which the current element begins.
     private var start = 0
@@ -35,12 +35,12 @@ package struct JSONElementScanner: Sendable {
     private var isInString = false
 
     /// Creates a scanner at the beginning of a text.
-    package init() {}
+    public init() {}
 
     /// Reads to the end of the next element, but stops at `limit` within an element.
     ///
     /// - Parameter text: The same text in each call.
-    package mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
+    public mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
         if place == .opening {
             position = Self.skipSpace(text, from: position)
             guard position < text.count, text[position] == UInt8(ascii: "[") else { return .broken }

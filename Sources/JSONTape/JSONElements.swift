@@ -1,5 +1,5 @@
 /// What can be found out about a JSON text without parsing it.
-package enum JSONElements {
+public enum JSONElements {
     /// The position of the quotation mark that closes the string that begins at `start`.
     private static func stringEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start + 1
@@ -15,7 +15,7 @@ package enum JSONElements {
 
     /// Whether the byte is white space in JSON.
     @inlinable
-    package static func isSpace(_ byte: UInt8) -> Bool {
+    public static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     }
 
@@ -23,7 +23,7 @@ package enum JSONElements {
     ///
     /// The parser stops at such a number, so the text is parsed again with a zero in place of each number.
     /// - Throws: Only `memory`, if there is not enough to parse the text again.
-    package static func hasOnlyOversizedNumbers(_ text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
+    public static func hasOnlyOversizedNumbers(_ text: UnsafeRawBufferPointer) throws(JSONError) -> Bool {
         guard let masked = maskingNumbers(of: text) else { return false }
         var parser = JSONParser()
         let error = masked.withUnsafeBytes { bytes -> JSONError? in

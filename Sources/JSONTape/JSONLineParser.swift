@@ -4,12 +4,12 @@ import CSimdJSON
 ///
 /// simdjson parses in two stages. Here the first stage runs once for all lines and the second one for each line, which is faster
 /// than parsing the lines one by one. A line with an error must be parsed by `JSONParser`, which says what the error is.
-package struct JSONLineParser: ~Copyable {
+public struct JSONLineParser: ~Copyable {
     @usableFromInline let handle: OpaquePointer?
     @usableFromInline var lines = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// Creates a parser; its buffers are allocated when they are first needed.
-    package init() {
+    public init() {
         handle = csimdjson_parser_create()
     }
 
@@ -21,7 +21,7 @@ package struct JSONLineParser: ~Copyable {
     ///
     /// - Parameter lines: Less than 4 GiB, which must not move or change while the lines are parsed, with
     ///   `JSONParser.padding` more readable bytes after them.
-    package mutating func index(_ lines: UnsafeRawBufferPointer) -> Bool {
+    public mutating func index(_ lines: UnsafeRawBufferPointer) -> Bool {
         self.lines = lines
         guard let handle, let start = lines.baseAddress else { return false }
         return csimdjson_index_lines(handle, start.assumingMemoryBound(to: UInt8.self), lines.count)
@@ -31,9 +31,7 @@ package struct JSONLineParser: ~Copyable {
     ///
     /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser; `nil` if the line is
     ///   not exactly one JSON object.
-    @inlinable
-    @inline(__always)
-    package mutating func parse(_ line: Range<Int>) -> JSONTape? {
+    public mutating func parse(_ line: Range<Int>) -> JSONTape? {
         var document = csimdjson_document()
         guard
             let handle, csimdjson_parse_line(handle, line.lowerBound, line.upperBound, &document),

@@ -1,7 +1,7 @@
 import CSimdJSON
 
 /// Why a text is not a JSON document.
-package enum JSONError: Error, Sendable, Hashable {
+public enum JSONError: Error, Sendable, Hashable {
     /// The text is empty.
     case empty
     /// The structure does not follow RFC 8259, the text ends too early, or something follows the document.
@@ -21,14 +21,14 @@ package enum JSONError: Error, Sendable, Hashable {
 /// simdjson's DOM parser: bytes in, tape out.
 ///
 /// It reuses its buffers for the next text.
-package struct JSONParser: ~Copyable {
+public struct JSONParser: ~Copyable {
     /// The number of bytes after a text that must be readable; their values do not matter.
-    package static let padding = csimdjson_padding()
+    public static let padding = csimdjson_padding()
 
     private let handle: OpaquePointer?
 
     /// Creates a parser; its buffers are allocated when they are first needed.
-    package init() {
+    public init() {
         handle = csimdjson_parser_create()
     }
 
@@ -40,7 +40,7 @@ package struct JSONParser: ~Copyable {
     ///
     /// - Parameter text: The document; `padding` more bytes after it must be readable.
     /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser.
-    package mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
+    public mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
         guard let start = text.baseAddress else { throw .empty }
         guard let handle else { throw .memory }
         var document = csimdjson_document()

@@ -1,10 +1,10 @@
-package import EventModel
+public import EventModel
 
 extension JSONTape {
     /// Appends the value at `index`, with everything in it, as JSON without spaces.
     ///
     /// The document must have been checked: the function is recursive, so it relies on the limit of 64 levels.
-    package func appendValue(at index: Int, to output: inout ByteBuilder) {
+    public func appendValue(at index: Int, to output: inout ByteBuilder) {
         switch kind(at: index) {
         case .object: appendObject(at: index, to: &output)
         case .array: appendArray(at: index, to: &output)
@@ -15,7 +15,7 @@ extension JSONTape {
 
     /// Appends the number, Boolean or null at `index`.
     @inlinable
-    package func appendScalar(at index: Int, to output: inout ByteBuilder) {
+    public func appendScalar(at index: Int, to output: inout ByteBuilder) {
         switch kind(at: index) {
         case .signed: output.append(signed(at: index))
         case .unsigned: output.append(unsigned(at: index))

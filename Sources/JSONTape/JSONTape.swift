@@ -4,11 +4,11 @@
 /// parse. The accessors for a kind of value must only be called for values of that kind.
 ///
 /// The layout is documented in simdjson's `doc/tape.md`.
-package struct JSONTape {
+public struct JSONTape {
     /// The kind of a value, as the byte that denotes it on the tape.
-    package struct Kind: Equatable, Sendable {
+    public struct Kind: Equatable, Sendable {
         /// The byte on the tape.
-        package let byte: UInt8
+        public let byte: UInt8
 
         @inlinable
         init(byte: UInt8) {
@@ -16,27 +16,27 @@ package struct JSONTape {
         }
 
         /// An object.
-        package static var object: Kind { @inlinable get { Kind(byte: UInt8(ascii: "{")) } }
+        public static var object: Kind { @inlinable get { Kind(byte: UInt8(ascii: "{")) } }
         /// An array.
-        package static var array: Kind { @inlinable get { Kind(byte: UInt8(ascii: "[")) } }
+        public static var array: Kind { @inlinable get { Kind(byte: UInt8(ascii: "[")) } }
         /// A string.
-        package static var string: Kind { @inlinable get { Kind(byte: UInt8(ascii: "\"")) } }
+        public static var string: Kind { @inlinable get { Kind(byte: UInt8(ascii: "\"")) } }
         /// A whole number that fits into an Int64.
-        package static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
+        public static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
         /// A whole number that fits into a UInt64, but not into an Int64.
-        package static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
+        public static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
         /// A number with a fraction or an exponent.
-        package static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
+        public static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
         /// `true`.
-        package static var `true`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "t")) } }
+        public static var `true`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "t")) } }
         /// `false`.
-        package static var `false`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "f")) } }
+        public static var `false`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "f")) } }
         /// `null`.
-        package static var null: Kind { @inlinable get { Kind(byte: UInt8(ascii: "n")) } }
+        public static var null: Kind { @inlinable get { Kind(byte: UInt8(ascii: "n")) } }
 
         /// Whether the value is a number of any of the three kinds.
         @inlinable
-        package var isNumber: Bool { self == .signed || self == .unsigned || self == .double }
+        public var isNumber: Bool { self == .signed || self == .unsigned || self == .double }
     }
 
     @usableFromInline let words: UnsafePointer<UInt64>
@@ -44,7 +44,7 @@ package struct JSONTape {
     /// Whether any string contains an escape.
     ///
     /// If not, no string contains a character that JSON must escape, or half of a surrogate pair.
-    package let hasEscapes: Bool
+    public let hasEscapes: Bool
     /// The positions of brackets, separators and the first bytes of values in `text`.
     @usableFromInline let structurals: UnsafeBufferPointer<UInt32>
     @usableFromInline let text: UnsafeRawBufferPointer
@@ -65,7 +65,7 @@ package struct JSONTape {
     }
 
     /// The tape of the document `null`.
-    package static var null: JSONTape {
+    public static var null: JSONTape {
         JSONTape(
             words: nullWords,
             strings: UnsafeRawPointer(nullWords),
@@ -84,19 +84,19 @@ package struct JSONTape {
 
     /// The index of the document's value.
     @inlinable
-    package var root: Int { 1 }
+    public var root: Int { 1 }
 
     /// The kind of the value at `index`.
     @inlinable
     @inline(__always)
-    package func kind(at index: Int) -> Kind {
+    public func kind(at index: Int) -> Kind {
         Kind(byte: UInt8(truncatingIfNeeded: words[index] >> 56))
     }
 
     /// The index of the word after the value at `index`.
     @inlinable
     @inline(__always)
-    package func end(of index: Int) -> Int {
+    public func end(of index: Int) -> Int {
         switch kind(at: index) {
         case .object, .array: Int(words[index] & 0xFFFF_FFFF)
         case .signed, .unsigned, .double: index &+ 2
@@ -107,14 +107,14 @@ package struct JSONTape {
     /// The words between the brackets of the array or object at `index`: values, or alternating keys and values.
     @inlinable
     @inline(__always)
-    package func contents(of index: Int) -> Range<Int> {
+    public func contents(of index: Int) -> Range<Int> {
         index &+ 1..<Int(words[index] & 0xFFFF_FFFF) &- 1
     }
 
     /// The UTF-8 of the string at `index`, without escapes; `ByteBuilder.padding` more bytes after it are readable.
     @inlinable
     @inline(__always)
-    package func string(at index: Int) -> UnsafeRawBufferPointer {
+    public func string(at index: Int) -> UnsafeRawBufferPointer {
         let start = strings + Int(words[index] & 0x00FF_FFFF_FFFF_FFFF)
         let count = Int(start.loadUnaligned(as: UInt32.self))
         return UnsafeRawBufferPointer(start: start + 4, count: count)
@@ -123,15 +123,15 @@ package struct JSONTape {
     /// The number at `index`, of kind `signed`.
     @inlinable
     @inline(__always)
-    package func signed(at index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
+    public func signed(at index: Int) -> Int64 { Int64(bitPattern: words[index + 1]) }
 
     /// The number at `index`, of kind `unsigned`.
     @inlinable
     @inline(__always)
-    package func unsigned(at index: Int) -> UInt64 { words[index + 1] }
+    public func unsigned(at index: Int) -> UInt64 { words[index + 1] }
 
     /// The number at `index`, of kind `double`.
     @inlinable
     @inline(__always)
-    package func double(at index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+    public func double(at index: Int) -> Double { Double(bitPattern: words[index + 1]) }
 }

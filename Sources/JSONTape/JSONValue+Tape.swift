@@ -1,8 +1,8 @@
-package import EventModel
+public import EventModel
 
 extension JSONValue {
     /// Creates the value at `index` of a tape, with everything in it.
-    package init(at index: Int, of tape: JSONTape) {
+    public init(at index: Int, of tape: JSONTape) {
         switch tape.kind(at: index) {
         case .object: self = .object(Self.members(at: index, of: tape))
         case .array: self = .array(Self.elements(at: index, of: tape))

@@ -1,11 +1,11 @@
 /// The numbers of a document as they were written, with the digits that a double cannot hold.
-package struct NumberTokens {
+public struct NumberTokens {
     /// For each number, in the order of the text: the index of its word on the tape, and the offset of its first byte.
     private let places: [(index: Int, offset: Int)]
     private let text: UnsafeRawBufferPointer
 
     /// Finds all numbers of a document, in time proportional to its length.
-    package init(_ tape: JSONTape) {
+    public init(_ tape: JSONTape) {
         var places: [(index: Int, offset: Int)] = []
         var index = tape.root
         let end = tape.end(of: tape.root)
@@ -26,7 +26,7 @@ package struct NumberTokens {
     }
 
     /// The number at `index` of the tape as it was written; empty if there is no number.
-    package func text(at index: Int) -> UnsafeRawBufferPointer {
+    public func text(at index: Int) -> UnsafeRawBufferPointer {
         var low = 0
         var high = places.count
         while low < high {

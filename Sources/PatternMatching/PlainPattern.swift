@@ -1,19 +1,19 @@
 /// A pattern that is a sequence of ASCII character classes and matches the whole text, such as `^[A-Z]?[0-9]{6}$`.
 ///
 /// Most patterns of most plans are like this, and matching one takes less time than RE2 needs to start.
-package struct PlainPattern {
+public struct PlainPattern {
     /// A class of characters, and how often it is repeated.
-    package struct Step: BitwiseCopyable {
-        package var characters = ASCIISet()
-        package var least = 1
-        package var most = 1
+    public struct Step: BitwiseCopyable {
+        public var characters = ASCIISet()
+        public var least = 1
+        public var most = 1
     }
 
     /// The steps from the start of the text to its end.
-    package let steps: [Step]
+    public let steps: [Step]
 
     /// Reads a pattern that RE2 accepts; `nil` if it has any other form, or if it would need backtracking.
-    package init?(_ source: String) {
+    public init?(_ source: String) {
         var reader = PlainPatternReader(source)
         guard let steps = reader.read(), Self.areDistinct(steps) else { return nil }
         self.steps = steps
@@ -35,7 +35,7 @@ extension PlainPattern {
     /// Whether the whole UTF-8 text matches the steps.
     @inlinable
     @inline(__always)
-    package static func matches(_ text: UnsafeRawBufferPointer, steps: UnsafeBufferPointer<Step>) -> Bool {
+    public static func matches(_ text: UnsafeRawBufferPointer, steps: UnsafeBufferPointer<Step>) -> Bool {
         guard let start = text.baseAddress else { return steps.allSatisfy { $0.least == 0 } }
         var position = start
         let textEnd = start + text.count
@@ -50,24 +50,24 @@ extension PlainPattern {
 }
 
 /// A set of ASCII characters.
-package struct ASCIISet: BitwiseCopyable {
+public struct ASCIISet: BitwiseCopyable {
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: UInt64 = 0
 
     @inlinable
     @inline(__always)
-    package func contains(_ byte: UInt8) -> Bool {
+    public func contains(_ byte: UInt8) -> Bool {
         let half = byte < 64 ? low : high
         return byte < 128 && half &>> UInt64(byte) & 1 == 1
     }
 
-    package mutating func insert(_ range: ClosedRange<UInt8>) {
+    public mutating func insert(_ range: ClosedRange<UInt8>) {
         for byte in range {
             if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
         }
     }
 
-    package func isDisjoint(with other: ASCIISet) -> Bool {
+    public func isDisjoint(with other: ASCIISet) -> Bool {
         low & other.low == 0 && high & other.high == 0
     }
 }

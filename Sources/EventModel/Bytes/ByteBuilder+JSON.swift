@@ -1,17 +1,17 @@
 /// What a string contains that not every reader of JSON accepts.
-package struct TextProblems: OptionSet, Sendable {
+public struct TextProblems: OptionSet, Sendable {
     /// The bits.
-    package let rawValue: UInt8
+    public let rawValue: UInt8
 
     /// Creates a set from its bits.
-    package init(rawValue: UInt8) {
+    public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// A NUL character, which PostgreSQL's type `text` cannot store.
-    package static let nul = TextProblems(rawValue: 1)
+    public static let nul = TextProblems(rawValue: 1)
     /// Half of a surrogate pair, which is not valid Unicode.
-    package static let loneSurrogate = TextProblems(rawValue: 2)
+    public static let loneSurrogate = TextProblems(rawValue: 2)
 }
 
 extension ByteBuilder {
@@ -21,7 +21,7 @@ extension ByteBuilder {
     /// - Returns: What the text contains that some readers do not accept; it is appended nevertheless.
     @inlinable
     @inline(__always)
-    package mutating func appendString(_ text: UnsafeRawBufferPointer) -> TextProblems {
+    public mutating func appendString(_ text: UnsafeRawBufferPointer) -> TextProblems {
         let length = text.count
         reserve(length + 18)
         var output = UnsafeMutableRawPointer(end)
@@ -54,7 +54,7 @@ extension ByteBuilder {
     /// - Returns: What the text contains that some readers do not accept; it is appended nevertheless.
     @inlinable
     @inline(__always)
-    package mutating func appendUnpaddedString(_ text: UnsafeRawBufferPointer) -> TextProblems {
+    public mutating func appendUnpaddedString(_ text: UnsafeRawBufferPointer) -> TextProblems {
         let length = text.count
         reserve(length &+ 2)
         let output = UnsafeMutableRawPointer(end)
@@ -130,7 +130,7 @@ extension ByteBuilder {
     /// - Parameter text: UTF-8, with `padding` more readable bytes after it, as strings on the tape have.
     @inlinable
     @inline(__always)
-    package mutating func appendPlainString(_ text: UnsafeRawBufferPointer) {
+    public mutating func appendPlainString(_ text: UnsafeRawBufferPointer) {
         let length = text.count
         reserve(length &+ 34)
         let output = UnsafeMutableRawPointer(end)
@@ -195,7 +195,7 @@ extension ByteBuilder {
     /// The opening brace replaces the first comma.
     @inlinable
     @inline(__always)
-    package mutating func closeObject(from start: Int) {
+    public mutating func closeObject(from start: Int) {
         if count == start {
             append("{}")
         } else {
@@ -206,19 +206,19 @@ extension ByteBuilder {
 
     /// Appends a timestamp as a JSON string.
     @inlinable
-    package mutating func appendQuoted(_ time: Timestamp) {
+    public mutating func appendQuoted(_ time: Timestamp) {
         appendQuoted(atMost: Timestamp.maximumTextLength) { time.write(to: $0) }
     }
 
     /// Appends a date as a JSON string.
     @inlinable
-    package mutating func appendQuoted(_ date: CalendarDate) {
+    public mutating func appendQuoted(_ date: CalendarDate) {
         appendQuoted(atMost: CalendarDate.textLength) { date.write(to: $0) }
     }
 
     /// Appends a UUID as a JSON string.
     @inlinable
-    package mutating func appendQuoted(_ id: EventID) {
+    public mutating func appendQuoted(_ id: EventID) {
         appendQuoted(atMost: EventID.textLength) { bytes in
             id.write(to: bytes)
             return EventID.textLength
@@ -227,20 +227,20 @@ extension ByteBuilder {
 
     /// Appends a decimal as a JSON string: the form in which every reader keeps all its digits.
     @inlinable
-    package mutating func appendQuoted(_ value: ExactDecimal) {
+    public mutating func appendQuoted(_ value: ExactDecimal) {
         appendQuoted(atMost: value.textLength) { value.write(to: $0) }
     }
 
     /// Appends a whole number.
     @inlinable
-    package mutating func append(_ value: Int64) {
+    public mutating func append(_ value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
         append(value.magnitude)
     }
 
     /// Appends a whole number.
     @inlinable
-    package mutating func append(_ value: UInt64) {
+    public mutating func append(_ value: UInt64) {
         reserve(20)
         if value < 10 {
             append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value))
@@ -263,7 +263,7 @@ extension ByteBuilder {
     }
 
     /// Appends a finite number in the shortest form that reads back as the same double; `6.0` is `6`, and `-0.0` is `0`.
-    package mutating func append(_ value: Double) {
+    public mutating func append(_ value: Double) {
         // A decimal of at most 15 digits is the only one of its length that reads back as this double, and division of whole
         // numbers by a power of ten up to 10^22 rounds correctly. So the decimal that divides to the value is the shortest,
         // once its trailing zeros are removed. Money has two decimal places, and most other numbers at most six.

@@ -1,12 +1,12 @@
 /// A growing buffer of bytes whose memory can be handed over without a copy.
-package struct ByteBuilder: ~Copyable {
+public struct ByteBuilder: ~Copyable {
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     /// The number of bytes appended.
-    package var count: Int
+    public var count: Int
 
     /// Creates an empty buffer with room for `capacity` bytes.
-    package init(capacity: Int) {
+    public init(capacity: Int) {
         self.capacity = max(64, capacity)
         start = .allocate(capacity: self.capacity)
         count = 0
@@ -17,16 +17,16 @@ package struct ByteBuilder: ~Copyable {
     }
 
     /// The number of bytes allocated.
-    package var reservedBytes: Int { capacity }
+    public var reservedBytes: Int { capacity }
 
     /// The bytes appended so far; valid until the next change.
     @inlinable
-    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+    public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
     /// Hands over the bytes, which come from `UnsafeMutableRawPointer.allocate`; the caller must deallocate them.
     ///
     /// The memory is at most twice as large as what was appended, so a limit on the bytes limits the memory, too.
-    package consuming func release() -> UnsafeRawBufferPointer {
+    public consuming func release() -> UnsafeRawBufferPointer {
         if capacity > 2 * max(64, count) { fit() }
         let bytes = UnsafeRawBufferPointer(start: start, count: count)
         discard self
@@ -44,19 +44,19 @@ package struct ByteBuilder: ~Copyable {
     /// Ensures room for `extra` more bytes at `end`.
     @inlinable
     @inline(__always)
-    package mutating func reserve(_ extra: Int) {
+    public mutating func reserve(_ extra: Int) {
         if capacity &- count < extra { grow(by: extra) }
     }
 
     /// The address of the next byte; call `reserve` before writing, and add the number of bytes to `count` after it.
     @inlinable
     @inline(__always)
-    package var end: UnsafeMutablePointer<UInt8> { start + count }
+    public var end: UnsafeMutablePointer<UInt8> { start + count }
 
     /// Replaces one of the bytes appended before.
     @inlinable
     @inline(__always)
-    package mutating func replaceByte(at position: Int, with byte: UInt8) {
+    public mutating func replaceByte(at position: Int, with byte: UInt8) {
         start[position] = byte
     }
 
@@ -73,7 +73,7 @@ package struct ByteBuilder: ~Copyable {
     /// Appends one byte.
     @inlinable
     @inline(__always)
-    package mutating func append(_ byte: UInt8) {
+    public mutating func append(_ byte: UInt8) {
         reserve(1)
         start[count] = byte
         count += 1
@@ -82,7 +82,7 @@ package struct ByteBuilder: ~Copyable {
     /// Appends bytes.
     @inlinable
     @inline(__always)
-    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress else { return }
         reserve(bytes.count)
         UnsafeMutableRawPointer(end).copyMemory(from: source, byteCount: bytes.count)
@@ -90,12 +90,12 @@ package struct ByteBuilder: ~Copyable {
     }
 
     /// The number of bytes after a padded text that must be readable, because texts are copied in blocks of this size.
-    package static var padding: Int { @inlinable get { 32 } }
+    public static var padding: Int { @inlinable get { 32 } }
 
     /// Appends bytes; `padding` more bytes after them must be readable.
     @inlinable
     @inline(__always)
-    package mutating func appendPadded(_ bytes: UnsafeRawBufferPointer) {
+    public mutating func appendPadded(_ bytes: UnsafeRawBufferPointer) {
         guard let source = bytes.baseAddress else { return }
         reserve(bytes.count &+ 32)
         Self.copyPadded(source, bytes.count, to: UnsafeMutableRawPointer(end))
@@ -117,13 +117,13 @@ package struct ByteBuilder: ~Copyable {
     /// Appends a literal.
     @inlinable
     @inline(__always)
-    package mutating func append(_ literal: StaticString) {
+    public mutating func append(_ literal: StaticString) {
         append(UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 
     /// Appends bytes.
     @inlinable
-    package mutating func append(_ bytes: [UInt8]) {
+    public mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { append($0) }
     }
 }

@@ -1,10 +1,10 @@
 /// The strings of JSON (RFC 8259, section 7): which characters are escaped, how, and what an escape means.
+@usableFromInline
 package enum JSONString {
     /// Appends UTF-8 as a string with its quotation marks, on one line and without control characters.
     ///
     /// For text that people may see in a terminal, so DEL is escaped, too, which JSON does not require. `text` must be valid
     /// UTF-8.
-    @inlinable
     package static func append(_ text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text {
@@ -31,21 +31,18 @@ package enum JSONString {
     }
 
     /// How one byte of a string is escaped, in the shortest form.
-    @usableFromInline
     package struct Escape {
         /// The bytes of the escape, the first one lowest.
-        @usableFromInline let text: UInt64
-        @usableFromInline let count: Int
+        let text: UInt64
+        let count: Int
 
         /// The escape of a control character, DEL, `"` or `\`; `nil` for any other byte.
-        @inlinable
         @inline(__always)
         package init?(_ byte: UInt8) {
             guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { return nil }
             self.init(escaping: byte)
         }
 
-        @usableFromInline
         init(escaping byte: UInt8) {
             let letter: UInt8? =
                 switch byte {
@@ -72,7 +69,6 @@ package enum JSONString {
             value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
         }
 
-        @usableFromInline
         func append(to bytes: inout [UInt8]) {
             for position in 0..<count { bytes.append(UInt8(truncatingIfNeeded: text >> UInt64(position * 8))) }
         }

@@ -1,5 +1,5 @@
 /// Reads timestamps, and caches the last date: events that arrive together are mostly of the same day.
-package struct TimestampReader: Sendable {
+public struct TimestampReader: Sendable {
     /// The ten bytes of the last date, eight and two; initially `1970-01-` and `01`.
     @usableFromInline var dateText: (UInt64, UInt16) = (0x2D31_302D_3037_3931, 0x3130)
     /// The start of the last date, in microseconds since 1970.
@@ -7,12 +7,12 @@ package struct TimestampReader: Sendable {
 
     /// Creates a reader.
     @inlinable
-    package init() {}
+    public init() {}
 
     /// Reads an RFC 3339 `date-time`, as `Timestamp.init(text:)` does; `nil` for anything else.
     @inlinable
     @inline(__always)
-    package mutating func read(_ text: UnsafeRawBufferPointer) -> Timestamp? {
+    public mutating func read(_ text: UnsafeRawBufferPointer) -> Timestamp? {
         guard text.count >= 20, let start = text.baseAddress, readDate(start) else { return nil }
         let seconds = Self.seconds(of: start.loadUnaligned(fromByteOffset: 11, as: UInt64.self))
         guard seconds >= 0, text.count == 20, text[10] == UInt8(ascii: "T"), text[19] == UInt8(ascii: "Z") else {

@@ -1,5 +1,5 @@
 /// Writes timestamps, and caches the text of the last one: events that arrive together mostly share their second or day.
-package struct TimestampWriter: Sendable {
+public struct TimestampWriter: Sendable {
     @usableFromInline var last: Timestamp?
     @usableFromInline var text: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     @usableFromInline var length = 0
@@ -8,15 +8,15 @@ package struct TimestampWriter: Sendable {
     private static let microsecondsPerDay: Int64 = 86_400_000_000
 
     /// The number of bytes that `write` may overwrite, which is more than it returns.
-    package static var reservedLength: Int { @inlinable get { 32 } }
+    public static var reservedLength: Int { @inlinable get { 32 } }
 
     /// Creates a writer with an empty cache.
-    package init() {}
+    public init() {}
 
     /// Writes RFC 3339 in UTC to memory with room for `reservedLength` bytes, and returns the length of the text.
     @inlinable
     @inline(__always)
-    package mutating func write(_ time: Timestamp, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+    public mutating func write(_ time: Timestamp, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
         if time != last { remember(time) }
         UnsafeMutableRawPointer(bytes).storeBytes(of: text, as: (UInt64, UInt64, UInt64, UInt64).self)
         return length

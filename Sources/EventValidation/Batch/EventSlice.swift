@@ -99,6 +99,5 @@ public struct EventSlice: Sendable {
 extension [EventSlice] {
     /// The sequence number before which everything is settled with these slices, which must be consecutive; 0 without a
     /// journal.
-    @inlinable
     package var nextSequence: UInt64 { last?.sequences.upperBound ?? 0 }
 }

@@ -51,6 +51,10 @@ final class KafkaProducer {
         page.initialize(repeating: nil)
     }
 
+    deinit {
+        page.deallocate()
+    }
+
     /// Gives everything back; blocks.
     ///
     /// What is outstanding is forgotten, so wait for its reports before.
