@@ -1,10 +1,10 @@
 import Synchronization
 
-/// How many submissions are on their way into a lane's spool, and whether it takes them as fast as they come.
+/// Limits how many submissions are in progress for a lane's spool, and notices when the spool does not keep up.
 ///
-/// It may not: its disk stands still, or all threads of the system's pool wait for it, on one of which it has to begin.
+/// That happens if its disk hangs, or if all threads of the cooperative pool wait for a commit that needs one of them.
 final class CommitPace: Sendable {
-    /// So many may be on their way; then no more are taken.
+    /// The maximum number of submissions in progress; further ones are refused.
     private static let capacity = 10_000
 
     private struct State: Sendable {
@@ -14,10 +14,10 @@ final class CommitPace: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether somebody waited in vain since the spool last took something.
+    /// Whether a wait timed out since the last commit of the spool.
     var isStalled: Bool { state.withLock(\.isStalled) }
 
-    /// Notes one more; false where there are too many.
+    /// Counts another submission; returns false if there are too many.
     func begin() -> Bool {
         state.withLock { state in
             guard state.onTheirWay < Self.capacity else { return false }
@@ -26,7 +26,7 @@ final class CommitPace: Sendable {
         }
     }
 
-    /// Notes that it is known what became of one.
+    /// Records that a submission has ended.
     func settle() {
         state.withLock { state in
             state.onTheirWay -= 1
@@ -34,7 +34,7 @@ final class CommitPace: Sendable {
         }
     }
 
-    /// Notes that somebody waited in vain.
+    /// Records that a wait has timed out.
     func stall() {
         state.withLock { $0.isStalled = true }
     }

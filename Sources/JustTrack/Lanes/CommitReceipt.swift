@@ -3,9 +3,9 @@ import EventValidation
 import Foundation
 import Synchronization
 
-/// What becomes of events on their way into the spool, for the thread that waits for it.
+/// The result of a submission to the spool, for the thread that waits for it.
 final class CommitReceipt: Sendable {
-    /// How long somebody waits who tracks an event, in seconds: a disk that stands still must not make an app stand still.
+    /// How long `trackEvent` waits at most, in seconds, so that a disk that hangs does not block the app.
     private static let patience = 0.25
 
     private let pace: CommitPace
@@ -14,7 +14,7 @@ final class CommitReceipt: Sendable {
 
     /// Submits events.
     ///
-    /// - Throws: Where too many others are on their way.
+    /// - Throws: If too many submissions are in progress.
     init(of batch: EventBatch, in pipeline: Pipeline, pace: CommitPace) throws(RecordError) {
         guard pace.begin() else { throw .spoolStandsStill }
         self.pace = pace
@@ -29,16 +29,16 @@ final class CommitReceipt: Sendable {
         condition.unlock()
     }
 
-    /// Waits until they are written, or it is known that the spool stands still; false where they are not written yet.
+    /// Waits until the events are written, or the spool is known to hang; returns false if they are not written yet.
     ///
-    /// - Throws: Where they were not taken.
+    /// - Throws: If the events were refused.
     func waitBriefly() throws(SubmissionError) -> Bool {
         try wait(atMost: pace.isStalled ? 0 : Self.patience)
     }
 
-    /// Waits until they are written; false where that takes longer than so many seconds, and is left to itself.
+    /// Waits until the events are written; returns false if that takes longer than `seconds`.
     ///
-    /// - Throws: Where they were not taken.
+    /// - Throws: If the events were refused.
     func wait(atMost seconds: TimeInterval) throws(SubmissionError) -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()

@@ -3,13 +3,13 @@ import EventValidation
 import Logging
 
 extension TrackerLane {
-    /// How long the spool may take to take what is restored.
+    /// How long a commit of restored events may take.
     private static let patience = 10.0
 
-    /// Takes what earlier processes left, and what the tracker did not take in this one; returns how many events.
+    /// Tracks the events of earlier processes again, and those that the tracker refused in this one; returns how many.
     ///
-    /// A spool is removed when all of it is taken again; where that fails, the rest waits for the next time, as long as it
-    /// is not too much.
+    /// A spool is removed when all of its events are tracked again. If that fails, the rest is kept for the next time,
+    /// within the limits of a spool.
     func restore() -> Int {
         defer { removeSuperfluous() }
         undelivered.release()
@@ -22,7 +22,7 @@ extension TrackerLane {
             do throws(JournalError) {
                 count += try restore(Spool(folder: folder))
             } catch {
-                // Another process, or this one, is still at it.
+                // The spool is in use, by another process or this one.
                 if error.code != .locked { logger.error("Events for '\(name)' could not be restored: \(error)") }
             }
         }
@@ -38,7 +38,7 @@ extension TrackerLane {
             guard let batch = part.batch else { continue }
             try take(batch)
             count += batch.count
-            // Should the process end before all is taken, only what follows comes again.
+            // If the process ends before the end of the spool, only the following events are restored again.
             do throws(FileError) {
                 try spool.answers.move(to: part.nextSequence)
             } catch {

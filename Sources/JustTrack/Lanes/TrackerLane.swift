@@ -5,10 +5,10 @@ import EventValidation
 import Logging
 import Synchronization
 
-/// One tracker's way: a pipeline of its own, with the spool in which its events wait.
+/// The pipeline of one tracker, with the spool in which its events wait.
 ///
-/// A lane each, and not one pipeline for all, because trackers may be loaded at any time, and a pipeline knows its own
-/// from the beginning.
+/// Each tracker has its own pipeline, because trackers are loaded at any time, and a pipeline's trackers are fixed when it is
+/// made.
 final class TrackerLane: Sendable {
     let name: String
     let spools: SpoolFolder
@@ -21,20 +21,20 @@ final class TrackerLane: Sendable {
     private let pace = CommitPace()
     private let discards = Atomic<Bool>(false)
 
-    /// Whether events are taken.
+    /// Whether the lane accepts events.
     private enum Intake {
-        /// Nothing was tracked so far, and the disk not touched.
+        /// No event was tracked yet, and there is no spool.
         ///
         /// Can transition to:
         /// - `open` with the first event.
         /// - `closed` when the tracker is unloaded.
         case unopened
-        /// Events are taken.
+        /// Accepts events.
         ///
         /// Can transition to:
-        /// - `closed` when the tracker is unloaded, or its `EventTracking` is let go.
+        /// - `closed` when the tracker is unloaded, or its `EventTracking` is deinitialised.
         case open(Pipeline, Spool?, EventValidator)
-        /// No events are taken; those that were are passed on. Final.
+        /// Accepts no events; delivers the accepted ones. Final.
         case closed
 
         var pipeline: Pipeline? {
@@ -48,7 +48,7 @@ final class TrackerLane: Sendable {
         }
     }
 
-    /// Passes events on after `linger`.
+    /// Delivers events after `linger`.
     init(name: String, tracker: any EventTracker, spools: SpoolFolder, linger: Duration, logger: Logger) {
         self.name = name
         self.spools = spools
@@ -59,23 +59,23 @@ final class TrackerLane: Sendable {
         catalog = RecordPlan.catalog(tracker: name)
     }
 
-    /// Puts another tracker of the same name in the place of the one at hand.
+    /// Replaces the tracker by another one of the same name.
     func replaceTracker(with tracker: any EventTracker) {
         self.tracker.replace(with: tracker)
     }
 
-    /// Takes an event, given as the JSON of its record.
+    /// Accepts an event, given as the JSON of its record.
     ///
-    /// - Throws: Where the event breaks a rule of the engine's, or where too many are on their way; then it was not taken.
+    /// - Throws: If the event is invalid, or too many submissions are in progress; then it was not accepted.
     func track(_ record: [UInt8]) throws(RecordError) -> CommitReceipt {
         try submit(removesSuperfluous: true) { validator throws(RecordError) in
             try RecordPlan.batch(of: record, validator)
         }
     }
 
-    /// Takes events that were taken before.
+    /// Accepts restored events.
     ///
-    /// - Throws: Where too many are on their way; then they were not taken.
+    /// - Throws: If too many submissions are in progress; then they were not accepted.
     func track(_ batch: EventBatch) throws(RecordError) -> CommitReceipt {
         // Superfluous is what cannot be restored, and that is known when all is.
         try submit(removesSuperfluous: false) { _ in batch }
@@ -95,20 +95,20 @@ final class TrackerLane: Sendable {
         }
     }
 
-    /// Passes on what waits for company.
+    /// Delivers lingering events now.
     func endLingering() {
         pipeline?.endLingering()
     }
 
-    /// Waits until every event taken so far was passed on.
+    /// Waits until every event accepted so far was delivered.
     func flush() async {
         await pipeline?.flush()
     }
 
-    /// Takes no more events; those that were taken are passed on.
+    /// Stops accepting events, and delivers the accepted ones.
     ///
-    /// What is not passed on within half a minute stays in the spool. With `discarding` that is removed instead, and so is
-    /// what the tracker did not take.
+    /// Events that are not delivered within 30 seconds stay in the spool. With `discarding` they are removed instead, and so
+    /// are the events that the tracker refused.
     func close(discarding: Bool = false) {
         let (pipeline, spool) = intake.withLock { intake in
             defer { intake = .closed }
@@ -122,7 +122,7 @@ final class TrackerLane: Sendable {
         pipeline?.shutdown()
     }
 
-    /// Makes room where too many spools were left behind.
+    /// Removes the oldest spools if there are too many.
     func removeSuperfluous() {
         let lost = spools.removeSuperfluous()
         if lost > 0 { logger.error("Events for '\(name)' that were never restored are lost; spools removed: \(lost)") }
@@ -134,19 +134,19 @@ final class TrackerLane: Sendable {
 extension TrackerLane {
     private func open() -> Intake {
         let (pipeline, spool) = makePipeline()
-        // Not a child: JustTrack's API has no place from which an app could run a lane, and what was taken is passed on
-        // even when its `EventTracking` is gone.
+        // Not a child: JustTrack's API has no scope in which an app could run a lane, and accepted events are delivered
+        // even after its `EventTracking` is deinitialised.
         Task { await run(pipeline, spool) }
         return .open(pipeline, spool, EventValidator(catalog: catalog))
     }
 
-    /// A pipeline with a spool, or where there is no disk to be had, one that keeps the last events in memory.
+    /// A pipeline with a spool; if the disk is unavailable, one that keeps the latest events in memory.
     private func makePipeline() -> (Pipeline, Spool?) {
         var configuration = Pipeline.Configuration.journaled
         configuration.queue.capacityInEvents = 20_000
         configuration.queue.capacityInBytes = 8 << 20
         configuration.delivery.linger = linger
-        // What waits for a disk that stands still is bounded by the pace, and taken when the disk goes on.
+        // The pace limits what waits for a disk that hangs; it is written when the disk answers.
         configuration.commitOverdueAfter = .seconds(365 * 86_400)
         let quarantine = Quarantine.discarding(logger: logger)
         do {

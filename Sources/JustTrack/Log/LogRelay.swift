@@ -13,19 +13,19 @@ public enum TrackingLogLevel: Sendable {
     case error
 }
 
-/// Collects what the engine has to say until the app calls this library again.
+/// Collects the pipelines' log lines until the app calls this library again.
 ///
-/// The app's closure is called on the threads that call `EventTracking`, as ever, and on no other: it need not be made for
-/// more. So what the engine's threads say waits, the last 100 lines of it.
+/// The app's closure is called only on threads that call `EventTracking`, as in the original JustTrack, so it need not be
+/// thread-safe. Until then the last 100 lines are kept.
 final class LogRelay: Sendable {
     private static let capacityInLines = 100
 
     private let lines = Mutex<[(text: String, level: TrackingLogLevel)]>([])
 
-    /// A logger whose lines come here.
+    /// A logger that adds its lines here.
     var logger: Logger { Logger(label: "JustTrack") { _ in Handler(relay: self) } }
 
-    /// Adds a line; where there is no room the oldest goes.
+    /// Adds a line, and removes the oldest one if there are too many.
     func add(_ text: String, _ level: TrackingLogLevel) {
         lines.withLock { lines in
             if lines.count == Self.capacityInLines { lines.removeFirst() }
@@ -33,7 +33,7 @@ final class LogRelay: Sendable {
         }
     }
 
-    /// What was said since the last call.
+    /// The lines since the last call.
     func takeLines() -> [(text: String, level: TrackingLogLevel)] {
         lines.withLock { lines in
             defer { lines = [] }
@@ -59,7 +59,7 @@ final class LogRelay: Sendable {
 }
 
 extension TrackingLogLevel {
-    /// The engine says as information what is only its own affair.
+    /// The engine's information is debug output for an app.
     fileprivate init(_ level: Logger.Level) {
         self =
             switch level {

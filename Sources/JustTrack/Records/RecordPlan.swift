@@ -1,13 +1,13 @@
 import EventSchema
 import EventValidation
 
-/// The plan that all events of JustTrack's kind follow: their own names and payloads are data to the engine.
+/// The plan of all JustTrack events: their names and payloads are properties of a single definition.
 enum RecordPlan {
-    /// The name of the one definition.
+    /// The name of the definition.
     static let definitionName = "JustTrack Event"
-    /// The property that holds the event's own name.
+    /// The property that holds the event's name.
     static let eventKey = "event"
-    /// The property that holds the event's own payload.
+    /// The property that holds the event's payload.
     static let valuesKey = "values"
 
     /// The plan for one tracker.
@@ -25,9 +25,9 @@ enum RecordPlan {
         return EventCatalog(plan: TrackingPlan(events: [definition]))
     }
 
-    /// An event, given as JSON, as the engine takes it.
+    /// Makes a batch of an event, given as JSON.
     ///
-    /// - Throws: Where it breaks a rule of the engine's.
+    /// - Throws: If the event is invalid.
     static func batch(of record: [UInt8], _ validator: EventValidator) throws(RecordError) -> EventBatch {
         do {
             let checked = try record.withUnsafeBytes { try validator.check($0, as: .document) }

@@ -3,12 +3,12 @@ import Foundation
 import JSONTape
 import TrackerKit
 
-/// Reads what `RecordWriter` wrote, out of the lines that come back from the engine.
+/// Reads the records that `RecordWriter` wrote, from the canonical lines of the pipeline.
 struct RecordReader: ~Copyable {
     private var parser = JSONParser()
     private var padded: [UInt8] = []
 
-    /// The name and the payload of an event; `nil` where the line is no record.
+    /// The name and the payload of an event; `nil` if the line is not a record.
     mutating func record(in event: TrackedEvent) -> (name: String, payload: Payload)? {
         padded.removeAll(keepingCapacity: true)
         padded.append(contentsOf: event.batch.line(at: event.index))
@@ -63,14 +63,14 @@ struct RecordReader: ~Copyable {
         return members
     }
 
-    /// The value that an object with a tag stands for; `nil` where it has none.
+    /// The value of a tagged object; `nil` if the object has no tag.
     private static func untagged(at index: Int, of tape: JSONTape) -> Any? {
         let contents = tape.contents(of: index)
         let (key, value) = (contents.lowerBound, contents.lowerBound + 1)
         guard !contents.isEmpty, tape.end(of: value) == contents.upperBound else { return nil }
         switch tape.kind(at: value) {
         case .string: return TaggedText.value(ofTag: text(at: key, of: tape), text: text(at: value, of: tape))
-        // What is in it is the app's, whatever it looks like.
+        // A tagged dictionary is the app's own, whatever its keys.
         case .object where text(at: key, of: tape) == TaggedText.dictionary: return members(at: value, of: tape)
         default: return nil
         }

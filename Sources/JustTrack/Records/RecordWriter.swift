@@ -1,9 +1,9 @@
 import EventModel
 import Foundation
 
-/// Writes an event of the app's as the JSON that the engine checks and stores.
+/// Writes an app's event as the JSON that is validated and stored.
 struct RecordWriter {
-    /// How deep a payload may nest; the engine takes a few levels more.
+    /// The maximum depth of a payload, a few levels less than the validation's limit.
     static let maximumDepth = 60
 
     private var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ struct RecordWriter {
 
     /// The JSON of one event.
     ///
-    /// - Throws: Where the payload holds a value that could not be read back.
+    /// - Throws: If the payload has a value that cannot be read back.
     static func json(name: String, payload: Payload) throws(RecordError) -> [UInt8] {
         var writer = RecordWriter()
         writer.bytes.reserveCapacity(256)
@@ -91,7 +91,7 @@ struct RecordWriter {
         }
     }
 
-    /// Whether it is an optional without a value, as `dictionary["key"] as Any` may be.
+    /// Whether the value is an optional without a value, as `dictionary["key"] as Any` may be.
     private static func isNil(_ value: Any) -> Bool {
         let mirror = Mirror(reflecting: value)
         return mirror.displayStyle == .optional && mirror.children.isEmpty
@@ -106,7 +106,7 @@ struct RecordWriter {
         case UInt8(ascii: "f"), UInt8(ascii: "d"):
             return number.doubleValue
         case UInt8(ascii: "c"), UInt8(ascii: "B"):
-            // Truth values are kept as small numbers, and small numbers are hardly ever kept so.
+            // Foundation stores Booleans as 8-bit numbers, and rarely other numbers.
             return (0...1).contains(number.intValue) ? number.boolValue : number.intValue
         case UInt8(ascii: "Q") where number.uint64Value > UInt64(Int.max):
             return number.uint64Value

@@ -1,23 +1,23 @@
 import Foundation
 
-/// A kind of value that JSON has no word for, or that would come back as another kind.
+/// A type of value that JSON lacks, or that would be read back as another type.
 ///
-/// It is written as an object with one key, the kind's tag, whose value is a text: `{"$date":"733000000.25"}`.
+/// It is written as an object with one key, the type's tag, and a string value: `{"$date":"733000000.25"}`.
 struct TaggedText: Sendable {
-    /// How all tags begin; a dictionary of the app's with one key that begins so is tagged itself.
+    /// The prefix of all tags; an app's dictionary whose only key has this prefix is tagged itself.
     static let mark: Character = "$"
-    /// The tag of a dictionary that would be taken for something tagged.
+    /// The tag of a dictionary that looks like a tagged value.
     static let dictionary = "$dictionary"
 
     /// The key.
     let tag: String
-    /// The text of a value of this kind; `nil` for any other.
+    /// The text of a value of this type; `nil` for other values.
     let text: @Sendable (Any) -> String?
-    /// The value of a text; `nil` where the text is none of this kind.
+    /// The value of a text; `nil` if the text is invalid.
     let value: @Sendable (String) -> Any?
 
     static let all = [
-        // Whole numbers lose their point in the canonical form, and JSON has no infinity.
+        // The canonical form writes whole numbers without a fraction, and JSON has no infinity.
         lossless("$double", Double.self),
         kind("$date") { (date: Date) in
             String(date.timeIntervalSinceReferenceDate)
@@ -58,7 +58,7 @@ struct TaggedText: Sendable {
 
     private static let byTag = Dictionary(uniqueKeysWithValues: all.map { ($0.tag, $0) })
 
-    /// The kind and text of a value; `nil` where no kind fits.
+    /// The type and text of a value; `nil` if no type matches.
     static func tagged(_ value: Any) -> (tag: String, text: String)? {
         for kind in all {
             if let text = kind.text(value) { return (kind.tag, text) }
@@ -66,7 +66,7 @@ struct TaggedText: Sendable {
         return nil
     }
 
-    /// The value of a tag and a text; `nil` where they are none.
+    /// The value of a tag and a text; `nil` if they are invalid.
     static func value(ofTag tag: String, text: String) -> Any? {
         byTag[tag]?.value(text)
     }

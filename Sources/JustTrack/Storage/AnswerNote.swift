@@ -1,34 +1,34 @@
 import EventJournal
 
-/// How far a tracker has answered for what is in its spool, noted with each answer.
+/// The number of the first event in a spool that its tracker has not answered, stored after each answer.
 ///
-/// The pipeline notes it, too, but for a delivery as a whole, which may be 10,000 events. With this the end of the process
-/// lets at most one of them come again, outside of a restoring. Like all of a spool it survives the process, and a loss of power not surely.
+/// The pipeline stores a cursor for a whole delivery, which may be 10,000 events. With this note the end of the process
+/// repeats at most one event, except while events are restored. It is not synced, so a loss of power may lose it.
 struct AnswerNote: Sendable {
-    /// The file; none but spools have one of this name.
+    /// The name of the file; only spools have a file of this name.
     static let fileName = "justtrack.answered"
 
-    /// The number, and its complement as a check.
+    /// The number, and its complement as a checksum.
     private static let byteCount = 16
 
     private let file: any JournalFile
 
-    /// Opens the note in a spool's folder, or makes it.
+    /// Opens or creates the note in a spool's folder.
     init(in folder: String) throws(FileError) {
         file = try PosixFileSystem(existing: folder, isReadOnly: false).open(Self.fileName, creates: true)
     }
 
-    /// The number of the first event without an answer; 0 where it cannot be read.
+    /// The number of the first event without an answer; 0 if it cannot be read.
     var nextSequence: UInt64 {
         withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { bytes in
             guard (try? file.read(into: bytes, at: 0)) == Self.byteCount else { return 0 }
             let sequence = bytes.load(as: UInt64.self)
-            // A loss of power may leave anything; without a note some events come again.
+            // A loss of power may damage the file; without a note some events are delivered again.
             return bytes.load(fromByteOffset: 8, as: UInt64.self) == ~sequence ? UInt64(littleEndian: sequence) : 0
         }
     }
 
-    /// Notes that all events before a number are answered.
+    /// Stores that all events before a number are answered.
     func move(to sequence: UInt64) throws(FileError) {
         try withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { bytes throws(FileError) in
             bytes.storeBytes(of: sequence.littleEndian, as: UInt64.self)

@@ -1,17 +1,17 @@
 import EventJournal
 import Foundation
 
-/// The folder in which undelivered events survive: in it one folder for each tracker, and in that the spools.
+/// The folder of undelivered events, with a folder for each tracker, which holds the tracker's spools.
 package struct EventStorage: Sendable {
     /// The folder's path.
     package let folder: String
 
-    /// Names the folder, which is made with the first event.
+    /// Sets the folder, which is created with the first event.
     package init(folder: String) {
         self.folder = folder
     }
 
-    /// Where the app's state belongs unless it says otherwise.
+    /// The default folder.
     ///
     /// On Apple's systems the application support folder, elsewhere `XDG_STATE_HOME` or `~/.local/state`; below that a
     /// folder for the app and one for this library, as the defaults in which JustTrack stored its events are the app's.
@@ -27,12 +27,12 @@ package struct EventStorage: Sendable {
         return EventStorage(folder: state.appending(path: app).appending(path: "JustTrack").path)
     }
 
-    /// Where one tracker's spools are.
+    /// The spools of one tracker.
     func spools(ofTracker name: String) -> SpoolFolder {
         SpoolFolder(path: folder + "/" + CursorFile.spelling(ofTracker: name))
     }
 
-    /// The folders of all trackers that ever had events here.
+    /// The spools of all trackers that ever had events here.
     var all: [SpoolFolder] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.map { SpoolFolder(path: folder + "/" + $0) }

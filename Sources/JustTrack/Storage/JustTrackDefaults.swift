@@ -1,8 +1,8 @@
 import Foundation
 
-/// What JustTrack itself stored, in the app's defaults, before this library took its place: undelivered events.
+/// The undelivered events that the original JustTrack stored in the app's defaults.
 ///
-/// It archived all of them as one dictionary, by keys of the form `EVENT_ON_TRACKER_TIME`.
+/// They are one archived dictionary, with keys of the form `EVENT_ON_TRACKER_TIME`.
 struct JustTrackDefaults {
     /// An event that one tracker did not get.
     struct StoredEvent {
@@ -12,7 +12,7 @@ struct JustTrackDefaults {
         let tracker: String
         let time: Double
 
-        /// Reads one entry; `nil` where it is none of JustTrack's.
+        /// Reads one entry; `nil` if it is not JustTrack's.
         init?(key: String, value: Any) {
             guard let parts = value as? [String: Any], let name = parts[EventEncodingKey.name.rawValue] as? String,
                 let payload = parts[EventEncodingKey.payload.rawValue] as? Payload,
@@ -30,7 +30,7 @@ struct JustTrackDefaults {
     }
 
     static let key = "com.justeat.TrackOperations"
-    /// What a payload could hold, and what it was put in.
+    /// The classes that a payload and its archive consist of.
     private static let classes: [AnyClass] = [
         NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSDecimalNumber.self, NSNull.self, NSDate.self,
         NSData.self, NSURL.self, NSUUID.self,
@@ -38,9 +38,9 @@ struct JustTrackDefaults {
 
     let defaults: UserDefaults
 
-    /// The events that are stored, oldest first.
+    /// The stored events, oldest first.
     ///
-    /// - Throws: Where what is stored cannot be read.
+    /// - Throws: If they cannot be read.
     func events() throws -> [StoredEvent] {
         try entries().compactMap { StoredEvent(key: $0.key, value: $0.value) }.sorted { $0.time < $1.time }
     }

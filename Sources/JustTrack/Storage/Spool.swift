@@ -2,20 +2,20 @@ import EventJournal
 import EventModel
 import Foundation
 
-/// A journal that is this process's until it is let go, with a note of the answers to what is in it.
+/// A journal that is locked by this process, with a note of the tracker's answers.
 struct Spool: Sendable {
-    /// The name of a file that says that nobody is to have the events.
+    /// The name of the file that marks a spool whose events must not be restored.
     private static let discardMark = "discarded"
-    /// What the name of a spool ends with that is being removed.
+    /// The suffix of the name of a spool that is being removed.
     private static let removedSuffix = ".removed"
 
     let folder: String
     let journal: Journal
     let answers: AnswerNote
 
-    /// Opens it, or begins it.
+    /// Opens or creates a spool.
     ///
-    /// - Throws: `locked` where somebody else has it.
+    /// - Throws: `locked` if it is in use.
     init(folder: String) throws(JournalError) {
         self.folder = folder
         let files = try Self.unwritable { () throws(FileError) in try PosixFileSystem(path: folder) }
@@ -39,12 +39,12 @@ struct Spool: Sendable {
         }
     }
 
-    /// Whether what has this name in a folder is a spool: what has no note of answers is somebody else's, and is left alone.
+    /// Whether a folder is a spool; a folder without a note of answers is not ours, and is left alone.
     static func isSpool(_ name: String, in path: String) -> Bool {
         EventID(name) != nil && FileManager.default.fileExists(atPath: "\(path)/\(name)/\(AnswerNote.fileName)")
     }
 
-    /// Whether what has this name in a folder is left of a spool in whose removal a process ended.
+    /// Whether a folder is the rest of a spool whose removal was interrupted.
     static func isRemains(_ name: String, in path: String) -> Bool {
         guard name.hasSuffix(removedSuffix), EventID(String(name.dropLast(removedSuffix.count))) != nil else {
             return false
@@ -53,7 +53,7 @@ struct Spool: Sendable {
         return files.map { $0.isEmpty || $0.contains(AnswerNote.fileName) } ?? false
     }
 
-    /// Whether nobody is to have what is in a spool any more.
+    /// Whether the events of a spool must not be restored.
     static func isDiscarded(_ folder: String) -> Bool {
         FileManager.default.fileExists(atPath: folder + "/" + discardMark)
     }
@@ -63,29 +63,29 @@ struct Spool: Sendable {
         max(try journal.cursors().values.max() ?? 0, answers.nextSequence)
     }
 
-    /// Notes that nobody is to have what is left in it, should the process end before it is removed.
+    /// Marks the spool so that its events are not restored if the process ends before it is removed.
     func discard() {
         _ = FileManager.default.createFile(atPath: folder + "/" + Self.discardMark, contents: nil)
     }
 
-    /// Removes its files; what is still open goes with the last who has it.
+    /// Removes its files; those that are still open vanish when they are closed.
     func remove() {
         Self.remove(folder)
     }
 
-    /// Removes a spool that nobody uses; returns whether it is gone.
+    /// Removes a spool that is not in use; returns whether it is removed.
     static func removeUnused(_ folder: String) -> Bool {
         guard let lock = try? FolderLock(folder: folder) else { return false }
         return withExtendedLifetime(lock) { remove(folder) }
     }
 
-    /// Removes a spool that nobody uses where nothing in it is needed any more.
+    /// Removes a spool that is not in use if no event in it is needed.
     static func removeSettled(_ folder: String) {
         guard let lock = try? FolderLock(folder: folder), isSettled(folder) else { return }
         withExtendedLifetime(lock) { _ = remove(folder) }
     }
 
-    /// As far as it can be seen without opening it, which would wait for the disk.
+    /// Whether no event is needed, as far as that is visible without opening the spool, which would wait for the disk.
     private static func isSettled(_ folder: String) -> Bool {
         if isDiscarded(folder) { return true }
         guard let files = try? ExistingJournal(reading: folder).files, let found = try? Inspection(files),
@@ -94,7 +94,7 @@ struct Spool: Sendable {
         return max(found.cursors.compactMap(\.sequence).max() ?? 0, answers.nextSequence) >= found.nextSequence
     }
 
-    /// First out of the way and then file by file, so that nobody finds half of it.
+    /// Renames it and then removes file by file, so that no process finds a part of it.
     @discardableResult
     private static func remove(_ folder: String) -> Bool {
         let aside = folder + removedSuffix
@@ -102,7 +102,7 @@ struct Spool: Sendable {
         return removeRemains(aside)
     }
 
-    /// Removes what is left of a spool; the note of answers last, by which it is known for one.
+    /// Removes the rest of a spool; the note of answers last, because it identifies a spool.
     @discardableResult
     static func removeRemains(_ folder: String) -> Bool {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -2,19 +2,19 @@ import EventJournal
 import EventModel
 import Foundation
 
-/// One tracker's spools: a journal for each process that tracked events for it, and for those it did not take.
+/// The spools of one tracker: a journal for each process that tracked events for it, and one for refused events.
 ///
-/// A spool is named by a UUID of version 7, so that names sort by age. Whoever writes it holds its lock; one that nobody
-/// holds was left behind, and is restored by the next `enable()`.
+/// A spool's name is a UUID of version 7, so that names sort by age. The process that writes a spool holds its lock; the next
+/// `enable()` restores a spool without a holder.
 struct SpoolFolder: Sendable {
-    /// So many spools may be there before the oldest are removed: two for each of 16 processes.
+    /// The maximum number of spools before the oldest are removed: two for each of 16 processes.
     static let maximumCount = 32
 
     let path: String
 
-    /// The least that suits an app: what it may take of the disk, and how long it keeps what nobody takes.
+    /// The limits of a spool, small enough for an app: its size, and how long it keeps undelivered events.
     static let configuration = JournalConfiguration(
-        // Like the defaults of the system: what is written survives the app, and no call waits for a disk.
+        // As with UserDefaults, written events survive the app, and no call waits for a disk.
         durability: .none,
         segmentBytes: 1 << 20,
         maximumBytes: 32 << 20,
@@ -24,21 +24,21 @@ struct SpoolFolder: Sendable {
         retentionDropsUndelivered: true
     )
 
-    /// Begins a spool, which nobody else has.
+    /// Creates a new spool.
     func begin() throws(JournalError) -> Spool {
         var generator = EventIDGenerator()
         return try Spool(folder: path + "/" + generator.next(at: .now()).description)
     }
 
-    /// The spools that are there, oldest first; some may be in use.
+    /// The existing spools, oldest first; some may be in use.
     var spools: [String] {
         names.filter { Spool.isSpool($0, in: path) }.sorted().map { path + "/" + $0 }
     }
 
-    /// Removes the oldest spools where too many were left behind, as by an app that never calls `enable()`; returns how
-    /// many of them held events that are lost with them.
+    /// Removes the oldest spools if there are too many, as in an app that never calls `enable()`; returns how many of
+    /// them held undelivered events, which are lost.
     ///
-    /// Those of which everything was passed on go first: a process that just ends leaves its spool behind.
+    /// Spools without undelivered events go first: a process that ends normally leaves one.
     func removeSuperfluous() -> Int {
         removeRemains()
         guard spools.count >= Self.maximumCount else { return 0 }
@@ -46,13 +46,13 @@ struct SpoolFolder: Sendable {
         return spools.dropLast(Self.maximumCount - 1).count { Spool.removeUnused($0) }
     }
 
-    /// Removes all spools that nobody uses.
+    /// Removes all spools that are not in use.
     func removeUnused() {
         removeRemains()
         for spool in spools { _ = Spool.removeUnused(spool) }
     }
 
-    /// Removes what is left of spools in whose removal a process ended.
+    /// Removes the rest of spools whose removal was interrupted.
     private func removeRemains() {
         for name in names where Spool.isRemains(name, in: path) { Spool.removeRemains(path + "/" + name) }
     }

@@ -1,21 +1,21 @@
 import EventJournal
 import EventValidation
 
-/// Reads the events of a spool that nobody writes any more.
+/// Reads the events of a spool that is no longer written.
 struct SpoolReader: ~Copyable {
-    /// Events that were written together, or what stands in their place.
+    /// The events of one commit, or damage in its place.
     struct Part {
         let batch: EventBatch?
-        /// What is wrong there, in a sentence; `nil` where nothing is.
+        /// A sentence about the damage; `nil` if there is none.
         let finding: String?
-        /// The number of the first event behind it.
+        /// The number of the first event after this part.
         let nextSequence: UInt64
     }
 
     private var reader: JournalReader
     private let validator: EventValidator
 
-    /// Begins with the event of this number.
+    /// Begins with the event that has this number.
     init(_ spool: Spool, from sequence: UInt64, catalog: EventCatalog) {
         reader = spool.journal.reader(from: sequence)
         validator = EventValidator(rereading: catalog)

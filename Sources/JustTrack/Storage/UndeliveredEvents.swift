@@ -5,7 +5,7 @@ import Logging
 import Synchronization
 import TrackerKit
 
-/// The events that a tracker answered with `false`, kept in a spool of their own until `enable()`.
+/// The events that a tracker answered with `false`, in a spool of their own until `enable()`.
 final class UndeliveredEvents: Sendable {
     /// A spool that is being written.
     private struct Store: ~Copyable {
@@ -17,7 +17,7 @@ final class UndeliveredEvents: Sendable {
             writer = JournalWriter(spool.journal)
         }
 
-        /// Appends a line, in the place of the oldest ones where there is no room; returns how many bytes those were.
+        /// Appends a line; if the spool is full, removes the oldest ones and returns how many bytes they had.
         mutating func keep(_ line: [UInt8]) throws(JournalError) -> Int {
             let now = Timestamp.now().microseconds
             let journal = spool.journal
@@ -51,7 +51,7 @@ final class UndeliveredEvents: Sendable {
         self.logger = logger
     }
 
-    /// Keeps an event; what cannot be kept is lost, and said.
+    /// Stores an event; if that fails, the event is lost and an error is logged.
     func keep(_ event: TrackedEvent) {
         do throws(JournalError) {
             let line = Array(event.batch.line(at: event.index)) + [UInt8(ascii: "\n")]
@@ -66,7 +66,7 @@ final class UndeliveredEvents: Sendable {
         }
     }
 
-    /// Lets the spool go, so that what it holds can be restored; or with `discarding` removes it.
+    /// Closes the spool, so that its events can be restored; with `discarding` removes it.
     func release(discarding: Bool = false) {
         store.withLock { $0.take()?.close(discarding: discarding) }
     }

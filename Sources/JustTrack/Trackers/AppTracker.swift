@@ -2,12 +2,12 @@ import EventValidation
 import Logging
 import TrackerKit
 
-/// One of the app's trackers as the engine sees it.
+/// Adapts one of the app's trackers to the pipeline.
 final class AppTracker: Tracker {
     let name: String
     private let thread: SessionOnDemand<TrackerThread>
 
-    /// Calls `tracker`; without a spool there is no note of `answers`.
+    /// Calls `tracker`; `answers` is `nil` if there is no spool.
     init(name: String, tracker: LoadedTracker, undelivered: UndeliveredEvents, answers: AnswerNote?, logger: Logger) {
         self.name = name
         thread = SessionOnDemand { () throws(TrackerError) in

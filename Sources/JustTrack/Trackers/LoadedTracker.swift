@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The app's tracker that has a name at present; another may take its place while events are passed on.
+/// The app's tracker of one name; it can be replaced while events are delivered.
 final class LoadedTracker: Sendable {
-    // Safe to send: from when it is loaded on it is called when it is its turn only, for one event at a time, as the one
-    // queue of JustTrack's did; what its author shares with other threads is the author's to guard, as it was.
+    // Safe to send: a loaded tracker is called only when it holds its turn, for one event at a time, like on the queue of
+    // the original JustTrack; its author protects what it shares with other threads.
     private struct Holder: @unchecked Sendable {
         let tracker: any EventTracker
         let turn: TrackerTurn
@@ -15,13 +15,13 @@ final class LoadedTracker: Sendable {
         holder = Mutex(Holder(tracker: tracker, turn: .of(tracker)))
     }
 
-    /// Puts another tracker in its place, which gets the next event.
+    /// Replaces the tracker by another one, which gets the next event.
     func replace(with tracker: any EventTracker) {
         let replacement = Holder(tracker: tracker, turn: .of(tracker))
         holder.withLock { $0 = replacement }
     }
 
-    /// Calls the tracker, outside of the lock, because it may load another.
+    /// Calls the tracker outside of the lock, because it may load another one.
     func trackEvent(_ name: String, payload: Payload) -> Bool {
         let holder = holder.withLock { $0 }
         return holder.turn.take { holder.tracker.trackEvent(name, payload: payload) }

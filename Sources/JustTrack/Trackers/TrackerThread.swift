@@ -7,7 +7,7 @@ import TrackerKit
 import Foundation
 #endif
 
-/// The thread on which one of the app's trackers is called, for one event after the other.
+/// The thread on which one of the app's trackers is called for one event at a time.
 actor TrackerThread {
     private let thread: BlockingThread
     private let tracker: LoadedTracker
@@ -18,7 +18,7 @@ actor TrackerThread {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Throws: `unavailable` where there is no thread to be had.
+    /// - Throws: `unavailable` if the system has no thread.
     init(_ tracker: LoadedTracker, undelivered: UndeliveredEvents, answers: AnswerNote?, logger: Logger)
         throws(TrackerError)
     {
@@ -29,7 +29,7 @@ actor TrackerThread {
         self.logger = logger
     }
 
-    /// Passes the events on; those that the tracker does not take are kept aside, and hold up none behind them.
+    /// Delivers the events; stores those that the tracker refuses, so that later events do not wait for them.
     func deliver(_ delivery: Delivery, interrupt: Interrupt) -> DeliveryOutcome {
         var position = 0
         for slice in delivery.slices {
@@ -49,7 +49,7 @@ actor TrackerThread {
         return .delivered
     }
 
-    /// Passes one event on; what became of it is known for good before the next.
+    /// Delivers one event; its result is stored before the next event.
     private func passOn(_ slice: EventSlice) {
         let event = TrackedEvent(batch: slice.batch, index: slice.batchIndex(at: 0))
         if !isTaken(event) { undelivered.keep(event) }
@@ -64,7 +64,7 @@ actor TrackerThread {
 
     private func isTaken(_ event: TrackedEvent) -> Bool {
         #if canImport(ObjectiveC)
-        // The thread has no pool of its own, and what a tracker leaves to one would stay as long as the thread.
+        // The thread has no autorelease pool, and objects that a tracker autoreleases would live as long as the thread.
         return autoreleasepool { call(with: event) }
         #else
         return call(with: event)
@@ -72,7 +72,7 @@ actor TrackerThread {
     }
 
     private func call(with event: TrackedEvent) -> Bool {
-        // A line that is no record is none of ours: no tracker can take it, and none is to get it again.
+        // No tracker can deliver a line that is not a record, so it is not kept.
         guard let (name, payload) = reader.record(in: event) else { return true }
         return tracker.trackEvent(name, payload: payload)
     }

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Lets one thread at a time call a tracker, in however many lanes it is: one that is unloaded and loaded again is called
-/// for what is left by the old lane, and by the new one.
+/// Lets one thread at a time call a tracker, even if it is in several lanes: a tracker that is unloaded and loaded again is
+/// called by the old lane for its remaining events, and by the new one.
 final class TrackerTurn: Sendable {
     private struct Known {
         weak var turn: TrackerTurn?
     }
 
-    /// As long as somebody holds a turn, the tracker lives, and nothing else has its identifier.
+    /// A turn keeps the tracker alive, so that no other object has its identifier.
     private static let known = Mutex<[ObjectIdentifier: Known]>([:])
 
     private let lock = Mutex<Void>(())
 
     private init() {}
 
-    /// The turn of a tracker; each value that is no object has its own.
+    /// The turn of a tracker; a value type has a turn of its own.
     static func of(_ tracker: any EventTracker) -> TrackerTurn {
         guard type(of: tracker) is AnyClass else { return TrackerTurn() }
         let identifier = ObjectIdentifier(tracker as AnyObject)

@@ -45,7 +45,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 try Terminal.write(script.text.utf8)
                 Terminal.printError("\(script.summary)")
             } else {
-                try Self.print(try await migrator.migrate(plan, applying: migrations))
+                try Self.printReport(try await migrator.migrate(plan, applying: migrations))
             }
         } catch let error as TrackerError {
             throw Terminal.failure("\(error)")
@@ -67,7 +67,7 @@ struct MigrateCommand: AsyncParsableCommand {
         return (configuration, folder)
     }
 
-    private static func print(_ report: MigrationReport) throws {
+    private static func printReport(_ report: MigrationReport) throws {
         if report.isEmpty { return try Terminal.print("Nothing to do: the database matches the plan.") }
         try Terminal.print(
             lines: report.migrations.map { "applied \($0)" } + report.createdTables.map { "created \($0)" }

@@ -156,7 +156,7 @@ struct DiffTests {
         let run = try await Sluice.run("diff", "old", "new", "--format", "markdown", in: folder)
         let text = run.output.joined(separator: "\n")
         #expect(text.utf8.count < 65_536)
-        #expect(run.output.last?.hasSuffix("more: there is no room here; see `sluice diff`.") == true)
+        #expect(run.output.last?.hasSuffix("more, which exceed the length of a comment; see `sluice diff`.") == true)
         #expect(run.output.contains("- **Sold** · the event was removed (old&#47;shop&#46;plist&#58;6)"))
     }
 

@@ -118,7 +118,7 @@ struct MetricsTests {
 
     @Test("events that do not follow the plan, and what the quarantine keeps of them and loses")
     func rejected() async throws {
-        let checked = try EventValidator.sample().check("[1,2,3]")
+        let checked = try EventValidator(catalog: .sample).check("[1,2,3]")
         try await withMetricsFactory(metrics) {
             // A quarter of it has room for the first two.
             try await withQuarantine(capacityInBytes: 2_400) { quarantine, lines in
