@@ -3,8 +3,8 @@ import PackagePlugin
 
 /// Turns the plan files of a target into Swift, each time one of them changes.
 ///
-/// Plan files are the target's property lists but `Info.plist` and `…-Info.plist`, which are the app's own; what the target
-/// excludes does not count, and neither do a package's resources. Options stand in `event-codegen.json` beside them.
+/// The plan files are the target's property lists, except for `Info.plist` and `…-Info.plist`, excluded files and a
+/// package's resources. `event-codegen.json` beside them has the options.
 @main
 struct EventCodegenPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
@@ -71,7 +71,7 @@ import XcodeProjectPlugin
 extension EventCodegenPlugin: XcodeBuildToolPlugin {
     func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
         try commands(
-            // Xcode makes a resource of every property list that is added to a target.
+            // Xcode treats every property list of a target as a resource, so resources are not excluded.
             files: target.inputFiles.map(\.url),
             root: context.xcodeProject.directoryURL,
             outputFolder: context.pluginWorkDirectoryURL,

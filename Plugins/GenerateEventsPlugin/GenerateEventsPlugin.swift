@@ -3,7 +3,7 @@ import PackagePlugin
 
 /// `swift package generate-events`: the same Swift as the build plugin's, written beside the plan files to be committed.
 ///
-/// `--target NAME` takes only that target; all other options are passed on to `event-codegen`.
+/// `--target NAME` selects one target; all other options are passed on to `event-codegen`.
 @main
 struct GenerateEventsPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {

@@ -1,6 +1,6 @@
 import EventSchema
 
-/// What the generated code is to look like.
+/// Options of the generated code.
 package struct CodegenOptions: Sendable, Hashable {
     /// Who can use the generated types.
     package enum AccessLevel: String, Sendable, Hashable, CaseIterable {
@@ -12,11 +12,11 @@ package struct CodegenOptions: Sendable, Hashable {
         case `internal`
     }
 
-    /// Whose API the generated types have.
+    /// The API of the generated types.
     package enum Style: String, Sendable, Hashable, CaseIterable {
         /// Sluice's own: structs with typed properties.
         case sluice
-        /// JustTrack's: classes named `Event…`, with strings whose absence is the empty one.
+        /// JustTrack's: classes named `Event…`, in which an empty string means that a value is absent.
         case justtrack
     }
 
@@ -44,7 +44,7 @@ package struct CodegenOptions: Sendable, Hashable {
         return (stem.isEmpty ? "Event" : stem) + "Plan"
     }
 
-    /// Takes the defaults, or what is stated instead.
+    /// Makes options; arguments that are left out have their defaults.
     package init(accessLevel: AccessLevel? = nil, namespace: String = "Events", style: Style = .sluice) {
         self.accessLevel = accessLevel ?? (style == .justtrack ? .public : .internal)
         self.namespace = namespace

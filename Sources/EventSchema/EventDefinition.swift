@@ -6,25 +6,25 @@ public struct EventDefinition: Sendable, Hashable {
     public var name: String
     /// What the event means, for the people who read the plan.
     public var description: String?
-    /// What generated Swift calls its type, where `SwiftName` alone would not do.
+    /// The name of the generated type, if the plan states one; otherwise the key decides.
     public var swiftName: String?
-    /// The team that answers for the event.
+    /// The team that is responsible for the event.
     public var owner: String?
-    /// What to use instead, when the event should no longer be sent.
+    /// Says what to use instead, if the event is deprecated.
     public var deprecated: String?
-    /// The trackers that receive the event, as written in the plan; compare them without regard to case.
+    /// The trackers that receive the event, as written in the plan; their names are case-insensitive.
     public var trackers: [String]
-    /// Those of them that fill PostgreSQL's tables though their name is not `postgres`, in lower case: the plan's
-    /// `postgresTrackers` names them.
+    /// The trackers of the event, in lower case, that the plan lists in `postgresTrackers`: they write to PostgreSQL under
+    /// a name other than `postgres`.
     public var postgresTrackers: [String] = []
     /// The properties of the payload, in the plan's order.
     public var properties: [PropertyDefinition]
-    /// Whether the payload may hold properties that the plan does not name.
+    /// Whether the payload may have properties that the plan does not define.
     public var allowsAdditionalProperties: Bool
-    /// Where the definition stands.
+    /// The place of the definition in its plan file.
     public var location: PlanLocation
 
-    /// Makes a definition; the reader does this from a plist, tests do it by hand.
+    /// Makes a definition without checking it, as a test may need it; `PlanReader` checks what it reads.
     public init(
         key: String,
         name: String? = nil,
@@ -49,6 +49,32 @@ public struct EventDefinition: Sendable, Hashable {
         self.location = location
     }
 
-    /// What generated Swift calls its type.
-    public var swiftTypeName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.type(key) }
+    /// The name of the generated type.
+    package var swiftTypeName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.type(key) }
+}
+
+extension EventDefinition {
+    /// Whether both events have the same name and the same rules for their payload; descriptions, places and names in Swift
+    /// make no difference.
+    package func hasSamePayload(as other: EventDefinition) -> Bool {
+        name == other.name && allowsAdditionalProperties == other.allowsAdditionalProperties
+            && properties.count == other.properties.count
+            && zip(properties, other.properties).allSatisfy { $0.rules == $1.rules }
+    }
+}
+
+extension PropertyDefinition {
+    /// The property without what no check depends on.
+    fileprivate var rules: PropertyDefinition {
+        var rules = self
+        rules.description = nil
+        rules.swiftName = nil
+        rules.swiftCases = [:]
+        rules.deprecated = nil
+        rules.examples = []
+        rules.location = PlanLocation(file: "", line: 0, column: 0)
+        rules.items = items?.rules
+        rules.properties = properties?.map(\.rules)
+        return rules
+    }
 }

@@ -1,4 +1,4 @@
-/// A place in a plan file: what every diagnostic and every verdict points at.
+/// A place in a plan file, to which diagnostics and verdicts point.
 public struct PlanLocation: Sendable, Hashable, CustomStringConvertible {
     /// The file's path as it was given to the reader.
     public let file: String
@@ -21,4 +21,23 @@ public struct PlanLocation: Sendable, Hashable, CustomStringConvertible {
 
     /// `path:line:column`, as compilers write it, or only the path.
     public var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
+}
+
+extension PlanLocation: Codable {
+    /// Reads `path:line:column`.
+    public init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        let text = try value.decode(String.self)
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count >= 3, let line = Int(parts[parts.count - 2]), let column = Int(parts[parts.count - 1]) else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "no place: \(text)")
+        }
+        self.init(file: parts.dropLast(2).joined(separator: ":"), line: line, column: column)
+    }
+
+    /// Writes `path:line:column`.
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(description)
+    }
 }

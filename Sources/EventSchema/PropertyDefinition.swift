@@ -1,66 +1,65 @@
 /// One property of a payload, of an object, or the items of an array.
 ///
-/// The limits mean what they mean in JSON Schema (draft 2020-12); each is `nil` where the plan states none.
+/// The limits have the same meaning as in JSON Schema (draft 2020-12); a limit is `nil` if the plan states none.
 public struct PropertyDefinition: Sendable, Hashable {
     /// The key on the wire.
     public var name: String
     /// The type of the value.
     public var type: PropertyType
-    /// Whether the key must be there.
+    /// Whether the key must be present.
     public var isRequired: Bool
-    /// Whether the value may be `null`, whatever `enumeration` says.
+    /// Whether the value may be `null`, even if `enumeration` lists other values.
     public var isNullable: Bool
-    /// What generated Swift calls the property, where `SwiftName` alone would not do; for an array's items, what it calls
-    /// their type.
+    /// The name of the generated property, if the plan states one; for an array's items, the name of their type.
     public var swiftName: String?
-    /// What generated Swift calls the cases of `enumeration`, by their values' texts, where `SwiftName` alone would not do.
+    /// The names of the generated cases that the plan states, by the text of the value in `enumeration`.
     public var swiftCases: [String: String]
     /// What the property means.
     public var description: String?
-    /// What to use instead, when the property should no longer be sent.
+    /// Says what to use instead, if the property is deprecated.
     public var deprecated: String?
-    /// The only values allowed, all of them of `type`; the reader gives none to `array`, `object` and `any`.
+    /// The allowed values, all of type `type`; `nil` if all are allowed, as always for `array`, `object` and `any`.
     public var enumeration: [PlanValue]?
-    /// The least value allowed; `integer`, `number` and `decimal` only, and of that type.
+    /// The smallest allowed value, of type `type`; only for `integer`, `number` and `decimal`.
     public var minimum: PlanValue?
-    /// The greatest value allowed; `integer`, `number` and `decimal` only, and of that type.
+    /// The largest allowed value, of type `type`; only for `integer`, `number` and `decimal`.
     public var maximum: PlanValue?
-    /// The least length of a string, in Unicode code points.
+    /// The minimum length of a string, in Unicode code points.
     public var minLength: Int?
-    /// The greatest length of a string, in Unicode code points.
+    /// The maximum length of a string, in Unicode code points.
     public var maxLength: Int?
     /// A regular expression (RE2 syntax, unanchored) that a string must contain a match of.
     public var pattern: String?
     private var itemsBox: Box?
-    /// What an object holds and nothing else; `nil` for an object of any kind.
+    /// The properties of an object, which may have no others; `nil` if the object may have any.
     public var properties: [PropertyDefinition]?
-    /// Values that show what is meant.
+    /// Example values, for the people who read the plan.
     public var examples: [PlanValue]
-    /// Where the property stands.
+    /// The place of the property in its plan file.
     public var location: PlanLocation
 
-    /// What generated Swift calls the property.
-    public var swiftMemberName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.member(name) }
+    /// The name of the generated property.
+    package var swiftMemberName: String { swiftName.map(SwiftName.escaped) ?? SwiftName.member(name) }
 
-    /// What generated Swift calls the type of its objects, or of its `enumeration`, within the type that has the property;
-    /// with an underscore where the property itself is called so.
-    public var swiftNestedTypeName: String {
+    /// The name of the type that is generated for the property's object or `enumeration`, nested in the type that has the
+    /// property; it ends in an underscore if the property itself has the same name.
+    package var swiftNestedTypeName: String {
         let type = SwiftName.nestedType(items?.swiftName ?? swiftName ?? name)
         return type == swiftMemberName ? type + "_" : type
     }
 
-    /// What generated Swift calls the case of one of the values of `enumeration`.
-    public func swiftCaseName(for value: PlanValue) -> String {
+    /// The name of the generated case for a value of `enumeration`.
+    package func swiftCaseName(for value: PlanValue) -> String {
         swiftCases[value.text].map(SwiftName.escaped) ?? SwiftName.enumCase(value)
     }
 
-    /// What an array holds, under an empty name; `nil` for items of any kind.
+    /// The items of an array, a property with an empty name; `nil` if the items may be anything.
     public var items: PropertyDefinition? {
         get { itemsBox?.value }
         set { itemsBox = newValue.map(Box.init) }
     }
 
-    /// Makes a property; the reader does this from a plist, tests do it by hand.
+    /// Makes a property without checking it, as a test may need it; `PlanReader` checks what it reads.
     public init(
         name: String,
         type: PropertyType,
@@ -101,67 +100,11 @@ public struct PropertyDefinition: Sendable, Hashable {
         self.location = location
     }
 
-    /// Breaks the recursion that a struct cannot hold itself.
+    /// A reference, because a struct cannot contain itself.
     private final class Box: Sendable, Hashable {
         let value: PropertyDefinition
         init(_ value: PropertyDefinition) { self.value = value }
         static func == (left: Box, right: Box) -> Bool { left.value == right.value }
         func hash(into hasher: inout Hasher) { hasher.combine(value) }
-    }
-}
-
-/// The types a property can have.
-public enum PropertyType: String, Sendable, Hashable, Codable, CaseIterable, BitwiseCopyable {
-    /// Unicode text without NUL.
-    case string
-    /// A 64-bit signed integer; `1.0` is one, as in JSON Schema.
-    case integer
-    /// An IEEE 754 double, never infinite or NaN.
-    case number
-    /// An exact decimal number; on the wire a JSON number of at most 15 significant digits, or a string.
-    case decimal
-    /// `true` or `false`.
-    case boolean
-    /// A moment, as an RFC 3339 `date-time`.
-    case timestamp
-    /// A day, as an RFC 3339 `full-date`.
-    case date
-    /// A UUID in the text form of RFC 9562, in either case.
-    case uuid
-    /// A JSON array.
-    case array
-    /// A JSON object.
-    case object
-    /// Any JSON value but null, unless nullable.
-    case any
-}
-
-/// A value written in the plan itself: an allowed value, a limit, an example.
-public indirect enum PlanValue: Sendable, Hashable {
-    /// Text; also how decimals, timestamps, dates and UUIDs are written.
-    case string(String)
-    /// A whole number.
-    case integer(Int64)
-    /// A number with a fraction.
-    case number(Double)
-    /// A truth value; a plist keeps it apart from 0 and 1.
-    case boolean(Bool)
-    /// A list.
-    case array([PlanValue])
-    /// A dictionary, in the order of its keys in the file.
-    case object([PlanMember])
-}
-
-/// A key and its value in a dictionary that the plan itself holds.
-public struct PlanMember: Sendable, Hashable, Codable {
-    /// The key.
-    public var key: String
-    /// The value.
-    public var value: PlanValue
-
-    /// Makes a member.
-    public init(key: String, value: PlanValue) {
-        self.key = key
-        self.value = value
     }
 }

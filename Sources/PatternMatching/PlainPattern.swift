@@ -4,8 +4,11 @@
 public struct PlainPattern {
     /// A class of characters, and how often it is repeated.
     public struct Step: BitwiseCopyable {
+        /// The characters that match.
         public var characters = ASCIISet()
+        /// The least number of characters.
         public var least = 1
+        /// The greatest number of characters.
         public var most = 1
     }
 
@@ -54,6 +57,7 @@ public struct ASCIISet: BitwiseCopyable {
     @usableFromInline var low: UInt64 = 0
     @usableFromInline var high: UInt64 = 0
 
+    /// Whether the byte is one of the characters.
     @inlinable
     @inline(__always)
     public func contains(_ byte: UInt8) -> Bool {
@@ -61,13 +65,13 @@ public struct ASCIISet: BitwiseCopyable {
         return byte < 128 && half &>> UInt64(byte) & 1 == 1
     }
 
-    public mutating func insert(_ range: ClosedRange<UInt8>) {
+    mutating func insert(_ range: ClosedRange<UInt8>) {
         for byte in range {
             if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
         }
     }
 
-    public func isDisjoint(with other: ASCIISet) -> Bool {
+    func isDisjoint(with other: ASCIISet) -> Bool {
         low & other.low == 0 && high & other.high == 0
     }
 }

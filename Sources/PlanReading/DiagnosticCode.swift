@@ -1,109 +1,178 @@
 /// The kinds of problems a tracking plan can have; the raw value is what is printed.
-public enum DiagnosticCode: String, Sendable, Hashable, CaseIterable {
+///
+/// More may be added, so a `switch` over them needs a `default`.
+public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable, CustomStringConvertible {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case noPlanFiles = "no-plan-files"
+        case emptyFolder = "empty-folder"
+        case unreadableFile = "unreadable-file"
+        case fileTooLarge = "file-too-large"
+        case malformedPlist = "malformed-plist"
+        case unsafeDoctype = "unsafe-doctype"
+        case tooDeep = "too-deep"
+        case duplicateKey = "duplicate-key"
+        case malformedValue = "malformed-value"
+        case integerOverflow = "integer-overflow"
+        case missingKey = "missing-key"
+        case unknownKey = "unknown-key"
+        case conflictingKeys = "conflicting-keys"
+        case wrongNodeType = "wrong-node-type"
+        case unknownType = "unknown-type"
+        case badName = "bad-name"
+        case repeatedEntry = "repeated-entry"
+        case misplacedKey = "misplaced-key"
+        case badLimit = "bad-limit"
+        case impossibleLimits = "impossible-limits"
+        case badPattern = "bad-pattern"
+        case emptyEnum = "empty-enum"
+        case enumOutsideType = "enum-outside-type"
+        case enumOutsideLimits = "enum-outside-limits"
+        case duplicateEnumValue = "duplicate-enum-value"
+        case badExample = "bad-example"
+        case requiredAndDeprecated = "required-and-deprecated"
+        case noEvents = "no-events"
+        case conflictingVersions = "conflicting-versions"
+        case duplicateEvent = "duplicate-event"
+        case duplicatePropertyGroup = "duplicate-property-group"
+        case unknownPropertyGroup = "unknown-property-group"
+        case propertyGroupCycle = "property-group-cycle"
+        case unusedPropertyGroup = "unused-property-group"
+        case duplicateProperty = "duplicate-property"
+        case tooManyProperties = "too-many-properties"
+        case noTrackers = "no-trackers"
+        case unknownTracker = "unknown-tracker"
+        case tooManyTrackers = "too-many-trackers"
+        case swiftNameCollision = "swift-name-collision"
+        case noJustTrackForm = "no-justtrack-form"
+        case sqlNameCollision = "sql-name-collision"
+        case reservedColumn = "reserved-column"
+    }
+
+    package let kind: Kind
+
+    private init(_ kind: Kind) {
+        self.kind = kind
+    }
+
+    /// The code of a printed text; `nil` if there is none.
+    public init?(rawValue: String) {
+        guard let kind = Kind(rawValue: rawValue) else { return nil }
+        self.init(kind)
+    }
+
+    /// The code as it is printed, such as `duplicate-key`.
+    public var rawValue: String { kind.rawValue }
+
+    /// The code as it is printed.
+    public var description: String { kind.rawValue }
+
+    /// All codes.
+    public static let allCases = Kind.allCases.map(DiagnosticCode.init(_:))
+
     // MARK: Files
 
-    /// None of the paths holds a plan file.
-    case noPlanFiles = "no-plan-files"
-    /// A folder holds no plan file, though others do.
-    case emptyFolder = "empty-folder"
+    /// No path leads to a plan file.
+    public static let noPlanFiles = Self(.noPlanFiles)
+    /// A folder has no plan file, though other paths do.
+    public static let emptyFolder = Self(.emptyFolder)
     /// A file or folder cannot be opened or read.
-    case unreadableFile = "unreadable-file"
-    /// A file has more bytes or nodes than a plan can need.
-    case fileTooLarge = "file-too-large"
+    public static let unreadableFile = Self(.unreadableFile)
+    /// A file has too many bytes or nodes.
+    public static let fileTooLarge = Self(.fileTooLarge)
 
     // MARK: Property lists
 
-    /// The file is no property list; the place is the parser's.
-    case malformedPlist = "malformed-plist"
-    /// The document type declares something, entities for instance.
-    case unsafeDoctype = "unsafe-doctype"
-    /// The nodes are nested deeper than a plan can need.
-    case tooDeep = "too-deep"
-    /// A dictionary holds a key twice.
-    case duplicateKey = "duplicate-key"
-    /// A number or date does not say what its element promises.
-    case malformedValue = "malformed-value"
+    /// The file is not a valid property list.
+    public static let malformedPlist = Self(.malformedPlist)
+    /// The document type has declarations, of entities for instance.
+    public static let unsafeDoctype = Self(.unsafeDoctype)
+    /// The nodes are nested too deeply.
+    public static let tooDeep = Self(.tooDeep)
+    /// A dictionary has a key twice.
+    public static let duplicateKey = Self(.duplicateKey)
+    /// The text of a number or date does not fit its element.
+    public static let malformedValue = Self(.malformedValue)
     /// An integer does not fit in 64 bits.
-    case integerOverflow = "integer-overflow"
+    public static let integerOverflow = Self(.integerOverflow)
 
     // MARK: Structure
 
-    /// A dictionary lacks a key it must have.
-    case missingKey = "missing-key"
-    /// A dictionary holds a key that means nothing there.
-    case unknownKey = "unknown-key"
+    /// A dictionary lacks a required key.
+    public static let missingKey = Self(.missingKey)
+    /// A dictionary has an unknown key.
+    public static let unknownKey = Self(.unknownKey)
     /// Two keys of a dictionary exclude each other.
-    case conflictingKeys = "conflicting-keys"
-    /// A key holds another kind of node than it should.
-    case wrongNodeType = "wrong-node-type"
-    /// A property's type is none of the types there are.
-    case unknownType = "unknown-type"
-    /// A name is empty, too long, or holds characters that nobody can see.
-    case badName = "bad-name"
-    /// A list names the same thing twice.
-    case repeatedEntry = "repeated-entry"
+    public static let conflictingKeys = Self(.conflictingKeys)
+    /// A key has a value of the wrong kind.
+    public static let wrongNodeType = Self(.wrongNodeType)
+    /// A property has an unknown type.
+    public static let unknownType = Self(.unknownType)
+    /// A name is empty, too long, reserved, or has invisible characters.
+    public static let badName = Self(.badName)
+    /// A list has an entry twice.
+    public static let repeatedEntry = Self(.repeatedEntry)
 
     // MARK: Limits and values
 
-    /// A limit or an enum stands at a type that it does not apply to.
-    case misplacedKey = "misplaced-key"
-    /// A limit is not of the property's type, or is negative where it counts something.
-    case badLimit = "bad-limit"
+    /// A limit or an enum does not apply to the property's type.
+    public static let misplacedKey = Self(.misplacedKey)
+    /// A limit does not have the property's type, or is a negative length.
+    public static let badLimit = Self(.badLimit)
     /// No value can satisfy the limits.
-    case impossibleLimits = "impossible-limits"
-    /// A pattern is no regular expression of RE2.
-    case badPattern = "bad-pattern"
-    /// An enum allows nothing.
-    case emptyEnum = "empty-enum"
-    /// An enum's value is not of the property's type.
-    case enumOutsideType = "enum-outside-type"
-    /// An enum's value is forbidden by the property's own limits.
-    case enumOutsideLimits = "enum-outside-limits"
-    /// An enum holds a value twice.
-    case duplicateEnumValue = "duplicate-enum-value"
+    public static let impossibleLimits = Self(.impossibleLimits)
+    /// A pattern is not a valid regular expression of RE2.
+    public static let badPattern = Self(.badPattern)
+    /// An enum is empty.
+    public static let emptyEnum = Self(.emptyEnum)
+    /// A value of an enum does not have the property's type.
+    public static let enumOutsideType = Self(.enumOutsideType)
+    /// A value of an enum violates the property's own limits.
+    public static let enumOutsideLimits = Self(.enumOutsideLimits)
+    /// An enum has a value twice.
+    public static let duplicateEnumValue = Self(.duplicateEnumValue)
     /// An example would be rejected.
-    case badExample = "bad-example"
-    /// A property is deprecated, and yet every event must have it.
-    case requiredAndDeprecated = "required-and-deprecated"
+    public static let badExample = Self(.badExample)
+    /// A property is both deprecated and required.
+    public static let requiredAndDeprecated = Self(.requiredAndDeprecated)
 
     // MARK: The whole plan
 
-    /// The files hold no event.
-    case noEvents = "no-events"
+    /// The files define no event.
+    public static let noEvents = Self(.noEvents)
     /// Two files state different versions of the plan.
-    case conflictingVersions = "conflicting-versions"
+    public static let conflictingVersions = Self(.conflictingVersions)
     /// Two events have the same name on the wire.
-    case duplicateEvent = "duplicate-event"
+    public static let duplicateEvent = Self(.duplicateEvent)
     /// Two property groups have the same name.
-    case duplicatePropertyGroup = "duplicate-property-group"
+    public static let duplicatePropertyGroup = Self(.duplicatePropertyGroup)
     /// An `include` names a property group that does not exist.
-    case unknownPropertyGroup = "unknown-property-group"
+    public static let unknownPropertyGroup = Self(.unknownPropertyGroup)
     /// Property groups include each other in a circle.
-    case propertyGroupCycle = "property-group-cycle"
-    /// No event includes the property group.
-    case unusedPropertyGroup = "unused-property-group"
+    public static let propertyGroupCycle = Self(.propertyGroupCycle)
+    /// A property group is never included.
+    public static let unusedPropertyGroup = Self(.unusedPropertyGroup)
     /// An event gets a property twice, from its payload and from property groups.
-    case duplicateProperty = "duplicate-property"
-    /// An event has more properties than a table has room for.
-    case tooManyProperties = "too-many-properties"
-    /// An event goes nowhere.
-    case noTrackers = "no-trackers"
-    /// A tracker is not among those that the plan declares.
-    case unknownTracker = "unknown-tracker"
-    /// The plan names more trackers than an event's mask has bits.
-    case tooManyTrackers = "too-many-trackers"
+    public static let duplicateProperty = Self(.duplicateProperty)
+    /// An event has too many properties.
+    public static let tooManyProperties = Self(.tooManyProperties)
+    /// An event has no trackers.
+    public static let noTrackers = Self(.noTrackers)
+    /// A tracker is not declared in `trackers`.
+    public static let unknownTracker = Self(.unknownTracker)
+    /// The plan names more than 64 trackers.
+    public static let tooManyTrackers = Self(.tooManyTrackers)
     /// Two names become the same Swift name.
-    case swiftNameCollision = "swift-name-collision"
-    /// A property is of a type for which JustTrack's generated classes have no form.
-    case noJustTrackForm = "no-justtrack-form"
+    public static let swiftNameCollision = Self(.swiftNameCollision)
+    /// JustTrack's style of generated code does not support the type of a property.
+    public static let noJustTrackForm = Self(.noJustTrackForm)
     /// Two names become the same SQL table or column.
-    case sqlNameCollision = "sql-name-collision"
-    /// A property becomes a column that every table already has.
-    case reservedColumn = "reserved-column"
+    public static let sqlNameCollision = Self(.sqlNameCollision)
+    /// A property collides with a column that every table has.
+    public static let reservedColumn = Self(.reservedColumn)
 
-    /// How bad a problem of this kind is.
-    public var severity: Diagnostic.Severity {
-        switch self {
+    /// The severity of problems of this kind.
+    package var severity: Diagnostic.Severity {
+        switch kind {
         case .emptyFolder, .repeatedEntry, .badExample, .requiredAndDeprecated, .noEvents, .conflictingVersions,
             .unusedPropertyGroup:
             .warning

@@ -2,26 +2,25 @@ import EventSchema
 
 /// Reads a tracking plan from its plist files and checks it.
 ///
-/// Three stages, each a pure function of what the one before it returned: the bytes of a file become nodes with places
+/// There are three stages, each a pure function of the previous result: the bytes of a file become nodes with places
 /// (`PlistReader`), the nodes become definitions (`FileInterpreter`), and the definitions of all files become the plan
-/// (`PlanChecker`). Each adds the problems that it alone can see, so that one run finds them all.
+/// (`PlanChecker`). Each stage reports what only it can see, so that one run finds all problems.
 public struct PlanReader: Sendable {
     /// Makes a reader.
     public init() {}
 
     /// Reads files, and folders with all their `*.plist` files, as one plan.
     ///
-    /// A folder's files are taken in the order of their names; its own folders are not entered, and names that begin with a
-    /// dot are left out.
-    /// A file that several paths lead to is read once. Nothing is thrown: what cannot be read is a diagnostic as well.
+    /// The files of a folder are read in the order of their names; subfolders, and files whose names begin with a dot, are
+    /// ignored. A file that is reachable by several paths is read once. A file that cannot be read is a diagnostic.
     public func read(paths: [String]) -> PlanReport {
         let (sources, diagnostics) = sources(at: paths)
         return read(sources, after: diagnostics)
     }
 
-    /// Reads the bytes of files, and of folders with all their `*.plist` files, and does not look into them.
+    /// Reads the bytes of files, and of all `*.plist` files in folders, without parsing them.
     ///
-    /// Nothing is thrown: what cannot be read is left out, and is a diagnostic.
+    /// A file that cannot be read is left out, and is a diagnostic.
     public func sources(at paths: [String]) -> (sources: [PlanSource], diagnostics: [Diagnostic]) {
         let (files, searchDiagnostics) = PlanFileSearch.find(paths)
         var sources: [PlanSource] = []
@@ -66,12 +65,12 @@ public struct PlanReader: Sendable {
 
 /// A plan file in memory.
 public struct PlanSource: Sendable, Hashable {
-    /// What the diagnostics call the file.
+    /// The path or name of the file in diagnostics.
     public var file: String
     /// The bytes of an XML or binary property list.
     public var bytes: [UInt8]
 
-    /// Names a file's bytes.
+    /// Makes a source of a file's name and bytes.
     public init(file: String, bytes: [UInt8]) {
         self.file = file
         self.bytes = bytes

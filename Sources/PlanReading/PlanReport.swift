@@ -1,6 +1,6 @@
 public import EventSchema
 
-/// What came of reading a tracking plan: the plan, unless it has errors, and every problem it has.
+/// The result of reading a tracking plan: the plan, unless it has errors, and all its problems.
 public struct PlanReport: Sendable, Hashable {
     /// The plan; `nil` when there is an error among the diagnostics.
     public let plan: TrackingPlan?
@@ -14,7 +14,7 @@ public struct PlanReport: Sendable, Hashable {
     /// How many of the problems are warnings.
     public var warningCount: Int { diagnostics.count { $0.severity == .warning } }
 
-    /// Puts the diagnostics in order; what is about no file in `fileOrder` comes first.
+    /// Sorts the diagnostics; those of files that `fileOrder` does not contain come first.
     init(plan: TrackingPlan, diagnostics: [Diagnostic], fileOrder: [String]) {
         self.fileOrder = fileOrder
         let ranks = Dictionary(fileOrder.enumerated().map { ($1, $0) }) { first, _ in first }
@@ -29,7 +29,7 @@ public struct PlanReport: Sendable, Hashable {
         self.plan = distinct.contains { $0.severity == .error } ? nil : plan
     }
 
-    /// The reading with what somebody else found in the plan; where there is none, nothing was.
+    /// Adds the diagnostics of another check; without a plan there is nothing to check.
     package func adding(_ find: (TrackingPlan) -> [Diagnostic]) -> PlanReport {
         guard let plan else { return self }
         return PlanReport(plan: plan, diagnostics: diagnostics + find(plan), fileOrder: fileOrder)

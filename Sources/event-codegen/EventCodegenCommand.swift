@@ -4,7 +4,7 @@ import EventSchema
 import Foundation
 import PlanReading
 
-/// The tool that the plugins run: plan files in, one Swift file out.
+/// The tool that the plugins run: it turns plan files into one Swift file.
 @main
 struct EventCodegenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,7 +42,7 @@ struct EventCodegenCommand: ParsableCommand {
 
     func run() throws {
         let options = try options()
-        // One folder has many names, of which the generated code is to know none.
+        // A folder has many paths; the generated code must not depend on which one is used.
         let root = root.map(Self.wholePath)
         let reading = PlanReader().read(paths: root == nil ? paths : paths.map(Self.wholePath))
         for diagnostic in reading.diagnostics { Self.printError("\(diagnostic)") }
@@ -95,7 +95,7 @@ struct EventCodegenCommand: ParsableCommand {
         URL(fileURLWithPath: path).standardizedFileURL.path
     }
 
-    /// Says what is wrong, and how the tool ends then.
+    /// Prints a problem, and returns the exit code for it.
     private static func failure(_ line: String) -> ExitCode {
         printError(line)
         return ExitCode(1)

@@ -2,9 +2,9 @@ import EventCodegen
 import Foundation
 import PlanReading
 
-/// The Swift file that the tool writes, and nobody else.
+/// The generated Swift file.
 struct GeneratedFile {
-    /// Why it was left alone.
+    /// The reason for which the file was not written.
     struct Problem: Error {
         /// One sentence without a full stop.
         let sentence: String
@@ -12,9 +12,9 @@ struct GeneratedFile {
 
     let path: String
 
-    /// Writes the file, unless it is so already: the compiler need not run again for one that is as it was.
+    /// Writes the file, unless it already has the same content, so that the compiler need not run again.
     ///
-    /// - Throws: where it cannot be written, and where there is a file that somebody else wrote: the plan, for instance.
+    /// - Throws: `Problem` if the file cannot be written, or if an existing file was not generated: the plan, for instance.
     func write(_ text: String) throws(Problem) {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
@@ -33,7 +33,7 @@ struct GeneratedFile {
         }
     }
 
-    /// Whether it is no pipe or device, which cannot be replaced by a file.
+    /// Whether it is a regular file; a pipe or device cannot be replaced.
     private var isFile: Bool {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         return (try? FileManager.default.attributesOfItem(atPath: target))?[.type] as? FileAttributeType == .typeRegular

@@ -2,9 +2,9 @@ import EventCodegen
 import Foundation
 import PlanReading
 
-/// What `event-codegen.json` states; each may be absent.
+/// The options in `event-codegen.json`, all of them optional.
 struct StatedOptions {
-    /// Why a file cannot be taken.
+    /// The reason for which a file is invalid.
     struct Problem: Error {
         /// One sentence without a full stop.
         let sentence: String
@@ -14,7 +14,7 @@ struct StatedOptions {
     var namespace: String?
     var style: CodegenOptions.Style?
 
-    /// States nothing.
+    /// Makes options of which none is set.
     init() {}
 
     /// Reads a file.

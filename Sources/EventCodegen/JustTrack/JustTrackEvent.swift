@@ -1,7 +1,7 @@
 import EventSchema
 import PlanReading
 
-/// An event as JustTrack knew it: keys with text, and keys with lists of objects.
+/// An event in JustTrack's form: keys with text, and keys with lists of objects.
 struct JustTrackEvent {
     let definition: EventDefinition
     /// The keys with text, in the plan's order; they come before the objects, as in JustTrack's initialisers.
@@ -11,7 +11,7 @@ struct JustTrackEvent {
 
     var className: String { JustTrackName.eventClass(definition.key) }
 
-    /// Takes a definition; says what in it JustTrack has no form for.
+    /// Translates a definition; reports what JustTrack's form does not support.
     static func translate(_ definition: EventDefinition) -> (event: JustTrackEvent, diagnostics: [Diagnostic]) {
         var texts: [PropertyDefinition] = []
         var objects: [PropertyDefinition] = []
@@ -33,9 +33,9 @@ struct JustTrackEvent {
         return (event, diagnostics + event.collisions)
     }
 
-    /// The type of an object's member, and what it is at first.
+    /// The type of an object's member, and its initial value; `nil` if JustTrack does not support it.
     static func literal(for type: PropertyType) -> (type: String, value: String)? {
-        switch type {
+        switch type.kind {
         case .string: ("String", "\"\"")
         case .integer: ("Int", "0")
         case .number: ("Double", "0.0")
@@ -44,7 +44,7 @@ struct JustTrackEvent {
         }
     }
 
-    /// Reports events that become one class.
+    /// Reports events whose classes collide.
     static func collisions(of events: [JustTrackEvent]) -> [Diagnostic] {
         collisions(
             of:
@@ -70,7 +70,7 @@ struct JustTrackEvent {
             let things = Self.things(object.items?.properties ?? [], JustTrackName.objectMember)
             return Self.collisions(of: things, besides: ["asDict"])
         }
-        // Keys that meet as members mostly do as constants, and as types of objects, too; it is one mistake.
+        // Keys that collide as members usually collide as constants and types, too; one report is enough.
         var known: Set<PlanLocation> = []
         return (members + types).filter { known.insert($0.location).inserted } + inside
     }
@@ -79,7 +79,7 @@ struct JustTrackEvent {
         properties.map { NamedThing("the key \(quoted($0.name))", name($0.name), at: $0.location) }
     }
 
-    /// What every class has already.
+    /// The members that every class has.
     private static let ownMembers: Set = ["name", "payload", "registeredTrackers"]
 
     /// The types that the classes name.
@@ -88,7 +88,7 @@ struct JustTrackEvent {
         "`Protocol`", "`Self`", "`Type`",
     ]
 
-    /// Reports each name that stands for a second thing, or for one that every class has already.
+    /// Reports names that are used twice, or that every class already uses.
     private static func collisions(of things: [NamedThing], besides taken: Set<String> = []) -> [Diagnostic] {
         let own = things.filter { taken.contains($0.name) }.map { thing in
             let sentence = "\(thing.thing) becomes \(quoted(thing.name)) in Swift, which is taken; rename it"

@@ -1,6 +1,6 @@
 import EventSchema
 
-/// Writes the classes that JustTrack's generator wrote: the empty string stands for a value that is absent.
+/// Writes the same classes as JustTrack's generator, in which an empty string means that a value is absent.
 struct JustTrackRenderer {
     let access: String
 

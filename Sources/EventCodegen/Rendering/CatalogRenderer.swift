@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Writes the catalog, with the plan inside it as JSON: as Swift expressions, large plans would compile for minutes.
+/// Writes the catalog, which contains the plan as JSON, because a large plan as Swift expressions takes minutes to compile.
 struct CatalogRenderer {
     let plan: TrackingPlan
     let namespace: String
@@ -39,7 +39,7 @@ struct CatalogRenderer {
         return ["{\(version)\"events\":["] + events + ["]}"]
     }
 
-    /// Escapes what would end the literal or mean something in it, and what nobody sees.
+    /// Escapes what would end the literal or begin an escape in it, and invisible characters.
     private static func escaped(_ json: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in json.unicodeScalars {

@@ -29,9 +29,9 @@ struct EnumerationRenderer {
             )
     }
 
-    /// Truth values have no literals that an enum could take.
+    /// `nil` for Booleans, because an enum cannot have Boolean raw values.
     private var rawType: String? {
-        switch enumeration.property.type {
+        switch enumeration.property.type.kind {
         case .boolean: nil
         case .integer: names.swift("Int")
         case .number: names.swift("Double")

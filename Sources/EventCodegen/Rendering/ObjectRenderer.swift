@@ -1,6 +1,6 @@
 import EventSchema
 
-/// Writes the struct of an event or of an object, and what is inside it.
+/// Writes the struct of an event or of an object, with its nested types.
 struct ObjectRenderer {
     private let object: SwiftObject
     private let access: String
@@ -12,7 +12,7 @@ struct ObjectRenderer {
         self.names = names.inside(object)
     }
 
-    /// The struct; `event` holds what only an event has.
+    /// The struct; `extra` has the members that only an event has.
     func render(documentation: [String], protocolName: String, extra: [String] = []) -> [String] {
         let parts = [properties, initializers.joined(separator: [""]).map(\.self), extra, encode, nested]
         let body = parts.filter { !$0.isEmpty }.joined(separator: [""]).map(\.self)
@@ -61,7 +61,7 @@ struct ObjectRenderer {
 
     // MARK: Initialisers
 
-    /// One, and where properties are deprecated another one without them, which is the one to use.
+    /// The initialiser, and if properties are deprecated a preferred one without them.
     private var initializers: [[String]] {
         let current = object.members.filter { $0.property.deprecated == nil || !$0.isOptional }
         guard current.count < object.members.count else {
@@ -73,7 +73,7 @@ struct ObjectRenderer {
     }
 
     private func initializer(taking members: [SwiftMember], isDeprecated: Bool) -> [String] {
-        // Where both initialisers fit, Swift takes the one that needs fewer defaults: that without the deprecated ones.
+        // If both initialisers match, Swift prefers the one with fewer defaults: that without deprecated properties.
         var parameters = members.map { "\($0.name): \(type(of: $0))" + ($0.isOptional ? " = nil" : "") }
         if object.isOpen {
             parameters.append("\(Translator.additionalPropertiesName): \(additionalPropertiesType) = [:]")
@@ -134,4 +134,21 @@ struct ObjectRenderer {
         }
         return (enumerations + objects).joined(separator: [""]).map(\.self)
     }
+}
+
+/// Describes limits that the type does not express, and that are checked when an event is tracked.
+private enum LimitText {
+    /// A sentence; `nil` if there are no limits.
+    static func sentence(for property: PropertyDefinition) -> String? {
+        var limits: [String] = []
+        if let minimum = property.minimum { limits.append("at least \(minimum.text)") }
+        if let maximum = property.maximum { limits.append("at most \(maximum.text)") }
+        if let length = property.minLength { limits.append("at least \(characters(length))") }
+        if let length = property.maxLength { limits.append("at most \(characters(length))") }
+        if let pattern = property.pattern { limits.append("matches `\(pattern)`") }
+        guard let first = limits.first else { return nil }
+        return first.prefix(1).uppercased() + first.dropFirst() + limits.dropFirst().map { ", " + $0 }.joined() + "."
+    }
+
+    private static func characters(_ count: Int) -> String { "\(count) character\(count == 1 ? "" : "s")" }
 }

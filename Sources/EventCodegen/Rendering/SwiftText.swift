@@ -26,13 +26,13 @@ enum SwiftText {
         "[" + texts.map { literal($0) }.joined(separator: ", ") + "]"
     }
 
-    /// A documentation comment of texts, which may be paragraphs and lists themselves; nothing where there are none.
+    /// A documentation comment of texts, which may have paragraphs and lists; empty without texts.
     static func documentation(_ texts: [String?]) -> [String] {
         let paragraphs = texts.compactMap(\.self).flatMap(paragraphs)
         return paragraphs.joined(separator: [""]).map { $0.isEmpty ? "///" : "/// " + $0 }
     }
 
-    /// Lines, each further in by one level.
+    /// The lines, indented by one level.
     static func indented(_ lines: [String]) -> [String] {
         lines.map { $0.isEmpty ? "" : "    " + $0 }
     }
@@ -47,7 +47,7 @@ enum SwiftText {
     /// The paragraphs of a text as wrapped lines; empty lines end them, and an item of a list begins a line.
     private static func paragraphs(of text: String) -> [[String]] {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        // Lines of code stay as they are, and so does all around them.
+        // Text with code blocks is not wrapped.
         if text.contains("```") { return [lines.map { visible($0.replacing("\t", with: "    ")) }] }
         return lines.split { $0.allSatisfy(\.isWhitespace) }.map { lines in
             var blocks: [String] = []
@@ -88,7 +88,7 @@ enum SwiftText {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !isInvisible($0) }))
     }
 
-    /// Whether nobody could see it, or it would change how what follows is read.
+    /// Whether a character is invisible, or changes how the following text is displayed.
     static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .format, .privateUse, .unassigned: true

@@ -1,15 +1,15 @@
 import EventSchema
 
-/// How types are named so that neither a generated type nor one of the same module hides them.
+/// Qualifies names of types that a generated type, or a type of the same module, would shadow.
 struct TypeNames {
-    /// The names of the generated types that are visible.
+    /// The names of the generated types in scope.
     private var visible: Set<String>
 
     init(events: [SwiftEvent], namespace: String) {
         visible = Set(events.map { SwiftName.unescaped($0.object.typeName) }).union([namespace])
     }
 
-    /// The names inside a struct.
+    /// The names in scope inside a struct.
     func inside(_ object: SwiftObject) -> TypeNames {
         var names = self
         names.visible.formUnion(object.nestedTypeNames.map(SwiftName.unescaped))
@@ -19,10 +19,10 @@ struct TypeNames {
     /// A type of the standard library.
     func swift(_ name: String) -> String { visible.contains(name) ? "Swift." + name : name }
 
-    /// A type of Sluice; a service may well have one of its own of the same name.
+    /// A type of Sluice, always qualified, because a service may have a type of the same name.
     func sluice(_ name: String) -> String { "Sluice." + name }
 
-    /// The type of a property, absent values aside.
+    /// The type of a property, without its optionality.
     func name(of type: SwiftType) -> String {
         switch type {
         case .scalar(let type): name(of: type)
@@ -33,7 +33,7 @@ struct TypeNames {
     }
 
     private func name(of type: PropertyType) -> String {
-        switch type {
+        switch type.kind {
         case .string: swift("String")
         case .integer: swift("Int")
         case .number: swift("Double")

@@ -1,9 +1,9 @@
 import EventSchema
 import PlanReading
 
-/// Something of the plan, and the name that generated Swift has for it.
+/// Something in the plan, and its name in generated Swift.
 struct NamedThing {
-    /// What it is, within a sentence: `the type of 'lines'`.
+    /// A description for sentences, such as `the type of 'lines'`.
     let thing: String
     let name: String
     let location: PlanLocation
@@ -14,7 +14,7 @@ struct NamedThing {
         self.location = location
     }
 
-    /// Reports each that has the name of an earlier one, at its own place.
+    /// Reports each thing whose name collides with that of an earlier one, at its place.
     static func collisions(
         of things: [NamedThing],
         remedy: String = "give one of them a 'swiftName'"

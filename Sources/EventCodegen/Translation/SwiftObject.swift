@@ -6,7 +6,7 @@ struct SwiftObject {
     let typeName: String
     /// Its properties, in the plan's order.
     let members: [SwiftMember]
-    /// Whether it may hold properties that the plan does not name.
+    /// Whether it may hold properties that the plan does not define.
     let isOpen: Bool
     /// Where the plan describes it.
     let location: PlanLocation

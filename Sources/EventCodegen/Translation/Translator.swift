@@ -1,7 +1,7 @@
 import EventSchema
 import PlanReading
 
-/// The first stage: definitions become the types that are to be generated, with names that Swift takes.
+/// The first stage: translates definitions to the types to generate, with valid Swift names.
 struct Translator {
     private let options: CodegenOptions
     private(set) var diagnostics: [Diagnostic] = []
@@ -10,7 +10,7 @@ struct Translator {
         self.options = options
     }
 
-    /// Translates a plan; what it cannot name is a diagnostic.
+    /// Translates a plan; names that collide are diagnostics.
     mutating func translate(_ plan: TrackingPlan) -> [SwiftEvent] {
         let events = plan.events.map { definition in
             let name = definition.swiftTypeName
@@ -36,7 +36,7 @@ struct Translator {
         return events
     }
 
-    /// Reports events whose types, or the types in them, would hide what generated code names.
+    /// Reports types that would shadow names that generated code uses.
     private mutating func reportHiddenNames(_ events: [SwiftEvent]) {
         for event in events {
             for member in event.object.members {
@@ -81,7 +81,7 @@ struct Translator {
         return object
     }
 
-    /// All that has a name inside a struct.
+    /// Everything that has a name inside a struct.
     private static func things(in object: SwiftObject) -> [NamedThing] {
         let own = NamedThing(
             "the property for what the plan does not name",
@@ -106,7 +106,7 @@ struct Translator {
         return (object.isOpen ? [own] : []) + properties + storage + types
     }
 
-    /// The property that holds what the plan does not name.
+    /// The name of the property for additional properties.
     static let additionalPropertiesName = "additionalProperties"
 
     private mutating func type(of property: PropertyDefinition, named name: String) -> SwiftType {
@@ -132,7 +132,7 @@ struct Translator {
         return SwiftEnumeration(typeName: name, property: property, cases: cases)
     }
 
-    /// Reports each value that becomes the case of an earlier one; the plan knows the place of the property only.
+    /// Reports values whose cases collide, at the property, because values have no places of their own.
     private mutating func report(_ cases: [SwiftEnumeration.Case], at location: PlanLocation) {
         var known: [String: PlanValue] = [:]
         for second in cases {

@@ -63,42 +63,8 @@ extension PropertyDefinition: Codable {
     }
 }
 
-extension PlanValue: Codable {
-    /// Each kind of value has a key of its own: in JSON alone 1 and 1.0 are the same.
-    private enum CodingKeys: String, CodingKey {
-        case string, integer, number, boolean, array, object
-    }
-
-    /// Reads the value of the one key there is.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        switch values.allKeys.first {
-        case .string: self = .string(try values.decode(String.self, forKey: .string))
-        case .integer: self = .integer(try values.decode(Int64.self, forKey: .integer))
-        case .number: self = .number(try values.decode(Double.self, forKey: .number))
-        case .boolean: self = .boolean(try values.decode(Bool.self, forKey: .boolean))
-        case .array: self = .array(try values.decode([PlanValue].self, forKey: .array))
-        case .object: self = .object(try values.decode([PlanMember].self, forKey: .object))
-        case nil: throw DecodingError.dataCorrupted(.init(codingPath: values.codingPath, debugDescription: "no value"))
-        }
-    }
-
-    /// Writes the value under the key of its kind.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .string(let text): try values.encode(text, forKey: .string)
-        case .integer(let number): try values.encode(number, forKey: .integer)
-        case .number(let number): try values.encode(number, forKey: .number)
-        case .boolean(let truth): try values.encode(truth, forKey: .boolean)
-        case .array(let elements): try values.encode(elements, forKey: .array)
-        case .object(let members): try values.encode(members, forKey: .object)
-        }
-    }
-}
-
 extension PropertyDefinition {
-    /// The property with another file instead of the given one, where only the file is known.
+    /// Replaces a file by another one in all places that have no line.
     func replacingFile(_ file: String, with other: String) -> PropertyDefinition {
         var property = self
         if location == PlanLocation(file: file) { property.location = PlanLocation(file: other) }

@@ -1,6 +1,6 @@
-/// The names that JustTrack's own generator gave, so that code which uses them need not change.
+/// The names that JustTrack's own generator produced, so that code that uses them compiles unchanged.
 package enum JustTrackName {
-    /// What the end of a name says about its type, and what is no part of it.
+    /// Suffixes that state the type of a name and are not part of it.
     private static let suffixes = ["_int", "_double", "_bool"]
 
     /// The class of an event: `view_screen` becomes `EventViewScreen`.
@@ -9,12 +9,12 @@ package enum JustTrackName {
     /// The struct of an object: `testObject` becomes `TestObject`.
     package static func object(_ name: String) -> String { SwiftName.escaped(capitalized(joined(name))) }
 
-    /// The property of a key: `screenData_var` becomes `screenDataVar`, and what begins with a capital keeps it.
+    /// The property of a key: `screenData_var` becomes `screenDataVar`, and a capital first letter stays.
     ///
-    /// `self`, which every value has already, gets an underscore; JustTrack's own did not compile.
+    /// `self` gets an underscore; what JustTrack generated for it did not compile.
     package static func member(_ key: String) -> String { property(joined(key)) }
 
-    /// The property of a key inside an object: as of any key, with a small first letter.
+    /// The property of a key inside an object: as `member`, with the first letter in lower case.
     package static func objectMember(_ key: String) -> String {
         let name = joined(key)
         return property(name.prefix(1).lowercased() + name.dropFirst())
@@ -25,8 +25,8 @@ package enum JustTrackName {
     /// The constant with a key: `kScreenName`.
     package static func constant(_ key: String) -> String { "k" + capitalized(joined(key)) }
 
-    /// White space goes, and so does a suffix; at every other sign that is no letter and no digit, the next letter becomes
-    /// a capital, unless the word is the first one again: so JustTrack's own did it.
+    /// Removes white space, a suffix, and every other character that is neither a letter nor a digit; the letter after such a
+    /// character becomes a capital unless the word equals the first one, as in JustTrack.
     private static func joined(_ name: String) -> String {
         var name = name.filter { !$0.isWhitespace }
         if let suffix = suffixes.first(where: name.hasSuffix) { name.removeLast(suffix.count) }

@@ -1,4 +1,4 @@
-/// Splits a name of any style into its words: the one rule that SQL and Swift names share.
+/// Splits a name of any style into words, for SQL names and Swift names alike.
 ///
 /// A word is a run of letters, digits and combining marks (Unicode's `XID_Continue`, without the underscore); everything
 /// else separates. Within such a run a new word begins
@@ -7,8 +7,8 @@
 /// - at the last upper-case letter of several when a lower-case one follows: `HTTPServer` is `HTTP`, `Server`; a plural's
 ///   `s` counts as part of the capitals, so `userIDs` is `user`, `IDs`.
 ///
-/// Digits never begin a word. A name with no word at all is spelt by its code points, `u1f389`, so that every name gives
-/// at least one word.
+/// Digits never begin a word. A name without any word becomes its code points, such as `u1f389`, so that every name has at
+/// least one word.
 enum NameWords {
     /// The words of a name, in its own upper and lower case; never empty, and no word is.
     static func split(_ name: String) -> [String] {

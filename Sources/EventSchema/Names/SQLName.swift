@@ -1,11 +1,8 @@
-/// How the names of events and properties become names of tables and columns.
+/// Derives the names of tables and columns from the names of events and properties.
 ///
-/// The linter and the PostgreSQL tracker both ask here, so what lints is what loads.
+/// The linter and the PostgreSQL tracker share it, so a plan that passes the linter can be loaded.
 package enum SQLName {
-    /// The tracker that keeps a table for each of its events, whatever a plan says; compare it without regard to case.
-    static let tracker = "postgres"
-
-    /// The longest identifier PostgreSQL keeps; it cuts longer ones in silence.
+    /// The longest identifier in PostgreSQL, in bytes; the server truncates longer ones.
     package static let maximumBytes = 63
 
     /// The columns every event's table has before those of its properties.
@@ -13,19 +10,19 @@ package enum SQLName {
         "id", "occurred_at", "received_at", "user_id", "anonymous_id", "session_id", "context",
     ]
 
-    /// The column that holds what the plan does not name; only the tables of events that allow such properties have it.
+    /// The column for additional properties, in the tables of events that allow them.
     ///
-    /// An event that allows none may have a property of this name, as JustTrack's own example does.
+    /// Other events may have a property of this name, as JustTrack's own example does.
     package static let additionalPropertiesColumn = "extra"
 
-    /// The columns that PostgreSQL gives every table itself, and allows nobody else to define.
+    /// The system columns, which PostgreSQL adds to every table and reserves.
     package static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
     /// The table or column for a name: its words in lower case, joined by underscores.
     ///
     /// `Item Purchased`, `itemPurchased` and `item-purchased` all become `item_purchased`; `HTTPServer` becomes
     /// `http_server`. Letters of every script stay as they are. The result is never empty, has at most `maximumBytes` bytes
-    /// of UTF-8, cut between code points, and is to be quoted in SQL: it may be a keyword or begin with a digit.
+    /// of UTF-8, cut between code points, and must be quoted in SQL: it may be a keyword or begin with a digit.
     package static func snakeCase(_ name: String) -> String {
         let whole = NameWords.split(name).map { $0.lowercased() }.joined(separator: "_")
         var result = String.UnicodeScalarView()
@@ -36,29 +33,5 @@ package enum SQLName {
             result.append(scalar)
         }
         return String(result)
-    }
-}
-
-extension EventDefinition {
-    /// Whether its events become rows, and its properties columns.
-    package var hasTable: Bool { trackers.contains(where: fillsTable) }
-
-    /// Whether a tracker keeps a table for its events.
-    package func fillsTable(_ tracker: String) -> Bool {
-        tracker.lowercased() == SQLName.tracker || postgresTrackers.contains(tracker.lowercased())
-    }
-
-    /// Notes which of its trackers keep a table; `postgresTrackers` are names in lower case.
-    package mutating func notePostgresTrackers(_ postgresTrackers: Set<String>) {
-        self.postgresTrackers = trackers.map { $0.lowercased() }.filter(postgresTrackers.contains)
-    }
-}
-
-extension TrackingPlan {
-    /// The same plan, in which these trackers keep tables.
-    package func notingPostgresTrackers(_ postgresTrackers: Set<String>) -> TrackingPlan {
-        var plan = self
-        for index in plan.events.indices { plan.events[index].notePostgresTrackers(postgresTrackers) }
-        return plan
     }
 }

@@ -1,6 +1,6 @@
 /// Suggests the closest known name.
 package enum Spelling {
-    /// The end of a sentence about an unknown word: the word that was probably meant, or else those there are.
+    /// The end of a sentence about an unknown word: the closest known word, or else a list of the known words.
     package static func hint(
         for word: String,
         among candidates: [String],
@@ -15,7 +15,7 @@ package enum Spelling {
         return "\(introduction) \(candidates.prefix(longest).map(printable).joined(separator: ", "))\(rest)"
     }
 
-    /// The candidate that is fewest edits away, upper and lower case being equal; `nil` when none is near.
+    /// The candidate with the smallest edit distance, ignoring case; `nil` if none is close.
     ///
     /// An edit inserts, deletes or replaces a character, or swaps two neighbours. One in three characters may be wrong.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
@@ -55,10 +55,10 @@ package enum Spelling {
     }
 }
 
-/// A text from a plan in quotation marks, on one line, and cut when it is long.
+/// A text from a plan in quotation marks, on one line, truncated if it is long.
 package func quoted(_ text: String) -> String { "'\(printable(text))'" }
 
-/// A text from a plan on one line, with escapes for what nobody can see, and cut when it is long.
+/// A text from a plan on one line, with invisible characters escaped, truncated if it is long.
 package func printable(_ text: String) -> String {
     let longest = 80
     var result = ""

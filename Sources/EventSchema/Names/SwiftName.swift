@@ -1,8 +1,8 @@
-/// How the names of events and properties become names in generated Swift.
+/// Derives the names in generated Swift from the names of events and properties.
 ///
-/// Different names mostly become different identifiers: words keep their own capitals beyond the first letter, and an
-/// underscore stays where two digits would otherwise meet (`level_1_2` is `level1_2`, `level_12` is `level12`). Names that
-/// still meet, such as `item_purchased` and `Item Purchased`, are an error of the plan, which `swiftName` mends.
+/// Different names usually become different identifiers: words keep their capitals after the first letter, and an
+/// underscore separates digits of different words (`level_1_2` is `level1_2`, `level_12` is `level12`). Names that still
+/// collide, such as `item_purchased` and `Item Purchased`, are an error in the plan, which `swiftName` resolves.
 package enum SwiftName {
     /// The type for an event or an object: its words, each with a capital first letter.
     ///
@@ -14,15 +14,14 @@ package enum SwiftName {
     /// The property, enum case or argument for a name: as its type, with the first word in lower case.
     ///
     /// `unitPriceGBP` stays, `URLPath` becomes `urlPath`, `Order ID` becomes `orderID`, and `class`, a keyword, is put in
-    /// backticks. `self` and `hashValue`, which every value has already, get an underscore behind them.
+    /// backticks. `self` and `hashValue`, which every value already has, get an underscore at the end.
     package static func member(_ name: String) -> String {
         let words = NameWords.split(name)
         let member = identifier([loweredFirstWord(words[0])] + words.dropFirst().map(capitalized))
-        // What every value has already.
         return ["`self`", "hashValue"].contains(member) ? unescaped(member) + "_" : member
     }
 
-    /// The type inside another one for a name: as `type`, with an underscore behind what cannot stand there.
+    /// The nested type for a name: as `type`, with an underscore at the end if the name is taken.
     ///
     /// `type` becomes `Type_`, because `Event.Type` means something else; `価格`, whose script has no capitals, becomes
     /// `価格_`, because the property itself is `価格`.
@@ -34,8 +33,8 @@ package enum SwiftName {
 
     /// The case of an enum for one of its values: as the member for its text; of a number, its digits.
     ///
-    /// `United Kingdom` becomes `unitedKingdom`, `12` becomes `_12`, `-1.5` becomes `minus1_5`. What an enum has already
-    /// gets an underscore behind it, and so do `none` and `some`: `.none` of an optional enum would be no value.
+    /// `United Kingdom` becomes `unitedKingdom`, `12` becomes `_12`, `-1.5` becomes `minus1_5`. Names of an enum's own
+    /// members get an underscore at the end, and so do `none` and `some`, which are cases of an optional enum.
     package static func enumCase(_ value: PlanValue) -> String {
         let name =
             switch value {
@@ -48,7 +47,7 @@ package enum SwiftName {
         return isTakenCase(member) ? member + "_" : member
     }
 
-    /// Whether an enum, or an optional one, has something else of the name.
+    /// Whether a member of every generated enum, or a case of an optional enum, already has the name.
     package static func isTakenCase(_ name: String) -> Bool {
         ["allCases", "none", "ordinal", "rawValue", "some"].contains(name)
     }
@@ -62,14 +61,14 @@ package enum SwiftName {
         text.hasPrefix("-") ? "minus" + text.dropFirst() : text
     }
 
-    /// Whether Swift takes the text as a name, in backticks if need be.
+    /// Whether the text is a valid Swift identifier, with backticks if it is a keyword.
     package static func isIdentifier(_ text: String) -> Bool {
         let scalars = text.unicodeScalars
         guard let first = scalars.first, first == "_" || first.properties.isXIDStart else { return false }
         return scalars.allSatisfy { $0.properties.isXIDContinue } && scalars.contains { $0 != "_" }
     }
 
-    /// Whether the name has a meaning in generated code, so that nothing else may have it.
+    /// Whether generated code uses the name itself, so that the plan cannot.
     package static func isReserved(_ name: String) -> Bool {
         let reserved: Set = [
             "self", "Self", "Type", "Protocol", "Any", "init", "hashValue", "rawValue", "RawValue", "allCases",
@@ -84,7 +83,7 @@ package enum SwiftName {
         keywords.contains(name) ? "`\(name)`" : name
     }
 
-    /// An escaped name as it stands behind a dot, where few words mean something else.
+    /// An escaped name as it is written after a dot, where few keywords need backticks.
     package static func afterDot(_ name: String) -> String {
         let bare = unescaped(name)
         return ["Protocol", "Type", "init", "self"].contains(bare) ? name : bare
@@ -116,7 +115,7 @@ package enum SwiftName {
         return first.properties.titlecaseMapping + String(word.unicodeScalars.dropFirst())
     }
 
-    /// `URL` becomes `url`, `Path` becomes `path`, `IDs` becomes `ids`; what begins in lower case stays.
+    /// `URL` becomes `url`, `Path` becomes `path`, `IDs` becomes `ids`; words in lower case stay.
     private static func loweredFirstWord(_ word: String) -> String {
         let scalars = Array(word.unicodeScalars)
         let isAcronym = scalars.dropFirst().contains { $0.properties.isUppercase }
@@ -127,7 +126,7 @@ package enum SwiftName {
         return first.properties.lowercaseMapping + String(word.unicodeScalars.dropFirst())
     }
 
-    /// The words that Swift takes for itself where a declaration's name is expected, and the names it gives to every type.
+    /// The keywords that cannot name a declaration without backticks, and the members that every type has.
     private static let keywords: Set<String> = [
         "Any", "Protocol", "Self", "Type", "as", "associatedtype", "await", "break", "case", "catch", "class",
         "continue",

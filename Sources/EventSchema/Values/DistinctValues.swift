@@ -1,6 +1,6 @@
 internal import EventModel
 
-/// Values of one type, each once, in the order in which they came.
+/// Distinct values of one type, in the order in which they were inserted.
 package struct DistinctValues {
     package private(set) var inOrder: [PlanValue] = []
     private var known: [Key: PlanValue] = [:]
@@ -22,13 +22,13 @@ package struct DistinctValues {
 
     package func contains(_ value: PlanValue) -> Bool { first(sameAs: value) != nil }
 
-    /// Whether the same values come one after the other.
+    /// Whether both have the same values in the same order.
     package func hasSameOrder(as other: DistinctValues) -> Bool { inOrder.map(key) == other.inOrder.map(other.key) }
 
-    /// The value that is the same as this one, as it came.
+    /// The value, as it was inserted, that equals the given one.
     package func first(sameAs value: PlanValue) -> PlanValue? { known[key(value)] }
 
-    /// What makes values the same: for decimals the number, whatever its zeros; for texts their bytes.
+    /// What values are compared by: decimals by their number, whatever their trailing zeros; texts by their bytes.
     private enum Key: Hashable {
         case decimal(ExactDecimal)
         case text(ExactText)
@@ -41,5 +41,16 @@ package struct DistinctValues {
         }
         if case .string(let text) = value { return .text(ExactText(text)) }
         return .value(value)
+    }
+}
+
+/// A text that is compared byte by byte, as on the wire.
+///
+/// Swift's `String` compares canonical equivalence: an `é` of one code point equals one of two.
+package struct ExactText: Hashable {
+    private let utf8: [UInt8]
+
+    package init(_ text: String) {
+        utf8 = Array(text.utf8)
     }
 }

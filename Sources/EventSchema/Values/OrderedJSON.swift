@@ -1,10 +1,10 @@
 import EventModel
 
-/// JSON whose members stay in their order and whose numbers keep their digits: for files that people read and compare.
+/// JSON that keeps the order of members and the digits of numbers, for files that people read and compare.
 package indirect enum OrderedJSON: Sendable {
     case null
     case boolean(Bool)
-    /// In JSON's grammar.
+    /// The number's text in JSON's grammar.
     case number(String)
     case string(String)
     case array([OrderedJSON])
@@ -14,7 +14,7 @@ package indirect enum OrderedJSON: Sendable {
 
     package static func integer(_ number: some BinaryInteger) -> OrderedJSON { .number(String(number)) }
 
-    /// A value of the plan as it would stand in an event.
+    /// Converts a value of the plan to what an event would have.
     package init(_ value: PlanValue) {
         switch value {
         case .string(let text): self = .string(text)
@@ -30,7 +30,7 @@ package indirect enum OrderedJSON: Sendable {
 // MARK: - Text
 
 extension OrderedJSON {
-    /// On one line, with a space behind each comma and colon.
+    /// The JSON on one line, with a space after each comma and colon.
     package var line: String {
         switch self {
         case .null: "null"
@@ -43,7 +43,7 @@ extension OrderedJSON {
         }
     }
 
-    /// On as many lines as it takes, indented by two spaces; short lists of plain values stay on one.
+    /// The JSON on several lines, indented by two spaces; short lists of scalars stay on one line.
     package var lines: String {
         var text = ""
         append(to: &text, indentation: "")

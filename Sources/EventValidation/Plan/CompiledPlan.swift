@@ -8,7 +8,7 @@ final class CompiledPlan: Sendable {
     ///
     /// It holds no references; what is rarely needed is in the arrays of the plan.
     struct Property: BitwiseCopyable {
-        let type: PropertyType
+        let type: PropertyType.Kind
         let isRequired: Bool
         let isNullable: Bool
         let hasRange: Bool

@@ -62,7 +62,7 @@ final class PlanCompiler {
     private func compile(_ property: PropertyDefinition, at index: Int) -> CompiledPlan.Property {
         compileExactly(property, at: index)
         return CompiledPlan.Property(
-            type: property.type,
+            type: property.type.kind,
             isRequired: property.isRequired,
             isNullable: property.isNullable,
             hasRange: property.minimum != nil || property.maximum != nil,

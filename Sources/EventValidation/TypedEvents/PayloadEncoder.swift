@@ -81,7 +81,7 @@ public struct PayloadEncoder: ~Copyable {
 
     /// Writes the key of the next value and returns its rules; `nil` if the plan has another type there.
     @inline(__always)
-    mutating func begin(_ type: PropertyType) -> PropertyRules? {
+    mutating func begin(_ type: PropertyType.Kind) -> PropertyRules? {
         guard let property = advance() else { return nil }
         guard property.pointee.type == type, property.pointee.enumeration == nil else {
             reportType(of: property, found: type.rawValue)

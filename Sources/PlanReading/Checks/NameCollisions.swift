@@ -1,13 +1,13 @@
 import EventSchema
 
-/// Finds names that become one name under a rule.
+/// Finds names that collide after conversion.
 enum NameCollisions {
-    /// Reports the later of two names that meet, at its own place.
+    /// Reports the later of two names that collide, at its place.
     ///
     /// - Parameters:
-    ///   - names: What stands in the plan, what it becomes, and where it stands.
-    ///   - thing: What has the name: `event`.
-    ///   - result: What it becomes: `table`.
+    ///   - names: The names in the plan, what they become, and their places.
+    ///   - thing: What has the names, such as `event`.
+    ///   - result: What the names become, such as `table`.
     static func find(
         in names: [(text: String, becomes: String, location: PlanLocation)],
         code: DiagnosticCode,
@@ -28,5 +28,45 @@ enum NameCollisions {
             diagnostics.append(Diagnostic(code, at: name.location, sentence))
         }
         return diagnostics
+    }
+}
+
+/// Checks that event names do not collide: on the wire, in Swift or in SQL.
+enum EventNameCheck {
+    /// Reports the later of two events that collide; if their names on the wire are equal, only that is reported.
+    static func check(_ events: [EventDraft]) -> [Diagnostic] {
+        var byName: [String: EventDraft] = [:]
+        var distinct: [EventDraft] = []
+        var diagnostics: [Diagnostic] = []
+        for event in events {
+            let name = event.definition.name
+            if let first = byName[name] {
+                let sentence = "there is already an event \(quoted(name)) at \(first.name.place.location)"
+                diagnostics.append(Diagnostic(.duplicateEvent, at: event.name.place, sentence))
+            } else {
+                byName[name] = event
+                distinct.append(event)
+            }
+        }
+        return diagnostics + swiftTypes(distinct) + tables(distinct)
+    }
+
+    private static func swiftTypes(_ events: [EventDraft]) -> [Diagnostic] {
+        NameCollisions.find(
+            in: events.map { ($0.definition.key, $0.definition.swiftTypeName, $0.definition.location) },
+            code: .swiftNameCollision,
+            thing: "event",
+            result: "Swift type"
+        )
+    }
+
+    /// Checks all events, even those without a table, because topics, schema files and anchors use the same names.
+    private static func tables(_ events: [EventDraft]) -> [Diagnostic] {
+        NameCollisions.find(
+            in: events.map { ($0.name.text, SQLName.snakeCase($0.name.text), $0.name.place.location) },
+            code: .sqlNameCollision,
+            thing: "event",
+            result: "table"
+        )
     }
 }

@@ -1,10 +1,10 @@
 import EventSchema
 
-/// The third stage: all files together become the plan, and everything that is wrong between them is reported.
+/// The third stage: joins all files to the plan, and reports problems between them.
 enum PlanChecker {
-    /// Joins the files, in their order, and checks the whole.
+    /// Joins the files, in their order, and checks the plan.
     ///
-    /// When a file of the plan could not be read, nothing is said about names that it might have declared.
+    /// If a file could not be read, unknown names are not reported, because that file may declare them.
     static func check(_ files: [PlanFile], isComplete: Bool) -> (plan: TrackingPlan, diagnostics: [Diagnostic]) {
         let drafts = files.flatMap(\.events)
         let (groups, groupDiagnostics) = PropertyGroups.gather(files)

@@ -1,12 +1,11 @@
 import EventSchema
 
-/// Checks the properties of an event against each other, once its groups have been pulled in.
+/// Checks the properties of an event against each other, after its groups have been expanded.
 enum PropertyCheck {
-    /// A table has room for 1,600 columns, and a person for fewer; nested properties count.
+    /// The limit of properties for each event, nested ones included; a table has at most 1,600 columns.
     static let maximumProperties = 1000
 
-    /// Reports properties that meet in Swift, columns that meet in SQL where the event has a table, and more properties
-    /// than there is room for.
+    /// Reports properties that collide in Swift, columns that collide if the event has a table, and too many properties.
     static func check(_ event: EventDefinition) -> [Diagnostic] {
         let count = count(event.properties)
         if count > maximumProperties {
@@ -20,7 +19,7 @@ enum PropertyCheck {
         properties.reduce(0) { $0 + 1 + count(nested(in: $1)) }
     }
 
-    /// The properties one level down, be it an object or an array of objects.
+    /// The properties one level down, in an object or an array of objects.
     private static func nested(in property: PropertyDefinition) -> [PropertyDefinition] {
         (property.properties ?? []) + (property.items.map(nested) ?? [])
     }
@@ -54,7 +53,7 @@ enum PropertyCheck {
         return taken + meeting
     }
 
-    /// What a column is for that is not there for properties.
+    /// Why a property cannot have the column; `nil` if it can.
     private static func owner(of column: String, in event: EventDefinition) -> String? {
         if column == SQLName.additionalPropertiesColumn {
             return event.allowsAdditionalProperties ? "holds the event's additional properties" : nil

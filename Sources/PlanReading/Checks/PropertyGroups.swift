@@ -1,11 +1,11 @@
 import EventSchema
 
-/// The property groups of all files, and how events get their properties from them.
+/// The property groups of all files, which events take in with `include`.
 struct PropertyGroups {
     private var groups: [PropertyGroup] = []
     private var indexes: [String: Int] = [:]
 
-    /// Gathers the groups of all files; the first of two with one name counts, the second is reported.
+    /// Gathers the groups of all files; of two with the same name, the first is used and the second is reported.
     static func gather(_ files: [PlanFile]) -> (groups: PropertyGroups, diagnostics: [Diagnostic]) {
         var gathered = PropertyGroups()
         var diagnostics: [Diagnostic] = []
@@ -26,9 +26,9 @@ struct PropertyGroups {
         indexes[name].map { groups[$0] }
     }
 
-    // MARK: Pulling groups into an event
+    // MARK: Expanding events
 
-    /// The event with the properties of its groups after its own, each group where it is first named.
+    /// The event with the properties of its groups after its own, in the order in which the groups are included.
     func expand(_ event: EventDraft) -> (event: EventDraft, diagnostics: [Diagnostic]) {
         var event = event
         var diagnostics: [Diagnostic] = []
@@ -36,7 +36,7 @@ struct PropertyGroups {
         for include in event.includes {
             for group in reachable(from: include.text) {
                 for property in group.properties {
-                    // A group that two others include is there once.
+                    // A group that two others include is taken in once.
                     let origin = "in the group \(quoted(group.name.text))"
                     let first = origins.updateValue(origin, forKey: property.name)
                     guard let first else {
@@ -53,7 +53,7 @@ struct PropertyGroups {
         return (event, diagnostics)
     }
 
-    /// A group and those it includes, each once, in the order in which they are named.
+    /// A group and the groups that it includes, each once, in the order in which they are included.
     private func reachable(from name: String) -> [PropertyGroup] {
         var result: [PropertyGroup] = []
         var known: Set<String> = []
@@ -68,7 +68,7 @@ struct PropertyGroups {
 
     // MARK: Checks
 
-    /// Reports names that no group has, and groups that nobody includes.
+    /// Reports names of unknown groups, and groups that are never included.
     func checkNames(includedBy events: [EventDraft]) -> [Diagnostic] {
         let includes = events.flatMap(\.includes) + groups.flatMap(\.includes)
         let unknown = includes.filter { self[$0.text] == nil }.map { include in
@@ -93,7 +93,7 @@ struct PropertyGroups {
         return unknown + unused
     }
 
-    /// Reports each `include` that leads back to a group on the way to it, by a depth-first search without recursion.
+    /// Reports each `include` that closes a cycle, by a depth-first search without recursion.
     func cycles() -> [Diagnostic] {
         var diagnostics: [Diagnostic] = []
         var finished: Set<String> = []

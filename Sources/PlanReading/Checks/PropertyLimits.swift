@@ -2,12 +2,12 @@ internal import EventModel
 package import EventSchema
 import PatternMatching
 
-/// The limits of a property, ready to be held against values of the plan itself.
+/// The limits of a property, for checking values in the plan itself.
 package struct PropertyLimits {
     private let property: PropertyDefinition
     private let pattern: Pattern?
 
-    /// Takes a property whose pattern, if it has one, is known to compile; one that does not forbids nothing.
+    /// Prepares the limits of a property; a pattern that does not compile is ignored.
     package init(_ property: PropertyDefinition) {
         self.property = property
         pattern = property.pattern.flatMap { try? Pattern($0) }
@@ -23,7 +23,7 @@ package struct PropertyLimits {
             && pattern?.matches(text) != false
     }
 
-    /// Orders two values of a numeric type; values of other types are not less than each other.
+    /// Compares two values of a numeric type; `false` for all other types.
     package static func isLess(_ left: PlanValue, than right: PlanValue, as type: PropertyType) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): return left < right

@@ -2,10 +2,10 @@ import EventSchema
 
 /// Checks the names of trackers across the plan.
 enum TrackerCheck {
-    /// An event's trackers are a mask of this many bits.
+    /// The number of bits in the mask of an event's trackers.
     static let maximumTrackers = 64
 
-    /// Reports trackers that the plan does not declare, where any of its files declares some.
+    /// Reports trackers that the plan does not declare, if any of its files declares trackers.
     static func checkNames(_ files: [PlanFile]) -> [Diagnostic] {
         let lists = files.compactMap(\.trackers)
         guard !lists.isEmpty else { return [] }
@@ -22,7 +22,7 @@ enum TrackerCheck {
         }
     }
 
-    /// Reports the first tracker that an event's mask has no bit for.
+    /// Reports the first tracker beyond the limit.
     static func checkCount(_ files: [PlanFile]) -> [Diagnostic] {
         let names = files.flatMap { $0.trackers ?? [] } + files.flatMap(\.events).flatMap(\.trackers)
         var known: Set<String> = []

@@ -51,7 +51,7 @@ extension FileInterpreter {
         return EventDraft(definition: definition, name: name ?? entry.key, trackers: trackers, includes: includes)
     }
 
-    /// Catalogues have a chapter for each owner, which needs a title.
+    /// An empty owner would be a chapter without a title in the exported catalogue.
     private mutating func owner(_ entry: PlistEntry?) -> String? {
         guard let owner = text(entry) else { return nil }
         guard owner.text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
@@ -90,7 +90,7 @@ extension FileInterpreter {
         return entries.compactMap { group($0) }
     }
 
-    /// A group is its properties; `include` with an array names other groups, with anything else it is a property.
+    /// A group consists of its properties; `include` with an array lists other groups, with any other value it is a property.
     private mutating func group(_ entry: PlistEntry) -> PropertyGroup? {
         check(entry.key)
         guard let entries = dictionary(entry.value, as: "a property group") else { return nil }

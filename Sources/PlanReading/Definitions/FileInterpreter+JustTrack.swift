@@ -1,15 +1,15 @@
 import EventSchema
 
-/// JustTrack's way to write a payload, from before properties had types: `payloadKeys`.
+/// Reads `payloadKeys`, JustTrack's format of a payload without types.
 extension FileInterpreter {
-    /// The types that the end of a key in `objectPayloadKeys` can name.
+    /// The types that a suffix of a key in `objectPayloadKeys` can state.
     private static let suffixes: [(text: String, type: PropertyType)] = [
         ("_int", .integer), ("_double", .number), ("_bool", .boolean),
     ]
 
     /// A string is a key whose value is text; a dictionary is a key whose value is an array of objects.
     ///
-    /// The format has no word for what must be there, so everything may be absent or null.
+    /// The format cannot say that a property is required, so every property may be absent or null.
     mutating func justTrackPayload(_ entry: PlistEntry) -> [PropertyDefinition] {
         let nodes = array(entry.value, as: "'payloadKeys'") ?? []
         return withoutRepetitions(nodes.compactMap { justTrackProperty($0) })
@@ -39,7 +39,7 @@ extension FileInterpreter {
         let members = nodes.compactMap { node -> (PlacedText, PropertyDefinition)? in
             guard let key = text(node, as: "a key in 'objectPayloadKeys'") else { return nil }
             let (whole, type) = Self.cuttingSuffix(key.text)
-            // JustTrack's objects had the key so on the wire, however the plan wrote it.
+            // JustTrack sent the keys of objects with the first letter in lower case.
             let text = whole.prefix(1).lowercased() + whole.dropFirst()
             let name = PlacedText(text: text, place: key.place)
             return (name, optional(name, type))
@@ -54,7 +54,7 @@ extension FileInterpreter {
         return (name, property)
     }
 
-    /// A suffix is cut at the end only, and only once: `user_interest` and `count_int_int` keep what is inside.
+    /// Removes one suffix at the end: `user_interest` stays, and `count_int_int` becomes `count_int`.
     private static func cuttingSuffix(_ key: String) -> (String, PropertyType) {
         for suffix in suffixes where key.hasSuffix(suffix.text) {
             return (String(key.dropLast(suffix.text.count)), suffix.type)

@@ -2,7 +2,7 @@ import EventSchema
 import PatternMatching
 
 extension FileInterpreter {
-    /// Which types a limit applies to.
+    /// The types that each limit applies to.
     private static let applicability: [(keys: [String], types: Set<PropertyType>, noun: String)] = [
         (["minimum", "maximum"], [.integer, .number, .decimal], "integer, number or decimal"),
         (["minLength", "maxLength", "pattern"], [.string], "string"),
@@ -13,9 +13,9 @@ extension FileInterpreter {
         (["properties"], [.object], "object"),
     ]
 
-    /// The types whose values are equal where their canonical text or their number is.
+    /// The types whose values are equal if their canonical text or their number is equal.
     ///
-    /// Of the others, JSON Schema's equality goes into the members, in any order, and the numbers within them.
+    /// Equality of arrays and objects, as JSON Schema defines it, would have to compare their members recursively.
     static let singleValued: Set<PropertyType> = [
         .string, .integer, .number, .decimal, .boolean, .timestamp, .date, .uuid,
     ]

@@ -14,7 +14,7 @@ extension FileInterpreter {
         return entries.compactMap { property($0) }
     }
 
-    /// A property: its type as a string, or a dictionary that says more.
+    /// A property: the name of its type, or a dictionary.
     mutating func property(_ entry: PlistEntry) -> PropertyDefinition? {
         check(entry.key)
         return property(named: entry.key.text, entry, keys: Self.propertyKeys, as: "a property")
@@ -58,7 +58,7 @@ extension FileInterpreter {
             properties: fields["properties"].map { properties($0) },
             location: location
         )
-        // Limits and values say nothing about a type that is not known.
+        // Limits and values cannot be checked without a type.
         guard type != nil else { return property }
         reportMisplacedKeys(fields, property)
         readLimits(fields, &property)
@@ -76,7 +76,7 @@ extension FileInterpreter {
 
     // MARK: Types
 
-    /// What people write who know the type by another name.
+    /// Other common names of the types.
     private static let synonyms: [String: PropertyType] = [
         "int": .integer, "long": .integer, "double": .number, "float": .number, "real": .number, "money": .decimal,
         "bool": .boolean, "text": .string, "str": .string, "datetime": .timestamp, "time": .timestamp, "day": .date,

@@ -1,6 +1,6 @@
 import EventSchema
 
-/// The names that the plan itself gives to generated Swift.
+/// Reads the names that the plan states for generated Swift.
 extension FileInterpreter {
     mutating func swiftName(_ entry: PlistEntry?) -> String? {
         guard let name = text(entry) else { return nil }
@@ -15,14 +15,14 @@ extension FileInterpreter {
         return name.text
     }
 
-    /// The names of an enum's cases, by the texts of its values.
+    /// The names of an enum's cases, by the text of each value.
     mutating func swiftCases(_ fields: Fields, of property: PropertyDefinition) -> [String: String] {
         guard let entry = fields["swiftCases"] else { return [:] }
         guard fields["enum"] != nil else {
             report(.misplacedKey, at: entry.key.place, "'swiftCases' needs an 'enum'")
             return [:]
         }
-        // What is wrong with the enum itself has been reported.
+        // Problems of the enum itself have been reported.
         guard let texts = property.enumeration?.map(\.text) else { return [:] }
         guard let entries = dictionary(entry.value, as: "'swiftCases'") else { return [:] }
         var cases: [String: String] = [:]

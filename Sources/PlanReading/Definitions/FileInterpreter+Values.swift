@@ -1,7 +1,7 @@
 import EventSchema
 
 extension FileInterpreter {
-    /// Reads `enum` and `examples`, which must stand up to the limits that have been read before.
+    /// Reads `enum` and `examples`, whose values must be within the limits, which have been read before.
     mutating func readValues(_ fields: Fields, _ property: inout PropertyDefinition) {
         let limits = PropertyLimits(property)
         property.enumeration = enumeration(fields["enum"], of: property, limits)
@@ -22,7 +22,7 @@ extension FileInterpreter {
             return nil
         }
         var values = DistinctValues(type: property.type)
-        // An enum's raw values are compared as Swift compares strings: however their accents are written.
+        // Swift compares the raw values of a generated enum by canonical equivalence.
         var inSwift: Set<PlanValue> = []
         for node in nodes where node.value != .unreadable {
             guard let value = PlanValue(node, of: property) else {

@@ -1,10 +1,10 @@
 import EventSchema
 
-/// The second stage: the nodes of one file become definitions, and everything that is wrong within the file is reported.
+/// The second stage: converts the nodes of one file to definitions, and reports all problems within the file.
 struct FileInterpreter {
     private(set) var diagnostics: [Diagnostic] = []
 
-    /// Interprets a file; what is wrong is left out of the result as far as it must be, never more.
+    /// Interprets a file; the result leaves out as little as possible of what is wrong.
     static func interpret(_ root: PlistNode) -> (file: PlanFile, diagnostics: [Diagnostic]) {
         var interpreter = FileInterpreter()
         let file = interpreter.file(root)
@@ -15,9 +15,9 @@ struct FileInterpreter {
         diagnostics.append(Diagnostic(code, at: place, sentence))
     }
 
-    // MARK: Nodes of one kind
+    // MARK: Nodes by kind
 
-    /// The keys of a dictionary, after a report of those that are not among `known`.
+    /// The entries of a dictionary; reports keys that are not in `known`.
     mutating func fields(
         _ node: PlistNode,
         of thing: String,
@@ -61,7 +61,7 @@ struct FileInterpreter {
         return defaultValue
     }
 
-    /// A name list such as `registeredTrackers`, without those it repeats.
+    /// A list of names such as `registeredTrackers`, without repetitions.
     mutating func names(_ entry: PlistEntry?, ignoringCase: Bool) -> [PlacedText]? {
         guard let entry, let nodes = array(entry.value, as: quoted(entry.key.text)) else { return nil }
         var names: [PlacedText] = []
@@ -84,7 +84,7 @@ struct FileInterpreter {
 
     // MARK: Names
 
-    /// Reports a name that nobody could use, or tell from another.
+    /// Reports a name that cannot be used or distinguished from another.
     @discardableResult
     mutating func check(_ name: PlacedText) -> Bool {
         guard let complaint = Self.complaint(about: name.text) else { return true }
@@ -102,4 +102,18 @@ struct FileInterpreter {
         let ends = [scalars.first, scalars.last].compactMap { $0 }
         return ends.contains { $0.properties.isWhitespace } ? "begins or ends with white space" : nil
     }
+}
+
+/// The entries of a dictionary by their keys.
+struct Fields {
+    /// The place for problems of the dictionary itself.
+    let place: PlistPlace
+    private let entries: [String: PlistEntry]
+
+    init(_ entries: [PlistEntry], place: PlistPlace) {
+        self.place = place
+        self.entries = Dictionary(entries.map { ($0.key.text, $0) }) { first, _ in first }
+    }
+
+    subscript(key: String) -> PlistEntry? { entries[key] }
 }

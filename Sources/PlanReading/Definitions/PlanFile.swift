@@ -1,31 +1,31 @@
 import EventSchema
 
-/// What one file says: the second stage's result, in which names still stand for what they name.
+/// The definitions of one file, the second stage's result, in which references by name are not resolved yet.
 struct PlanFile: Sendable {
     /// The place of the file's root.
     var place: PlistPlace
     var version: PlacedText?
     /// The trackers that the file declares; `nil` when it declares none.
     var trackers: [PlacedText]?
-    /// The trackers that it says fill PostgreSQL's tables.
+    /// The trackers that the file lists in `postgresTrackers`.
     var postgresTrackers: [PlacedText] = []
     var groups: [PropertyGroup] = []
     var events: [EventDraft] = []
 }
 
-/// Properties with a name, which events pull in with `include`.
+/// A named group of properties, which events take in with `include`.
 struct PropertyGroup: Sendable {
     var name: PlacedText
     var properties: [PropertyDefinition] = []
-    /// Other groups whose properties belong to this one as well.
+    /// Other groups whose properties this one takes in.
     var includes: [PlacedText] = []
 }
 
-/// An event whose property groups have not been pulled in yet.
+/// An event before its property groups are expanded.
 struct EventDraft: Sendable {
-    /// The definition with its own properties only.
+    /// The definition, with only its own properties.
     var definition: EventDefinition
-    /// Where the name on the wire stands: at `name`, or else at the key.
+    /// The name on the wire, with the place of `name` or else of the key.
     var name: PlacedText
     var trackers: [PlacedText] = []
     var includes: [PlacedText] = []

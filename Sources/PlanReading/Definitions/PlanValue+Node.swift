@@ -2,13 +2,13 @@ internal import EventModel
 import EventSchema
 
 extension PlanValue {
-    /// The node as a value of a property; `nil` when it is not of the property's type.
+    /// Converts a node to a value of a property; `nil` if it does not have the property's type.
     ///
-    /// One value has one form, so that equal values are equal here: numbers are `number` even when they are whole, UUIDs
-    /// are in lower case.
+    /// Equal values get the same form: values of type `number` are `.number` even if they are whole, and UUIDs are in lower
+    /// case.
     init?(_ node: PlistNode, of property: PropertyDefinition) {
         let value: PlanValue? =
-            switch property.type {
+            switch property.type.kind {
             case .string: Self.text(node) { $0.unicodeScalars.contains("\0") ? nil : $0 }
             case .integer: Self.integer(node)
             case .number: Self.number(node)
@@ -50,7 +50,7 @@ extension PlanValue {
         let text: String
         switch node.value {
         case .integer(let integer): text = String(integer)
-        // A real has the digits that were meant as long as a double can keep them all.
+        // A double preserves up to 15 significant decimal digits.
         case .real(let real):
             text = String(real)
             guard let decimal = ExactDecimal(text), decimal.significantDigits <= 15 else { return nil }

@@ -1,16 +1,16 @@
-/// Adds an event to a plan file as a person would: everything that is there stays, byte for byte, and what is added is
-/// written as the events around it are.
+/// Adds an event to a plan file as a person would: all existing bytes stay, and the new event is formatted like the events
+/// around it.
 package struct EventInsertion: Sendable, Hashable {
     /// The event's key, and its name on the wire.
     package var key: String
     /// What the event means.
     package var description: String?
-    /// The team that answers for the event.
+    /// The team that is responsible for the event.
     package var owner: String?
     /// The trackers that receive it.
     package var trackers: [String]
 
-    /// Says what is to be added; its payload is there to be filled.
+    /// Makes an insertion of an event with an empty payload.
     package init(key: String, description: String? = nil, owner: String? = nil, trackers: [String]) {
         self.key = key
         self.description = description
@@ -18,11 +18,11 @@ package struct EventInsertion: Sendable, Hashable {
         self.trackers = trackers
     }
 
-    /// The file with the event as the last of its events.
+    /// The file with the event after its last event.
     ///
-    /// Whether the plan likes the event is for the reader to say.
+    /// It does not check whether the plan is still valid; read it again for that.
     ///
-    /// - Throws: `PlanEditError` where the file is a binary property list, or is none that could be read.
+    /// - Throws: `PlanEditError` if the file is a binary property list, or cannot be read.
     package func applied(to source: PlanSource) throws(PlanEditError) -> PlanSource {
         if source.bytes.starts(with: "bplist".utf8) {
             throw PlanEditError("a binary property list has no layout to keep; convert it: plutil -convert xml1")
@@ -61,7 +61,7 @@ package struct EventInsertion: Sendable, Hashable {
         return .dictionary(entries)
     }
 
-    /// Adds an entry to a dictionary, behind all that is in it.
+    /// Adds an entry at the end of a dictionary.
     private static func adding(
         _ key: String,
         _ value: PlistOutline,
@@ -86,15 +86,15 @@ package struct EventInsertion: Sendable, Hashable {
     }
 }
 
-/// Why a plan file cannot be edited; a sentence.
+/// The reason for which a plan file cannot be edited.
 package struct PlanEditError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The code of the problem; there is only one kind.
     package var code: String { "not-editable" }
 
-    /// What keeps the file from being edited, and what to do.
+    /// The reason, and what to do, as a sentence.
     package let description: String
 
-    /// Always false: the same file cannot be edited the next time either.
+    /// Always false: editing the same file fails again.
     package var isRetryable: Bool { false }
 
     init(_ description: String) {

@@ -1,16 +1,16 @@
-/// Where an element of a well-formed document stands in its bytes, with all that is in it.
+/// The range of an element in the bytes of a well-formed document, with its children.
 struct MarkupRange {
-    /// From `<` to behind `>`.
+    /// From `<` to after `>`.
     var startTag: Range<Int>
-    /// The same as the start tag's end, and empty, where the element is written as `<name/>`.
+    /// Empty, at the end of the start tag, if the element is written as `<name/>`.
     var endTag: Range<Int>
     var children: [MarkupRange] = []
 
     /// Whether it is written as `<name/>`.
     var isSelfClosing: Bool { endTag.isEmpty }
-    /// All of it.
+    /// The whole element, with its tags.
     var whole: Range<Int> { startTag.lowerBound..<endTag.upperBound }
-    /// What is between the tags.
+    /// The range between the tags.
     var inside: Range<Int> { startTag.upperBound..<endTag.lowerBound }
 
     /// The keys of a `<dict>`, each with its value.
@@ -18,9 +18,9 @@ struct MarkupRange {
         stride(from: 0, to: children.count - 1, by: 2).map { (children[$0], children[$0 + 1]) }
     }
 
-    /// Finds the root element; `nil` where the document has none.
+    /// Finds the root element; `nil` if the document has none.
     ///
-    /// To be given only what a parser has found to be well-formed, and within the limits of `PlistReader`.
+    /// The document must have been parsed before: it must be well-formed and within the limits of `PlistReader`.
     static func root(of bytes: [UInt8]) -> MarkupRange? {
         var scanner = StartTagScanner(bytes)
         var open: [MarkupRange] = []
@@ -39,7 +39,7 @@ struct MarkupRange {
         return nil
     }
 
-    /// Behind the `>` of a tag; one within quotation marks belongs to an attribute.
+    /// The position after the `>` that ends a tag; one within quotation marks belongs to an attribute.
     private static func end(ofTagAt start: Int, in bytes: [UInt8]) -> Int {
         var quotationMark: UInt8?
         for index in start..<bytes.count {

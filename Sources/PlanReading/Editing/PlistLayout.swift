@@ -1,20 +1,20 @@
-/// How the entries of a dictionary are laid out in a file, as far as they show it.
+/// The formatting of a dictionary's entries in a file.
 struct PlistLayout {
-    /// What ends a line; `nil` where everything stands in one.
+    /// The end of a line; `nil` if everything is on one line.
     var newline: String?
-    /// What the lines of the dictionary's entries begin with.
+    /// The indentation of the dictionary's entries.
     var indent: String
-    /// What each level adds to that.
+    /// The indentation that each level adds.
     var unit: String
-    /// Whether an empty line parts the entries.
+    /// Whether empty lines separate the entries.
     var hasEmptyLines = false
-    /// What stands between a key and a string; `nil` where that is a new line.
+    /// The white space between a key and a string; `nil` for a new line.
     var stringGap: String?
-    /// What stands between a key and an array; `nil` where that is a new line.
+    /// The white space between a key and an array; `nil` for a new line.
     var arrayGap: String?
-    /// What stands between a key and a dictionary; `nil` where that is a new line.
+    /// The white space between a key and a dictionary; `nil` for a new line.
     var dictionaryGap: String?
-    /// Whether an array's elements stand beside each other.
+    /// Whether an array is on one line.
     var hasArraysInOneLine = false
 
     /// The gap between a key and its value.
@@ -22,11 +22,11 @@ struct PlistLayout {
         gap ?? newline.map { $0 + indent } ?? ""
     }
 
-    /// Looks at a dictionary, and at the last of its entries that is one itself.
+    /// Derives the formatting from a dictionary and from the last entry that is a dictionary itself.
     ///
     /// - Parameters:
-    ///   - outer: What the line begins with on which the dictionary's own key stands.
-    ///   - root: What the line begins with on which the file's root stands.
+    ///   - outer: The indentation of the line with the dictionary's own key.
+    ///   - root: The indentation of the line with the file's root.
     init(of dictionary: MarkupRange, in text: PlanText, outer: String, root: String) {
         newline = text.newline
         let sibling = dictionary.entries.last { text.isElement("dict", $0.value) && !$0.value.children.isEmpty }
@@ -47,7 +47,7 @@ struct PlistLayout {
         hasEmptyLines = text.hasEmptyLine(between: before.value.whole.upperBound, and: last.key.startTag.lowerBound)
     }
 
-    /// Takes over how the fields of an event are written.
+    /// Adopts the formatting of an event's fields.
     private mutating func look(at event: MarkupRange, in text: PlanText) {
         if let field = event.entries.first, let inner = text.indent(at: field.key.startTag.lowerBound),
             inner.hasPrefix(indent), inner != indent

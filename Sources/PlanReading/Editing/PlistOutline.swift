@@ -1,24 +1,24 @@
-/// A part of a property list that is to be written.
+/// A part of a property list to write.
 enum PlistOutline {
     case string(String)
     case strings([String])
     case dictionary([PlistOutlineEntry])
 }
 
-/// A key of a dictionary that is to be written, and its value.
+/// A key of a dictionary to write, and its value.
 struct PlistOutlineEntry {
     var key: String
     var value: PlistOutline
 }
 
-/// Writes parts of a property list as somebody else has written the others.
+/// Writes parts of a property list in a given layout.
 struct PlistWriter {
-    /// How the file around is laid out.
+    /// The layout of the surrounding file.
     let layout: PlistLayout
 
-    /// An entry of a dictionary, without white space before or behind it.
+    /// An entry of a dictionary, without white space before or after it.
     ///
-    /// - Parameter indent: What the lines of the dictionary's entries begin with.
+    /// - Parameter indent: The indentation of the dictionary's entries.
     func entry(_ key: String, _ value: PlistOutline, indent: String) -> String {
         let gap: String =
             switch value {
@@ -45,7 +45,7 @@ struct PlistWriter {
 
     private func string(_ text: String) -> String { "<string>\(Self.escaped(text))</string>" }
 
-    /// An element with a part a line.
+    /// An element with one part on each line.
     private func block(_ name: String, _ parts: [String], indent: String) -> String {
         guard let newline = layout.newline else { return "<\(name)>\(parts.joined())</\(name)>" }
         let lines = parts.map { newline + indent + layout.unit + $0 }.joined()

@@ -2,13 +2,13 @@ internal import EventModel
 import EventSchema
 internal import Foundation
 
-/// Makes nodes of a binary property list, by way of Foundation's decoder.
+/// Reads the nodes of a binary property list with Foundation's decoder.
 ///
-/// The format has no lines, so every place is 1:1 with a key path. Foundation forgets the order of a dictionary's keys and
-/// all but one of two equal ones; the keys come in alphabetical order, so that the same file always gives the same plan.
+/// The format has no lines, so every place is 1:1 with a key path. Foundation keeps neither the order of a dictionary's
+/// keys nor duplicate keys; the keys are sorted, so that the same file always gives the same plan.
 ///
-/// The decoder and not `PropertyListSerialization`: a file can name one object many times over, and the decoder looks only
-/// at what it is asked for, while the other unfolds everything before we could count it.
+/// It does not use `PropertyListSerialization`: a file can refer to one object many times, and the decoder reads only what
+/// it is asked for, while `PropertyListSerialization` expands everything before the nodes can be counted.
 struct BinaryPlistReader {
     private var diagnostics: [Diagnostic] = []
     private var nodeCount = 0
@@ -25,7 +25,7 @@ struct BinaryPlistReader {
         }
     }
 
-    /// Walks the file while the decoder is at hand.
+    /// Reads the whole tree during decoding, because the decoder is not available afterwards.
     private struct Document: DecodableWithConfiguration {
         let root: PlistNode
         let diagnostics: [Diagnostic]
@@ -86,7 +86,7 @@ struct BinaryPlistReader {
         return nodes
     }
 
-    /// The decoder reads a whole number as an integer, even one that was written as a real; plans make no difference.
+    /// The decoder reads a whole number as an integer even if it was written as a real; plans do not distinguish them.
     private mutating func scalar(_ container: any SingleValueDecodingContainer, at place: PlistPlace) -> PlistValue {
         if let boolean = try? container.decode(Bool.self) { return .boolean(boolean) }
         if let integer = try? container.decode(Int64.self) { return .integer(integer) }
@@ -106,7 +106,7 @@ struct BinaryPlistReader {
         diagnostics.append(Diagnostic(code, at: place, sentence))
     }
 
-    /// Any key at all.
+    /// A key of any name.
     private struct Key: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
@@ -120,7 +120,7 @@ struct BinaryPlistReader {
 }
 
 extension Timestamp {
-    /// A moment of Foundation's; `nil` outside the years 0000 to 9999.
+    /// Converts a date; `nil` outside the years 0000 to 9999.
     fileprivate init?(_ date: Date) {
         guard let microseconds = Int64(exactly: (date.timeIntervalSince1970 * 1_000_000).rounded()) else { return nil }
         self.init(microseconds: microseconds, fractionDigits: microseconds % 1_000_000 == 0 ? 0 : 6)

@@ -5,7 +5,7 @@ internal import Foundation
 internal import FoundationXML
 #endif
 
-/// An element of an XML document, before it is known to mean anything.
+/// An element of an XML document, before it is interpreted.
 struct MarkupElement: Sendable, Hashable {
     var name: String
     /// The place of the start tag's `<`.
@@ -15,12 +15,12 @@ struct MarkupElement: Sendable, Hashable {
     var children: [MarkupElement] = []
 }
 
-/// Reads XML into elements that know where they begin, within the limits of `PlistReader`.
+/// Reads XML into elements with their places, within the limits of `PlistReader`.
 ///
-/// Foundation's parser decides what is well-formed. It resolves no external entity, and a document that declares
-/// entities of its own is refused, so there is nothing that could expand.
+/// Foundation's parser decides what is well-formed. External entities are not resolved, and a document that declares
+/// entities is refused, so no entity can expand.
 enum MarkupReader {
-    /// Reads a document that is UTF-8; what is wrong with it is one diagnostic, as nothing after it can be trusted.
+    /// Reads a document in UTF-8; reports only the first problem, because nothing after it can be trusted.
     static func read(_ bytes: [UInt8], file: String) -> Result<MarkupElement, MarkupFailure> {
         if let problem = refusal(of: bytes, file: file) { return .failure(MarkupFailure(problem)) }
         let builder = MarkupBuilder(bytes, file: file)
@@ -31,7 +31,7 @@ enum MarkupReader {
         return builder.result
     }
 
-    /// What must not reach the parser.
+    /// Reports what must not reach the parser.
     private static func refusal(of bytes: [UInt8], file: String) -> Diagnostic? {
         var scanner = StartTagScanner(bytes)
         while scanner.next() != nil {}
@@ -42,7 +42,7 @@ enum MarkupReader {
             let sentence = "the document type must not declare anything; remove everything between '[' and ']'"
             return diagnostic(.unsafeDoctype, at: place, sentence)
         }
-        // Foundation's parser crashes on one that is nothing but a name.
+        // Foundation's parser crashes on a processing instruction that consists only of a name.
         if let place = scanner.processingInstruction {
             return diagnostic(.malformedPlist, at: place, "a property list has no instructions; remove '<?…?>'")
         }
@@ -144,7 +144,7 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
         parser.abortParsing()
     }
 
-    /// The parser's error numbers are libxml2's; its sentences do not reach us on Linux.
+    /// The error codes are libxml2's; on Linux, Foundation does not pass on its messages.
     private static func explanation(of code: Int) -> String {
         switch code {
         case 4: "the document is empty"

@@ -1,7 +1,7 @@
 internal import EventModel
 import EventSchema
 
-/// A node of a property list, and where it stands; what both formats are read into.
+/// A node of a property list with its place, of either format.
 struct PlistNode: Sendable, Hashable {
     var value: PlistValue
     var place: PlistPlace
@@ -17,7 +17,7 @@ enum PlistValue: Sendable, Hashable {
     case data
     case array([PlistNode])
     case dictionary([PlistEntry])
-    /// A node that has already been reported, so that nobody reports it again.
+    /// A node that has already been reported, so that it is not reported again.
     case unreadable
 
     /// What kind of node it is, with its article, for sentences.
@@ -36,19 +36,19 @@ enum PlistValue: Sendable, Hashable {
     }
 }
 
-/// A key of a dictionary, and what it holds.
+/// A key of a dictionary and its value.
 struct PlistEntry: Sendable, Hashable {
     var key: PlacedText
     var value: PlistNode
 }
 
-/// A text, and where it stands.
+/// A text with its place.
 struct PlacedText: Sendable, Hashable {
     var text: String
     var place: PlistPlace
 }
 
-/// Where a node stands: by line and column in XML, by its key path in a binary file, which has no lines.
+/// The place of a node: its line and column in XML, its key path in a binary file, which has no lines.
 struct PlistPlace: Sendable, Hashable {
     var location: PlanLocation
     /// The keys that lead to the node; `nil` in XML.
@@ -63,7 +63,7 @@ struct PlistPlace: Sendable, Hashable {
 }
 
 extension Diagnostic {
-    /// States a problem of a node; where there are no lines, the sentence ends with the key path.
+    /// States a problem of a node; in a binary file, the sentence ends with the key path.
     init(_ code: DiagnosticCode, at place: PlistPlace, _ sentence: String) {
         let path = place.keyPath.map { $0.isEmpty ? ", at the root" : ", at \(quoted($0))" } ?? ""
         self.init(code, at: place.location, sentence + path)

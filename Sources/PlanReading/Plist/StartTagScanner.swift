@@ -1,9 +1,9 @@
-/// Finds where the elements of a well-formed XML document begin, one after the other.
+/// Finds the places of the start tags of a well-formed XML document, one after the other.
 ///
-/// An event-driven parser tells where it is when it has read a tag, not where the tag began, and its columns are not
-/// bytes. So the places come from here: the scanner runs beside the parser and is asked for the next start tag each time
-/// the parser reports one. It knows only what can hide a `<`: comments, processing instructions, CDATA and the document
-/// type. Whether the document is well-formed is the parser's business.
+/// An event-driven parser reports the position after a tag, not where the tag begins, and its columns are not bytes.
+/// Therefore the scanner runs beside the parser and finds the next start tag each time the parser reports one. It
+/// recognises only what can hide a `<`: comments, processing instructions, CDATA and the document type. The parser
+/// decides whether the document is well-formed.
 struct StartTagScanner {
     /// A place in the bytes.
     struct Position: Hashable {
@@ -41,7 +41,7 @@ struct StartTagScanner {
         return nil
     }
 
-    /// The place of the `<` of the next tag, be it a start tag or an end tag.
+    /// The place of the `<` of the next start tag or end tag.
     mutating func nextTag() -> (position: Position, isEnd: Bool)? {
         while skipToMarkup() {
             if isAt("<!--") {

@@ -1,11 +1,11 @@
 internal import EventModel
 import EventSchema
 
-/// Makes nodes of the elements of an XML property list.
+/// Converts the elements of an XML property list to nodes.
 struct XMLPlistReader {
     private var diagnostics: [Diagnostic] = []
 
-    /// Reads a document that is UTF-8; see `PlistReader`.
+    /// Reads a document in UTF-8; see `PlistReader`.
     static func read(_ bytes: [UInt8], file: String) -> (root: PlistNode?, diagnostics: [Diagnostic]) {
         switch MarkupReader.read(bytes, file: file) {
         case .failure(let failure):
@@ -154,7 +154,7 @@ struct XMLPlistReader {
 }
 
 extension String {
-    /// The text without the four characters that XML counts as white space at its ends.
+    /// The text without white space, as XML defines it, at both ends.
     fileprivate var trimmingXMLSpaces: String {
         func isSpace(_ scalar: Unicode.Scalar) -> Bool { [" ", "\t", "\n", "\r"].contains(scalar) }
         let scalars = unicodeScalars.drop(while: isSpace)

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// Finds the files of a plan, and reads their bytes.
 enum PlanFileSearch {
-    /// The files that the paths lead to, each once.
+    /// The files at the paths, each once.
     static func find(_ paths: [String]) -> (files: [String], diagnostics: [Diagnostic]) {
         var files: [String] = []
         var emptyFolders: [String] = []
@@ -22,14 +22,14 @@ enum PlanFileSearch {
         }
         if paths.isEmpty { diagnostics.append(Diagnostic(.noPlanFiles, at: start(of: "."), "no path was given")) }
         diagnostics += emptyFolders.map { folder in
-            // One empty folder beside others may be meant; a plan without a file cannot be.
+            // An empty folder among others may be intended; a plan without any file cannot be.
             let code: DiagnosticCode = files.isEmpty ? .noPlanFiles : .emptyFolder
             return Diagnostic(code, at: start(of: folder), "there is no *.plist file in this folder")
         }
         return (files, diagnostics)
     }
 
-    /// The bytes of a file, or as many as it takes to see that there are too many.
+    /// The bytes of a file, or enough of them to see that it is too large.
     static func contents(of path: String) -> Result<[UInt8], PlanFileFailure> {
         guard isReadable(path) else { return .failure(PlanFileFailure(path, "this is not a file", nil)) }
         do {
@@ -41,18 +41,18 @@ enum PlanFileSearch {
         }
     }
 
-    /// Whether it is a file, or what a shell hands over as one: `/dev/stdin`, and for `<(…)` `/dev/fd/63` or
+    /// Whether the path is a file, or what a shell passes as one: `/dev/stdin`, and for `<(…)` `/dev/fd/63` or
     /// `/proc/self/fd/63`.
     ///
-    /// Nobody may ever write to another pipe, and opening it would wait for that. What is not there, and a folder, is told
-    /// by opening it.
+    /// Other pipes are refused, because opening one blocks until somebody writes to it. A missing file and a folder pass,
+    /// because opening them fails with a reason.
     private static func isReadable(_ path: String) -> Bool {
         var status = stat()
         guard !path.hasPrefix("/dev/"), !path.hasPrefix("/proc/"), stat(path, &status) == 0 else { return true }
         return [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
-    /// The plan files of a folder, by name, or the path itself when it is no folder.
+    /// The plan files of a folder, sorted by name, or the path itself if it is not a folder.
     private static func listing(of path: String) -> Result<[String], PlanFileFailure> {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -81,5 +81,16 @@ struct PlanFileFailure: Error {
     init(_ path: String, _ sentence: String, _ underlying: (any Error)?) {
         let reason = underlying.map { ": \(SystemReason.of($0))" } ?? ""
         diagnostic = Diagnostic(.unreadableFile, at: PlanFileSearch.start(of: path), sentence + reason)
+    }
+}
+
+/// The reason for which a system call on a file failed.
+package enum SystemReason {
+    /// The system's message, which contains no path; Foundation's messages differ between platforms.
+    package static func of(_ error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
+        let posix = [underlying, error].compactMap { $0 as NSError? }.first { $0.domain == NSPOSIXErrorDomain }
+        guard let posix, let code = POSIXErrorCode(rawValue: Int32(posix.code)) else { return "unknown reason" }
+        return String(cString: strerror(code.rawValue))
     }
 }

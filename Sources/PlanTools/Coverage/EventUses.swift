@@ -1,21 +1,21 @@
 package import EventSchema
 
-/// Looks for code that makes or sends the events of a plan.
+/// Searches code for places that create or send the events of a plan.
 ///
 /// In Swift that is a call of the generated type, `OrderPlaced(`, `OrderPlaced.init` or `: OrderPlaced = .init`, with or
-/// without its namespace, or of the class it has in JustTrack's style, `EventOrderPlaced(`, but not in comments and strings. In every other text it is the
-/// event's name on the wire between quotation marks, which may be escaped. A name that is put together at run time is not seen, and neither is
-/// `.init(` where only the compiler knows the type.
+/// without its namespace, or of its class in JustTrack's style, `EventOrderPlaced(`, outside comments and strings. In any
+/// other text it is the event's name on the wire in quotation marks, which may be escaped. A name that is composed at run
+/// time is not found, and neither is `.init(` if only the compiler knows the type.
 package struct EventUses: Sendable {
     private let types: [String: Int]
     private let names: [[UInt8]: Int]
     private let longestName: Int
 
-    /// Prepares to look for the events of a plan.
+    /// Prepares the search for the events of a plan.
     package init(of plan: TrackingPlan) {
         let events = plan.events.enumerated()
         let structs = events.map { (Self.type(of: $1), $0) }
-        // A plan may be generated in both styles, for code that moves from one to the other.
+        // Code that migrates from one style to the other may use both.
         let classes = events.map { (JustTrackName.eventClass($1.key), $0) }
         types = Dictionary(structs + classes) { first, _ in first }
         names = Dictionary(events.map { (Array($1.name.utf8), $0) }) { first, _ in first }
@@ -29,7 +29,7 @@ package struct EventUses: Sendable {
 
     // MARK: Swift
 
-    /// The events that Swift text makes, by their place in the plan.
+    /// The events that Swift code creates, as indices in the plan.
     package func inSwift(_ text: [UInt8]) -> Set<Int> {
         let tokens = SwiftTokens.tokens(of: text)
         var found: Set<Int> = []
@@ -40,19 +40,19 @@ package struct EventUses: Sendable {
         return found
     }
 
-    /// Whether the type at a place is called, or said to be what `.init` makes.
+    /// Whether the type at an index is called, or is the type annotation of an `.init`.
     private static func isMade(at index: Int, in tokens: [SwiftToken]) -> Bool {
         let following = tokens[(index + 1)...]
         if following.first == .mark("(") || following.starts(with: [.mark("."), .word("init")]) { return true }
         var start = index
-        // The module and the namespace are parts of the type's name.
+        // Skips the module and the namespace.
         while start > 1, tokens[start - 1] == .mark("."), case .word = tokens[start - 2] { start -= 2 }
         let isAnnotation = start > 0 && tokens[start - 1] == .mark(":")
         let assignment = following.drop { $0 == .mark("?") || $0 == .mark("!") }
         return isAnnotation && assignment.starts(with: [.mark("="), .mark("."), .word("init")])
     }
 
-    /// Whether something else of this name is declared there, or a case of some `enum` is meant.
+    /// Whether the name is that of a declaration or of an enum's case.
     private static func isDeclared(at index: Int, in tokens: [SwiftToken]) -> Bool {
         guard index > 0 else { return false }
         if case .word(let word) = tokens[index - 1] { return ["func", "case", "macro"].contains(word) }
@@ -63,12 +63,12 @@ package struct EventUses: Sendable {
 
     // MARK: Other languages
 
-    /// The events whose names stand between quotation marks in a text, by their place in the plan.
+    /// The events whose names occur in quotation marks in a text, as indices in the plan.
     package func inText(_ text: [UInt8]) -> Set<Int> {
         var found: Set<Int> = []
         var position = 0
         while let start = text[position...].firstIndex(where: Self.isQuotationMark) {
-            // In JSON that is itself a string, both marks stand behind as many backslashes.
+            // In JSON within a string, the same number of backslashes precedes both quotation marks.
             let escapes = text[position..<start].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
             position = start + 1
             let limit = min(text.count, position + longestName + escapes + 1)

@@ -1,4 +1,4 @@
-/// A word or a mark of Swift code.
+/// A token of Swift code.
 enum SwiftToken: Equatable {
     /// A keyword or an identifier, without backticks.
     case word(String)
@@ -8,14 +8,13 @@ enum SwiftToken: Equatable {
     static func mark(_ character: Unicode.Scalar) -> SwiftToken { .mark(UInt8(ascii: character)) }
 }
 
-/// Takes the words and marks out of Swift text, and leaves out comments and what strings say; the code in a string's
-/// interpolations is code.
+/// Splits Swift code into tokens, without comments and the text of strings; interpolations in strings are code.
 ///
 /// A regular expression between plain slashes is taken for code; a quotation mark in one hides the rest of its line.
 struct SwiftTokens {
-    /// What the text is in, within what it was in before.
+    /// What the current position is in; contexts are nested.
     private enum Context {
-        /// Code, with so many parentheses open since it began.
+        /// Code, with the number of open parentheses.
         case code(parentheses: Int)
         case string(hashes: Int, isMultiline: Bool)
     }
@@ -25,7 +24,7 @@ struct SwiftTokens {
     private var contexts: [Context] = [.code(parentheses: 0)]
     private var tokens: [SwiftToken] = []
 
-    /// The tokens of a text that is Swift, or meant to be.
+    /// The tokens of a text.
     static func tokens(of text: [UInt8]) -> [SwiftToken] {
         var reader = SwiftTokens(text: text)
         while reader.position < text.count { reader.step() }
@@ -66,7 +65,7 @@ struct SwiftTokens {
         }
     }
 
-    /// Keeps count of parentheses, and goes back to the string where the one closes that began an interpolation.
+    /// Counts parentheses, and returns to the string when the one that began an interpolation is closed.
     private mutating func count(_ byte: UInt8, _ parentheses: Int) {
         if byte == UInt8(ascii: "(") {
             contexts[contexts.count - 1] = .code(parentheses: parentheses + 1)
@@ -79,7 +78,7 @@ struct SwiftTokens {
         }
     }
 
-    /// Comments may stand in comments.
+    /// Skips a comment, in which others may be nested.
     private mutating func skipComment() {
         var depth = 0
         repeat {
@@ -97,8 +96,7 @@ struct SwiftTokens {
 
     // MARK: Literals
 
-    /// Passes what opens a string, or a regular expression between hashes; where the hashes open neither, all of them
-    /// as one mark, so that none is counted twice.
+    /// Reads the beginning of a string, or a regular expression with hashes; hashes that begin neither become one mark.
     private mutating func openLiteral() {
         let hashes = text[position...].prefix { $0 == UInt8(ascii: "#") }.count
         let start = position + hashes
@@ -137,7 +135,7 @@ struct SwiftTokens {
             position += (isMultiline ? 3 : 1) + hashes
             contexts.removeLast()
         } else {
-            // A string of one line that is not closed ends there, so that a slip does not hide the rest of the file.
+            // An unclosed string ends with its line, so that a mistake does not hide the rest of the file.
             if !isMultiline, byte == UInt8(ascii: "\n") { contexts.removeLast() }
             position += 1
         }
@@ -170,7 +168,7 @@ struct SwiftTokens {
 }
 
 extension ArraySlice<UInt8> {
-    /// How many of the first `limit` bytes are so.
+    /// The number of leading bytes, at most `limit`, that satisfy a predicate.
     fileprivate func prefix(_ limit: Int, while predicate: (UInt8) -> Bool) -> Int {
         prefix(limit).prefix(while: predicate).count
     }

@@ -1,6 +1,6 @@
 package import EventSchema
 
-/// One thing that is different between two plans, and what that means for those who rely on the plan.
+/// One difference between two plans, and what it means for those who rely on the plan.
 package struct PlanChange: Sendable, Hashable {
     /// What kind of change it is; stable, so that tools can rely on it.
     package let kind: Kind
@@ -12,41 +12,41 @@ package struct PlanChange: Sendable, Hashable {
     package let sentence: String
     /// Where it stands in the new plan, or in the old one where it was removed; `nil` where it is about the whole plan.
     package let location: PlanLocation?
-    /// What it means for everybody.
+    /// What it means for all audiences.
     package let impacts: Impacts
 
-    /// What it is about, as `'Item Purchased', lines[].price`, on one line; `nil` where that is the whole plan.
+    /// The event and property, such as `'Item Purchased', lines[].price`; `nil` for the whole plan.
     package var subject: String? {
         event.map { quoted($0) + (property.map { ", \($0)" } ?? "") }
     }
 
-    /// How bad it is for whom it is worst.
+    /// The most severe impact.
     package var compatibility: Compatibility { impacts.worst }
 
     /// The kinds of changes; the raw value is what is printed.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         // MARK: The plan
 
-        /// The plan's own version is another.
+        /// The plan's own version changed.
         case versionChanged = "version-changed"
 
         // MARK: Events
 
         /// The event is new.
         case eventAdded = "event-added"
-        /// The event is gone.
+        /// The event was removed.
         case eventRemoved = "event-removed"
-        /// The event has another key, and with it another Swift type; its name on the wire stayed.
+        /// The event has another key, and with it another Swift type; its name on the wire stays.
         case keyChanged = "key-changed"
         /// The event goes to one more tracker.
         case trackerAdded = "tracker-added"
         /// The event no longer goes to a tracker.
         case trackerRemoved = "tracker-removed"
-        /// Another team answers for the event.
+        /// Another team is responsible for the event.
         case ownerChanged = "owner-changed"
-        /// The event takes properties that the plan does not name.
+        /// The event takes properties that the plan does not define.
         case additionalPropertiesAllowed = "additional-properties-allowed"
-        /// The event no longer takes properties that the plan does not name.
+        /// The event no longer takes properties that the plan does not define.
         case additionalPropertiesForbidden = "additional-properties-forbidden"
 
         // MARK: Events and properties
@@ -56,24 +56,24 @@ package struct PlanChange: Sendable, Hashable {
         case nameChanged = "name-changed"
         /// `swiftName` or `swiftCases` gives another name in generated Swift.
         case swiftNameChanged = "swift-name-changed"
-        /// The description is another.
+        /// The description changed.
         case descriptionChanged = "description-changed"
         /// It should no longer be sent.
         case deprecated = "deprecated"
         /// It may be sent again.
         case undeprecated = "undeprecated"
-        /// The advice of what to use instead is another.
+        /// The advice on what to use instead changed.
         case deprecationReworded = "deprecation-reworded"
-        /// The properties that stayed come in another order.
+        /// The remaining properties are in another order.
         case propertiesReordered = "properties-reordered"
 
         // MARK: Properties
 
-        /// The property is new, and must be there.
+        /// The property is new and required.
         case requiredPropertyAdded = "required-property-added"
-        /// The property is new, and may be absent.
+        /// The property is new and optional.
         case optionalPropertyAdded = "optional-property-added"
-        /// The property is gone.
+        /// The property was removed.
         case propertyRemoved = "property-removed"
         /// The property has another type.
         case typeChanged = "type-changed"
@@ -85,11 +85,11 @@ package struct PlanChange: Sendable, Hashable {
         case becameNullable = "became-nullable"
         /// The property may no longer be null.
         case becameNonNullable = "became-non-nullable"
-        /// An array's items, or an object's properties, are described now.
+        /// An array's items, or an object's properties, are defined now.
         case shapeAdded = "shape-added"
         /// An array's items, or an object's properties, may be anything now.
         case shapeRemoved = "shape-removed"
-        /// The examples are others.
+        /// The examples changed.
         case examplesChanged = "examples-changed"
 
         // MARK: Limits of properties
@@ -102,7 +102,7 @@ package struct PlanChange: Sendable, Hashable {
         case enumValueAdded = "enum-value-added"
         /// A value is no longer allowed.
         case enumValueRemoved = "enum-value-removed"
-        /// The allowed values come in another order.
+        /// The allowed values are in another order.
         case enumReordered = "enum-reordered"
         /// A minimum, maximum or length allows less.
         case limitTightened = "limit-tightened"
@@ -114,5 +114,23 @@ package struct PlanChange: Sendable, Hashable {
         case patternRemoved = "pattern-removed"
         /// Texts must match another pattern.
         case patternChanged = "pattern-changed"
+    }
+}
+
+/// Composes sentences that say what changed.
+enum ChangeSentence {
+    /// A sentence such as `the owner changed from 'a' to 'b'`, or that it was added or removed.
+    static func change(of thing: String, from old: String?, to new: String?) -> String {
+        switch (old, new) {
+        case (let old?, let new?): "\(thing) changed from \(quoted(old)) to \(quoted(new))"
+        case (nil, let new?): "\(thing) \(quoted(new)) was added"
+        case (let old?, nil): "\(thing) \(quoted(old)) was removed"
+        case (nil, nil): "\(thing) stayed"
+        }
+    }
+
+    /// A value of the plan, as a person would write it.
+    static func text(_ value: PlanValue) -> String {
+        if case .string(let text) = value { quoted(text) } else { value.text }
     }
 }

@@ -1,17 +1,18 @@
 package import EventSchema
+import PlanReading
 
-/// Everything that is different between two plans, and what each change means for those who rely on the plan.
+/// All differences between two plans, and what each change means for those who rely on the plan.
 ///
-/// Three stages, each a pure function: the events of both plans are paired (`EventPair`), the pairs are compared, which
-/// gives facts (`EventDifference`, `PropertyDifference`), and each fact is judged. Where definitions stand, and the
-/// order of events, is no part of what a plan says.
+/// There are three stages, each a pure function: the events of both plans are paired (`EventPair`), the pairs are compared
+/// (`EventDifference`, `PropertyDifference`), and each difference is looked up in the table of judgements (`Judgement`).
+/// The places of definitions and the order of events make no difference.
 package struct PlanDiff: Sendable, Hashable {
     /// The changes, in the order of the new plan's events; those of removed events come last.
     package let changes: [PlanChange]
 
     /// Compares two plans.
     package init(from old: TrackingPlan, to new: TrackingPlan) {
-        // What kind of tracker a name stands for is no change of the plan: the one plan may say only what was so before.
+        // `postgresTrackers` describes the trackers and is not a change by itself, so both plans are read with both lists.
         let postgresTrackers = Set((old.events + new.events).flatMap(\.postgresTrackers))
         let (pairs, gone) = EventPair.pairs(
             from: old.notingPostgresTrackers(postgresTrackers),
@@ -30,16 +31,15 @@ package struct PlanDiff: Sendable, Hashable {
     private static func changes(of pair: EventPair) -> [PlanChange] {
         let event = EventComparison.differences(of: pair).map(\.judged)
         guard let old = pair.old else { return event }
-        let context = ConcernedAudiences(old: old, new: pair.new)
         let properties = PropertyComparison.differences(
             from: old.properties,
             to: pair.new.properties,
             path: PropertyPath()
         )
-        return event + properties.map { $0.judged(in: context) }
+        return event + properties.map { $0.judged(from: old, to: pair.new) }
     }
 
-    /// That an event is gone, with a hint where a new one looks like it under another name.
+    /// The removal of an event, with a hint if a new event has the same properties.
     private static func removal(of event: EventDefinition, among added: [EventDefinition]) -> EventDifference {
         let twin = added.first { other in
             !event.properties.isEmpty

@@ -1,4 +1,6 @@
-/// One file of an export: where it goes and what it holds, the same bytes for the same plan.
+import EventSchema
+
+/// One file of an export; the same plan gives the same bytes.
 package struct ExportedFile: Sendable, Hashable {
     /// The path within the export's folder, with slashes.
     package let path: String
@@ -9,4 +11,9 @@ package struct ExportedFile: Sendable, Hashable {
         self.path = path
         self.text = text
     }
+}
+
+extension EventDefinition {
+    /// The name of the event's file, link and table; unique in a plan.
+    var anchor: String { SQLName.snakeCase(name) }
 }

@@ -14,7 +14,7 @@ package enum ColumnType: UInt8, Sendable, Hashable, CaseIterable {
 
     /// The type of the column for a property.
     package init(_ type: PropertyType) {
-        switch type {
+        switch type.kind {
         case .string: self = .text
         case .integer: self = .bigint
         case .number: self = .doublePrecision

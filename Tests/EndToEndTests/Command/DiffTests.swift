@@ -34,10 +34,10 @@ struct DiffTests {
         #expect(
             run.output == [
                 "events/shop.plist:11:17: breaking: 'Sold', quantity: 'minimum' changed from 1 to 2 [limit-tightened]",
-                "     Swift callers  risky       it compiles; `track` throws for values that are no longer allowed",
+                "     Swift callers  risky       calls compile, but `track` throws for values that are no longer allowed",
                 "     HTTP senders   breaking    values that were valid are rejected with `out-of-range`",
-                "     SQL            compatible  the event has no rows that somebody could have relied on",
-                "     Kafka readers  compatible  no reader gets the event's lines",
+                "     SQL            compatible  no table has rows of the event",
+                "     Kafka readers  compatible  nobody reads the event's lines",
             ]
         )
         #expect(run.errors == ["1 change: 1 breaking"])
@@ -130,7 +130,7 @@ struct DiffTests {
         #expect(run.output.first == "### Tracking plan: 2 changes: 1 breaking, 1 compatible")
         #expect(
             run.output.contains(
-                "  - Swift callers: **breaking**: the type is gone: code that makes it does not compile"
+                "  - Swift callers: **breaking**: the type is removed: code that uses it does not compile"
             )
         )
         let escaped = #"&#64;team &#35;1 \| &#60;b&#62; \`x\` \[a\]\(b\) https&#58;&#47;&#47;example&#46;org \*y\*"#
@@ -194,6 +194,6 @@ struct DiffTests {
         #expect(change.event == "Sold" && change.property == "colour")
         #expect(change.path == "new/shop.plist" && change.line == 18)
         #expect(Set(change.impacts.keys) == ["swift", "http", "sql", "kafka"])
-        #expect(change.impacts["http"] == Report.Meaning(compatibility: "compatible", reason: "it may be absent"))
+        #expect(change.impacts["http"] == Report.Meaning(compatibility: "compatible", reason: "it can be absent"))
     }
 }

@@ -1,18 +1,18 @@
 import EventSchema
 
-/// The plan as a book: its events under the teams that answer for them.
+/// The plan as a document, with a chapter for each owner.
 struct Catalogue {
     /// The events of one owner, in the plan's order.
     struct Chapter {
-        /// `nil` for events of which the plan does not say who owns them.
+        /// `nil` for events without an owner.
         let owner: String?
         let events: [EventDefinition]
     }
 
     let title: String
-    /// In the order of their first events; those without an owner come last.
+    /// In the order of their first events; the chapter without an owner comes last.
     let chapters: [Chapter]
-    /// The trackers that events name, each once, in the order of the plan.
+    /// The trackers of all events, each once, in the order of the plan.
     let trackers: [String]
     let eventCount: Int
 

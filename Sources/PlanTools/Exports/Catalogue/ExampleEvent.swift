@@ -3,10 +3,10 @@ import EventSchema
 import PatternMatching
 import PlanReading
 
-/// A good event of a definition, as somebody would send it.
+/// A valid example event of a definition, as a sender would send it.
 ///
-/// Where the plan has examples they are taken, and else values that its limits allow. For a pattern whose matches
-/// cannot be told from its text, and no example, the value is only a placeholder.
+/// Values are the plan's examples, or else values within its limits. If a pattern is too complex to derive a match from it,
+/// and there is no example, the value is a placeholder.
 struct ExampleEvent {
     private static let id = "0196a3f2-5c1e-7b40-9d52-3f6b8a1c7e04"
     private static let moment = "2026-05-04T12:30:00Z"
@@ -28,7 +28,7 @@ struct ExampleEvent {
 
     private static func value(of property: PropertyDefinition) -> OrderedJSON {
         if let stated = property.examples.first ?? property.enumeration?.first { return OrderedJSON(stated) }
-        switch property.type {
+        switch property.type.kind {
         case .string: return text(of: property)
         case .integer: return number(of: property, [3, 1, 10, 100, 1000, 0, -1].map(PlanValue.integer))
         case .number: return number(of: property, [2.5, 0.5, 10, 100, 1000, 0, -1].map(PlanValue.number))
@@ -63,7 +63,7 @@ struct ExampleEvent {
 }
 
 extension PlainPattern {
-    /// A match that is as short as it can be, and not the same character all along.
+    /// The shortest match, of different characters.
     fileprivate var sample: String {
         var text = String.UnicodeScalarView()
         for step in steps {

@@ -1,17 +1,17 @@
 import EventSchema
 
-/// A property in its place within the payload, as a line of a list.
+/// A property with its path in the payload, as a row of a list.
 struct PropertyRow {
-    /// What leads to it: `lines[].`, `address.`, or nothing.
+    /// The path to it, such as `lines[].` or `address.`; empty for the payload itself.
     let parent: String
     let name: String
-    /// How many objects and arrays it is in, below the payload.
+    /// The number of enclosing objects and arrays below the payload.
     let depth: Int
-    /// Whether it stands for the items of an array, which are neither required nor optional.
+    /// Whether it is the row of an array's items, which are neither required nor optional.
     var isItem = false
     let definition: PropertyDefinition
 
-    /// The properties of a payload, each followed by what is in it.
+    /// The properties of a payload, each followed by its nested properties.
     static func rows(of properties: [PropertyDefinition], parent: String = "", depth: Int = 0) -> [PropertyRow] {
         properties.flatMap { property in
             [PropertyRow(parent: parent, name: property.name, depth: depth, definition: property)]
@@ -39,10 +39,10 @@ struct PropertyRow {
     }
 }
 
-/// A rule or a hint on a property's values, for people.
+/// A limit, a list of allowed values, or examples of a property, for people.
 struct PropertyFact {
     enum Content {
-        /// A sentence, or a part of one.
+        /// Text.
         case words(String)
         /// Values as they would be sent.
         case values([String])
@@ -95,7 +95,7 @@ struct PropertyFact {
         }
     }
 
-    /// A text as it is, unless nobody could see where it begins and ends; anything else as JSON.
+    /// A text as it is, unless white space or control characters make it ambiguous; anything else as JSON.
     private static func text(of value: PlanValue) -> String {
         guard case .string(let text) = value else { return OrderedJSON(value).line }
         let scalars = text.unicodeScalars

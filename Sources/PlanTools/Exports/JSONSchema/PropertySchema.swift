@@ -44,7 +44,7 @@ enum PropertySchema {
 
     private static func type(of property: PropertyDefinition) -> (key: String, value: OrderedJSON) {
         var kinds =
-            switch property.type {
+            switch property.type.kind {
             case .string, .timestamp, .date, .uuid: ["string"]
             case .integer, .number, .boolean, .array, .object: [property.type.rawValue]
             case .decimal: ["number", "string"]
@@ -55,7 +55,7 @@ enum PropertySchema {
     }
 
     private static func rules(of property: PropertyDefinition) -> Members {
-        switch property.type {
+        switch property.type.kind {
         case .string: return [SharedSchemas.reference(to: "text")] + text(property) + enumeration(property)
         case .integer, .number:
             return [SharedSchemas.reference(to: property.type.rawValue)] + bounds(property) + enumeration(property)

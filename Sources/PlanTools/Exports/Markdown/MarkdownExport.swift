@@ -4,7 +4,7 @@ package import EventSchema
 package struct MarkdownExport: Sendable {
     private let plan: TrackingPlan
 
-    /// Takes a plan as the reader lets it pass.
+    /// Prepares the export of a valid plan.
     package init(_ plan: TrackingPlan) {
         self.plan = plan
     }

@@ -1,3 +1,4 @@
+import EventModel
 import EventValidation
 
 /// Encodes the response bodies of Sluice's own format, which say what was accepted and what was rejected, and why.

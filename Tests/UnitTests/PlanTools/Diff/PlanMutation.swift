@@ -68,7 +68,7 @@ enum PlanMutation {
     }
 
     private static func limit(_ property: inout PropertyDefinition, _ source: inout CaseSource) {
-        switch property.type {
+        switch property.type.kind {
         case .string:
             property.minLength = source.pick([nil, 1, 3])
             property.maxLength = source.pick([nil, 3, 5, 9])

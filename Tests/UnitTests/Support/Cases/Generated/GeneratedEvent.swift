@@ -43,7 +43,7 @@ package struct GeneratedEvent {
         if let allowed = property.enumeration, !source.once(in: 3) {
             return written(source.pick(allowed), of: property.type, &source)
         }
-        switch property.type {
+        switch property.type.kind {
         case .string: return .string(GeneratedText.string(&source))
         case .integer: return .number(GeneratedText.integer(&source))
         case .number: return .number(GeneratedText.number(&source))

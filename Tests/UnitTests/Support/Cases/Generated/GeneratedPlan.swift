@@ -55,7 +55,7 @@ package struct GeneratedPlan {
     }
 
     private func limit(_ property: inout PropertyDefinition, _ source: inout CaseSource) {
-        switch property.type {
+        switch property.type.kind {
         case .string:
             if source.once(in: 4) { property.minLength = source.number(0...4) }
             if source.once(in: 4) { property.maxLength = source.number(3...9) }

@@ -1,22 +1,22 @@
 import EventSchema
 
-/// A fact about a property: what of it is different.
+/// A difference of a property.
 struct PropertyDifference {
     let kind: PlanChange.Kind
     /// The property, or the object whose properties changed their order.
     let path: PropertyPath
-    /// The same as `new` where there was none.
+    /// The same as `new` if there was none.
     let old: PropertyDefinition
-    /// The same as `old` where there is none.
+    /// The same as `old` if there is none.
     let new: PropertyDefinition
     let sentence: String
 }
 
-/// The second stage, for the properties of an event or of an object.
+/// The second stage for the properties of an event or of an object.
 enum PropertyComparison {
-    /// What is different about the properties that stand at a path; each object's own before those within it.
+    /// The differences of the properties at a path; those of an object come before those within it.
     ///
-    /// A property is the same one when its name on the wire is; of the others, when both names become the same column.
+    /// Properties are paired by their name on the wire, and those left by the column that their names become.
     static func differences(
         from old: [PropertyDefinition],
         to new: [PropertyDefinition],
@@ -54,7 +54,7 @@ enum PropertyComparison {
         )
     }
 
-    /// Whether the properties that stayed still follow each other as they did.
+    /// Whether the remaining properties changed their order.
     private static func reordering(
         of old: [PropertyDefinition],
         as pairing: Pairing<PropertyDefinition>,
@@ -156,4 +156,23 @@ enum PropertyComparison {
         case (nil, nil): return []
         }
     }
+}
+
+/// The path to a property through objects and arrays.
+struct PropertyPath: Sendable, Hashable {
+    /// `lines[].price`; empty for the payload itself.
+    private(set) var text = ""
+    /// The number of enclosing objects and arrays; 1 for a property of the payload itself.
+    private(set) var depth = 0
+
+    /// Whether it is a property of the payload itself, which has a column.
+    var hasColumn: Bool { depth == 1 }
+
+    /// The property of an object.
+    func property(_ name: String) -> PropertyPath {
+        PropertyPath(text: text.isEmpty ? printable(name) : "\(text).\(printable(name))", depth: depth + 1)
+    }
+
+    /// The items of an array.
+    var items: PropertyPath { PropertyPath(text: text + "[]", depth: depth + 1) }
 }

@@ -1,24 +1,5 @@
-// A plan as JSON: what generated code holds. The keys are those of the plist format, so that whoever reads the one can
-// read the other. Keys may be added; what older versions of Sluice wrote stays readable.
-
-extension PlanLocation: Codable {
-    /// Reads `path:line:column`.
-    public init(from decoder: any Decoder) throws {
-        let value = try decoder.singleValueContainer()
-        let text = try value.decode(String.self)
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count >= 3, let line = Int(parts[parts.count - 2]), let column = Int(parts[parts.count - 1]) else {
-            throw DecodingError.dataCorruptedError(in: value, debugDescription: "no place: \(text)")
-        }
-        self.init(file: parts.dropLast(2).joined(separator: ":"), line: line, column: column)
-    }
-
-    /// Writes `path:line:column`.
-    public func encode(to encoder: any Encoder) throws {
-        var value = encoder.singleValueContainer()
-        try value.encode(description)
-    }
-}
+// Generated code contains the plan as JSON, with the keys of the plist format. Keys may be added; JSON that older versions
+// of Sluice generated must stay readable.
 
 extension EventDefinition: Codable {
     private enum CodingKeys: String, CodingKey {
@@ -30,7 +11,7 @@ extension EventDefinition: Codable {
 
     /// Reads a definition that was checked before it was encoded.
     ///
-    /// Its properties are of the same file unless they name another.
+    /// Its properties have the same file unless they state another one.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let location =

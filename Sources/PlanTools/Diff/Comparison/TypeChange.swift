@@ -1,6 +1,6 @@
 import EventSchema
 
-/// A property's type before and after: whose values are whose.
+/// A property's type before and after a change, and how the values of both are related.
 struct TypeChange {
     let old: PropertyType
     let new: PropertyType
@@ -10,25 +10,25 @@ struct TypeChange {
         self.new = new
     }
 
-    /// Whether whatever was valid still is, limits aside.
+    /// Whether all values that were valid still are, limits aside.
     var takesAllOldValues: Bool {
         switch (old, new) {
         case (_, _) where old == new: true
         case (_, .any), (.integer, .number): true
         case (.timestamp, .string), (.date, .string), (.uuid, .string): true
-        // Past all reason, 1e300 for instance, a number is no decimal.
+        // A number such as 1e300 has too many digits for a decimal, so `number` is not in this list.
         case (.integer, .decimal): true
         default: false
         }
     }
 
-    /// Whether nearly all of what was valid still is.
+    /// Whether nearly all values that were valid still are.
     var takesMostOldValues: Bool { takesAllOldValues || (old == .number && new == .decimal) }
 
-    /// Whether the columns of both have one type.
-    var keepsColumn: Bool { old == new || (Self.inJSONColumn.contains(old) && Self.inJSONColumn.contains(new)) }
+    /// Whether the columns of both have the same type.
+    var keepsColumnType: Bool { old == new || (Self.inJSONColumn.contains(old) && Self.inJSONColumn.contains(new)) }
 
-    /// Whether whoever reads the old values from JSON can read all the new ones.
+    /// Whether code that reads the old values from JSON can read all new ones.
     var yieldsOldValuesOnly: Bool {
         switch (old, new) {
         case (_, _) where old == new: true
@@ -39,7 +39,7 @@ struct TypeChange {
         }
     }
 
-    /// Whether whoever reads the old values from JSON finds values of that form among the new ones.
+    /// Whether some of the new values have the form of the old ones in JSON.
     var yieldsOldValuesToo: Bool {
         switch (old, new) {
         case (_, .any), (.integer, .number): true
@@ -50,8 +50,8 @@ struct TypeChange {
 
     private static let inJSONColumn: Set<PropertyType> = [.array, .object, .any]
 
-    /// The old property as one of the new type, so that its limits can be compared with those of the new one; `nil` where
-    /// they say nothing about values of that type.
+    /// The old property converted to the new type, so that its limits can be compared with those of the new one; `nil` if
+    /// they cannot be compared.
     func carryOver(_ property: PropertyDefinition, to newProperty: PropertyDefinition) -> PropertyDefinition? {
         if old == new { return property }
         guard takesMostOldValues else { return nil }
@@ -65,10 +65,10 @@ struct TypeChange {
         return carried
     }
 
-    /// Whether a list of texts allows all that senders could write for a list of values, so that the lists can be compared.
+    /// Whether a list of texts allows all spellings of a list of values, so that the lists can be compared.
     ///
-    /// A string is one text; a UUID is one for each case of each of its letters, and a time has any number of them, by the
-    /// digits of its seconds and its offset.
+    /// A string has one spelling, a UUID one for each combination of upper and lower case, and a time any number, because of
+    /// its fraction of a second and its offset.
     private func allowsAllSpellings(of values: [PlanValue]?, _ texts: [PlanValue]?) -> Bool {
         switch (old, new) {
         case (_, .any): return false

@@ -1,7 +1,7 @@
 import EventSchema
 import PlanReading
 
-/// The second stage, for the values that a property allows.
+/// The second stage for the values that a property allows.
 enum LimitComparison {
     /// What is different about the limits of a property that kept its type.
     static func differences(
@@ -11,7 +11,7 @@ enum LimitComparison {
         enumeration(from: old, to: new)
             + bound("minimum", from: old.minimum, to: new.minimum, type: new.type, isUpper: false)
             + bound("maximum", from: old.maximum, to: new.maximum, type: new.type, isUpper: true)
-            // No text is shorter than nothing, so that a least length of 0 is none.
+            // A minimum length of 0 is no limit.
             + bound("minLength", from: old.minLength, to: new.minLength, neutral: 0, isUpper: false)
             + bound("maxLength", from: old.maxLength, to: new.maxLength, neutral: nil, isUpper: true)
             + pattern(from: old.pattern, to: new.pattern)

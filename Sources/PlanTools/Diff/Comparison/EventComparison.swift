@@ -1,18 +1,18 @@
 import EventSchema
 
-/// A fact about an event: what of it is different.
+/// A difference of an event.
 struct EventDifference {
     let kind: PlanChange.Kind
-    /// The same as `new` where there was none.
+    /// The same as `new` if there was none.
     let old: EventDefinition
-    /// The same as `old` where there is none.
+    /// The same as `old` if there is none.
     let new: EventDefinition
     let sentence: String
     /// The tracker that was added or removed, in lower case.
     var tracker: String?
 }
 
-/// The second stage, for what an event says of itself.
+/// The second stage for the attributes of an event.
 enum EventComparison {
     /// What is different about an event, apart from its properties.
     static func differences(of pair: EventPair) -> [EventDifference] {
@@ -26,7 +26,7 @@ enum EventComparison {
             EventDifference(kind: kind, old: old, new: new, sentence: sentence)
         }
         var differences: [EventDifference] = []
-        // Where the name changed, too, that says what became of the type.
+        // If the name changed as well, that change also covers the type.
         if ExactText(old.key) != ExactText(new.key), ExactText(old.name) == ExactText(new.name) {
             differences.append(
                 difference(.keyChanged, ChangeSentence.change(of: "the key", from: old.key, to: new.key))
@@ -75,7 +75,7 @@ enum EventComparison {
             + removed.map { difference(.trackerRemoved, $0, "removed") }
     }
 
-    /// What became of a deprecation; `nil` where nothing did.
+    /// How a deprecation changed; `nil` if it did not.
     static func deprecation(from old: String?, to new: String?) -> PlanChange.Kind? {
         guard old != new else { return nil }
         if old == nil { return .deprecated }

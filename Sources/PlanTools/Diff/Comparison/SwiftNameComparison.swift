@@ -1,10 +1,10 @@
 import EventSchema
 
-/// The second stage, for what generated Swift calls a property and what comes of it, stated or not.
+/// The second stage for the names of a property in generated Swift, stated or derived.
 enum SwiftNameComparison {
-    /// What says that the property, or the type that is made for it, has another name.
+    /// Sentences that the property, or the type that is generated for it, has another name.
     static func ownNames(from old: PropertyDefinition, to new: PropertyDefinition) -> [String] {
-        // What an array holds has no name of its own; its type is the property's.
+        // The items of an array have no name; their type is named after the property.
         guard !new.name.isEmpty else { return [] }
         let member = sentence("the Swift name", old.swiftMemberName, new.swiftMemberName)
         guard old.hasNestedType, new.hasNestedType else { return [member].compactMap(\.self) }
@@ -12,9 +12,9 @@ enum SwiftNameComparison {
         return [member, type].compactMap(\.self)
     }
 
-    /// What says that an allowed value that stayed has another case, one for each.
+    /// A sentence for each remaining allowed value whose case has another name.
     static func cases(from old: PropertyDefinition, to new: PropertyDefinition) -> [String] {
-        // Other types have other cases altogether, and are told as such.
+        // A change of type is reported as such.
         guard old.type == new.type, let before = old.enumeration, let after = new.enumeration else { return [] }
         let known = DistinctValues(before, type: old.type)
         return after.compactMap { value in

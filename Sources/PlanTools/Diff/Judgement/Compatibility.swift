@@ -1,13 +1,13 @@
-/// How a change of the plan goes with somebody who relies on the plan as it was.
+/// How a change of the plan affects somebody who relies on the old plan.
 package enum Compatibility: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// What was written for the old plan goes on as before.
+    /// What was written for the old plan works as before.
     case compatible
-    /// It goes on, but may meet what it never met: a value, an absence, a warning.
+    /// It still works, but may see something new: a value, a missing value, a warning.
     case risky
-    /// Something fails: code does not compile, events are rejected, or promised data no longer comes.
+    /// Something fails: code does not compile, events are rejected, or promised data no longer arrives.
     case breaking
 
-    /// Orders by how bad it is.
+    /// Orders by severity.
     package static func < (left: Compatibility, right: Compatibility) -> Bool { left.rank < right.rank }
 
     private var rank: Int {
@@ -30,7 +30,7 @@ package enum Audience: String, Sendable, Hashable, CaseIterable {
     /// Consumers of the canonical lines: from Kafka, or from any other tracker but `postgres` and `console`.
     case kafka
 
-    /// What they are called in a report.
+    /// The name of the audience in a report.
     package var title: String {
         switch self {
         case .swift: "Swift callers"
@@ -43,9 +43,9 @@ package enum Audience: String, Sendable, Hashable, CaseIterable {
 
 /// What a change means for one audience.
 package struct Impact: Sendable, Hashable {
-    /// How bad it is.
+    /// The severity.
     package let compatibility: Compatibility
-    /// Why; a sentence without a capital or a full stop.
+    /// The reason, a sentence without a capital or a full stop.
     package let reason: String
 
     static func compatible(_ reason: String) -> Impact { Impact(compatibility: .compatible, reason: reason) }
@@ -53,7 +53,7 @@ package struct Impact: Sendable, Hashable {
     static func breaking(_ reason: String) -> Impact { Impact(compatibility: .breaking, reason: reason) }
 }
 
-/// What a change means for everybody.
+/// What a change means for all audiences.
 package struct Impacts: Sendable, Hashable {
     /// For callers of the generated Swift.
     package var swift: Impact
@@ -64,7 +64,7 @@ package struct Impacts: Sendable, Hashable {
     /// For readers of the canonical lines.
     package var kafka: Impact
 
-    /// What it means for one of them.
+    /// What it means for one audience.
     package subscript(audience: Audience) -> Impact {
         switch audience {
         case .swift: swift
@@ -74,7 +74,7 @@ package struct Impacts: Sendable, Hashable {
         }
     }
 
-    /// The worst of all.
+    /// The most severe impact.
     package var worst: Compatibility {
         max(swift.compatibility, http.compatibility, sql.compatibility, kafka.compatibility)
     }
