@@ -169,7 +169,7 @@ extension EventTracking {
 
     private func isTaken(_ receipt: CommitReceipt?, _ event: String) -> Bool {
         guard let receipt else { return false }
-        do throws(SubmissionError) {
+        do throws(TrackError) {
             if try !receipt.waitBriefly() { relay.add("The event '\(event)' is not written yet.", .error) }
             return true
         } catch {

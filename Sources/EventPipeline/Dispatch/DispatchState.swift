@@ -1,22 +1,21 @@
-package import DequeModule
-package import EventJournal
+import EventJournal
 import EventValidation
 import TrackerKit
 
-/// Every decision of the pipeline: all queues, the submissions that wait for room, and the way to the end.
+/// All decisions of the pipeline: the queues, the batches that wait, and the shutdown.
 ///
-/// A value without clock, task or lock of its own: it is changed under the pipeline's lock, time comes in as an
-/// argument, and what is to be done comes out as `DispatchActions`.
+/// A value without a clock, task or lock of its own. It is changed under the pipeline's lock, time is an argument, and what is to
+/// be done is returned as `DispatchActions`.
 package struct DispatchState: Sendable {
-    /// Where the pipeline stands between its first batch and its end.
+    /// The phase of the pipeline's life.
     package enum Phase: Sendable, Equatable {
-        /// Batches are taken.
+        /// Batches are accepted.
         ///
         /// Can transition to:
-        /// - `draining` when shutdown is asked for, or a tracker did not start or deliver within the number of attempts.
+        /// - `draining` when a shutdown is requested, or a tracker did not start or deliver within the number of attempts.
         /// - `cancelling` when the task that runs the pipeline is cancelled.
         case open
-        /// The door is closed, and workers deliver what is queued.
+        /// No batch is accepted any more, and workers deliver what is queued.
         ///
         /// Can transition to:
         /// - `cancelling` at `until`, or when the running task is cancelled.
@@ -30,13 +29,13 @@ package struct DispatchState: Sendable {
         /// The journal is being closed.
         ///
         /// Can transition to:
-        /// - `finished` when it is closed, or at `until`: a disk may never answer.
+        /// - `finished` when it is closed, or at `until`, because a disk may never answer.
         case closing(until: Duration)
-        /// The pipeline has run. Final.
+        /// The pipeline has shut down. Final.
         case finished
     }
 
-    /// A tracker that was given up.
+    /// A tracker that was given up because its attempts are limited.
     package struct Failure: Sendable {
         package let queue: Int
         package let error: TrackerError
@@ -44,88 +43,65 @@ package struct DispatchState: Sendable {
         package let isOfStart: Bool
     }
 
-    /// What became of a submission at once.
+    /// The decision about a batch.
     package enum Admission: Sendable, Equatable {
+        /// It is in the queues of its trackers.
         case acknowledged
-        /// There is room; it is on its way to the journal.
-        case admitted(number: UInt64)
-        case waits(number: UInt64)
-        /// The journal's disk does not answer.
-        case notStored(JournalError)
-        case closed
-    }
-
-    /// What became of a batch that may not wait.
-    package enum Offer: Sendable, Equatable {
-        case acknowledged
-        /// There is room; it is on its way to the journal.
-        case admitted
-        case full
-        /// The journal cannot be written, or is full, or its disk does not answer.
-        case notStored
-        case closed
+        /// There is room for it, and it waits for its commit to the journal.
+        case committing(number: UInt64)
+        /// It waits for room.
+        case waiting(number: UInt64)
+        /// None of it is accepted.
+        case rejected(TrackError)
     }
 
     package internal(set) var phase = Phase.open
     package internal(set) var trackers: [TrackerState]
     package internal(set) var accepted = 0
     package internal(set) var unrouted = 0
-    /// With a journal, the number up to which events were given to the queues; `nil` without one.
+    /// The number up to which the journal's events were published to the queues; `nil` without a journal.
     package internal(set) var published: UInt64?
-    /// Whether the journal could be written when it was last tried.
-    package internal(set) var isJournalWritable = true
-    /// How many bytes the journal had no room for when it was last tried; `nil` where it had room, or may have some again.
-    var bytesWithoutRoom: Int?
-    /// Since when the journal's thread has been waiting for the disk; `nil` while it does not.
-    var diskBusySince: Duration?
-    /// Whether the log says that the disk does not answer.
-    var hasToldOverdue = false
-    /// How fast the hindmost tracker gets through the journal.
+    /// Whether the journal's disk can be written, has room, and answers.
+    package var journalHealth: JournalHealth
+    /// The drain rate of the slowest tracker.
     var drain = DrainRate()
-    /// When to say that the journal takes nothing.
+    /// When to log that the journal rejects batches.
     var refusalNotice = SparseNotice()
-    /// The batches on their way to the journal.
+    /// The batches that wait for their commit to the journal.
     var commits = CommitQueue()
-    /// Whether the committer is to end once nothing is on its way.
+    /// Whether the committer ends once the commit queue is empty.
     var endsCommitting = false
-    /// Whether the journal was closed in good order.
+    /// Whether the journal was closed cleanly.
     var isJournalClosed = false
-    /// What the journal's disk had not done when the pipeline ended; `nil` where it did everything.
+    /// What the journal's disk had not finished when the pipeline ended; `nil` if it had finished everything.
     package internal(set) var hang: JournalHang?
     let configuration: Pipeline.Configuration
-    /// The queues whose trackers store their place in the journal themselves.
+    /// The queues whose trackers store their own checkpoint.
     let checkpointing: QueueSet
     /// The queues whose policy is `wait`.
     private let waitQueues: QueueSet
-    /// The submissions that wait for room, oldest first.
-    package private(set) var waiting: Deque<WaitingSubmission> = []
-    /// The queues that lack room for a submission that waits: nobody else enters these.
-    ///
-    /// A submission that waits closes only the queues that are full for it, not all it names: otherwise a dead tracker
-    /// would hold up the events of others. In return a batch for two queues that are both always full gets its turn
-    /// only when both have room at one time.
-    private var barrier: QueueSet = []
+    /// The batches that wait for room.
+    package private(set) var waiting = WaitingList()
     private var nextNumber: UInt64 = 0
-    var flushes: [Flush] = []
-    /// The flushes that wait for batches on their way to the journal, before they know what to wait for in the queues.
-    var flushesBeforeCommit: [FlushBeforeCommit] = []
+    /// The callers of `flush` that wait.
+    var flushes = FlushList()
     /// Whether `run` was called.
     package internal(set) var isRunning = false
     /// The workers that have not ended.
     package internal(set) var liveWorkers: QueueSet = []
     /// The workers whose task was cancelled.
     var cancelledWorkers: QueueSet = []
-    /// When the supervisor's timer is set for.
+    /// The time for which the supervisor's timer is set.
     var supervisorTimer: Duration?
-    /// The queues whose deliveries are not tried again.
+    /// The queues whose deliveries are not retried.
     var givenUp: QueueSet = []
-    /// The first tracker whose start or delivery was given up while the door was open, and why.
+    /// The first tracker that was given up while the pipeline was open, and why.
     package internal(set) var failure: Failure?
 
     /// Makes one empty queue for each name.
     ///
-    /// `cursors` says, with a journal, how far each tracker has got in it, and `published` how far it goes. The trackers of
-    /// `checkpointing` may know better when they have started: until then their events stay in the journal.
+    /// With a journal, `cursors` are the trackers' cursors and `published` is the journal's end. The trackers of `checkpointing` may
+    /// report another position when they start; until then their events stay in the journal.
     package init(
         trackerNames: [String],
         configuration: Pipeline.Configuration,
@@ -134,6 +110,7 @@ package struct DispatchState: Sendable {
         checkpointing: QueueSet = []
     ) {
         self.configuration = configuration
+        journalHealth = JournalHealth(overdueAfter: configuration.commitOverdueAfter)
         self.published = published
         self.checkpointing = checkpointing
         var waitQueues: QueueSet = []
@@ -154,61 +131,44 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Takes a batch whole, or lets it wait, or turns it down.
+    /// Accepts a whole batch, lets it wait for room, or rejects it.
     ///
-    /// `completion` is kept only where the batch waits.
+    /// A batch that may not wait is rejected if there is no room, and never overtakes one that waits. `completion` is kept only if
+    /// the batch waits, for room or for its commit to the journal.
     package mutating func submit(
         _ batch: RoutedBatch,
-        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
+        mayWait: Bool,
+        completion: @escaping @Sendable (Result<Void, TrackError>) -> Void,
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Admission {
-        guard phase == .open else { return .closed }
-        // What does not answer now may not answer for hours: nobody new is let in to wait for it.
-        if let wait = overdueWait(now: now) { return .notStored(.overdue(for: wait)) }
+        guard phase == .open else { return .rejected(.closed) }
+        // A disk that hangs may do so for hours, so nothing new is admitted to wait for it.
+        if let wait = journalHealth.overdueWait(now: now) { return .rejected(.notStored(.overdue(for: wait))) }
+        if !mayWait, published != nil {
+            // Before the pipeline runs, only a commit can find out whether the journal has recovered.
+            if isRunning, let error = journalHealth.failure { return .rejected(.notStored(error)) }
+            guard commits.hasRoom(for: batch, limits: configuration.queue) else { return .rejected(.full) }
+        }
         let lacking = queuesLackingRoom(for: batch)
-        guard !lacking.isEmpty || !barrier.isDisjoint(with: batch.queues) else {
-            guard published != nil else {
-                acknowledge(batch, now: now, actions: &actions)
-                return .acknowledged
-            }
-            return .admitted(number: admit(batch, completion: completion, actions: &actions))
+        guard lacking.isEmpty, waiting.barrier.isDisjoint(with: batch.queues) else {
+            guard mayWait else { return .rejected(.full) }
+            nextNumber += 1
+            let submission = WaitingSubmission(number: nextNumber, batch: batch, completion: completion)
+            waiting.append(submission, lacking: lacking)
+            return .waiting(number: nextNumber)
         }
-        barrier.formUnion(lacking)
-        nextNumber += 1
-        waiting.append(WaitingSubmission(number: nextNumber, batch: batch, completion: completion))
-        return .waits(number: nextNumber)
-    }
-
-    /// Takes a batch whole at once, or nothing of it; it takes nobody's place who waits.
-    ///
-    /// `completion` is kept only where the batch is on its way to the journal.
-    package mutating func offer(
-        _ batch: RoutedBatch,
-        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
-        now: () -> Duration,
-        actions: inout DispatchActions
-    ) -> Offer {
-        guard phase == .open else { return .closed }
-        if published != nil {
-            // Before the pipeline runs nobody tries whether the journal can be written again but who writes to it.
-            guard isJournalWritable && bytesWithoutRoom == nil || !isRunning else { return .notStored }
-            guard overdueWait(now: now) == nil else { return .notStored }
-            guard commits.hasRoom(for: batch, limits: configuration.queue) else { return .full }
-        }
-        guard barrier.isDisjoint(with: batch.queues), queuesLackingRoom(for: batch).isEmpty else { return .full }
         guard published != nil else {
             acknowledge(batch, now: now, actions: &actions)
             return .acknowledged
         }
-        _ = admit(batch, completion: completion, actions: &actions)
-        return .admitted
+        return .committing(number: admit(batch, completion: completion, actions: &actions))
     }
 
-    /// The acknowledgement: from here on the batch is the pipeline's, and its sender is told so.
+    /// Publishes an accepted batch to its queues.
     ///
-    /// Every accepted batch passes here once, in the order of acceptance; with a journal after its commit, when
-    /// `sequences` are its numbers there.
+    /// This happens once for every accepted batch, in the order of acceptance; with a journal after the batch's commit, and
+    /// `sequences` are its numbers in the journal.
     mutating func acknowledge(
         _ batch: RoutedBatch,
         sequences: Range<UInt64> = 0..<0,
@@ -224,10 +184,10 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Sends a batch on its way to the journal; returns the number by which it can be withdrawn.
+    /// Appends a batch to the commit queue; returns the number by which it can be withdrawn.
     private mutating func admit(
         _ batch: RoutedBatch,
-        completion: @escaping @Sendable (Result<Void, SubmissionError>) -> Void,
+        completion: @escaping @Sendable (Result<Void, TrackError>) -> Void,
         actions: inout DispatchActions
     ) -> UInt64 {
         nextNumber += 1
@@ -235,7 +195,7 @@ package struct DispatchState: Sendable {
         return nextNumber
     }
 
-    /// Sends a batch on its way to the journal, and keeps room for it in the queues where later ones wait for room.
+    /// Appends a batch to the commit queue, and reserves room for it in the queues with the policy `wait`.
     private mutating func admit(_ submission: WaitingSubmission, actions: inout DispatchActions) {
         commits.append(submission)
         actions.wakesCommitter = true
@@ -244,7 +204,7 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Gives back the room that was kept for a batch on its way to the journal.
+    /// Releases the room that was reserved for a batch in the commit queue.
     mutating func endAdmission(of batch: RoutedBatch) {
         for queue in batch.queues.intersection(waitQueues) {
             guard let slice = batch.slice(of: queue) else { continue }
@@ -252,7 +212,7 @@ package struct DispatchState: Sendable {
         }
     }
 
-    /// Puts a slice into a queue as its policy says, and wakes the worker if that makes a difference to it.
+    /// Puts a slice into a queue, as the queue's policy says, and wakes the worker if that affects its next delivery.
     private mutating func publish(
         _ slice: EventSlice,
         to queue: Int,
@@ -267,9 +227,9 @@ package struct DispatchState: Sendable {
         endFlushes(settledIn: queue, actions: &actions)
     }
 
-    /// Whether a queue for which senders wait is full.
+    /// Whether a queue with the policy `wait` is full.
     var hasFullQueue: Bool {
-        !barrier.isEmpty || waitQueues.contains { trackers[$0].queue.isFull }
+        !waiting.barrier.isEmpty || waitQueues.contains { trackers[$0].queue.isFull }
     }
 
     /// The queues with policy `wait` that have no room for their part of a batch.
@@ -284,70 +244,40 @@ package struct DispatchState: Sendable {
 }
 
 extension DispatchState {
-    /// Turns down a submission that waits for room or for its commit to begin.
+    /// Takes back a batch that waits for room or for its commit to begin.
     package mutating func withdraw(
         number: UInt64,
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Pipeline.Withdrawal {
-        let place = waiting.partitioningIndex { $0.number >= number }
-        guard place < waiting.count, waiting[place].number == number else {
+        guard let submission = waiting.remove(number: number) else {
             return withdrawFromCommits(number: number, now: now, actions: &actions)
         }
-        actions.turnedDown.append((waiting.remove(at: place), .withdrawn))
+        actions.turnedDown.append((submission, .cancelled))
         admitWaiting(now: now, actions: &actions)
         return .withdrawn
     }
 
-    /// Turns down all submissions that wait, because the door is closed.
+    /// Rejects all batches that wait for room, because the pipeline is shutting down.
     mutating func turnDownWaiting(actions: inout DispatchActions) {
-        for submission in waiting {
-            actions.turnedDown.append((submission, .closed))
-        }
-        waiting = []
-        barrier = []
+        for submission in waiting.removeAll() { actions.turnedDown.append((submission, .closed)) }
     }
 
-    /// Lets submissions in after a queue got room, oldest first.
+    /// Admits batches that wait after a queue got room, oldest first.
     mutating func roomCameFree(in queue: Int, now: () -> Duration, actions: inout DispatchActions) {
-        if barrier.contains(queue) { admitWaiting(now: now, actions: &actions) }
+        if waiting.barrier.contains(queue) { admitWaiting(now: now, actions: &actions) }
     }
 
-    /// Goes through the submissions that wait, as far as one of them may have its turn.
-    ///
-    /// Each names a queue of the old barrier, so once the new one holds all of it nobody further back can enter.
     private mutating func admitWaiting(now: () -> Duration, actions: inout DispatchActions) {
-        let oldBarrier = barrier
-        barrier = []
-        var place = 0
-        while place < waiting.count, !barrier.isSuperset(of: oldBarrier) {
-            let submission = waiting[place]
-            let lacking = queuesLackingRoom(for: submission.batch)
-            if lacking.isEmpty, barrier.isDisjoint(with: submission.batch.queues) {
-                waiting.remove(at: place)
-                if published == nil {
-                    acknowledge(submission.batch, now: now, actions: &actions)
-                    actions.acknowledged.append(submission)
-                } else {
-                    admit(submission, actions: &actions)
-                }
+        waiting.beginTurn()
+        while let submission = waiting.next {
+            guard waiting.endTurn(ofNext: queuesLackingRoom(for: submission.batch)) else { continue }
+            if published == nil {
+                acknowledge(submission.batch, now: now, actions: &actions)
+                actions.acknowledged.append(submission)
             } else {
-                barrier.formUnion(lacking)
-                place += 1
+                admit(submission, actions: &actions)
             }
         }
-    }
-}
-
-extension Deque {
-    /// The first place whose element fulfils `predicate`, where those that fulfil it all stand at the end.
-    fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

@@ -1,11 +1,13 @@
 import Synchronization
 
-/// Builders for events that are tracked one by one: each call has one to itself, so that none waits for another's event.
+/// Reusable builders for events that are tracked one by one.
+///
+/// Each call gets a builder of its own, so that no call waits for another's encoding, and events can track events.
 final class BuilderPool: Sendable {
-    /// So many are kept; more are made where more are wanted at one time.
+    /// How many idle builders are kept.
     private static let capacity = 16
 
-    // Safe to share: whoever took it out of the pool is the only one that has it.
+    // Safe to share: only the call that took a holder out of the pool uses it.
     private final class Holder: @unchecked Sendable {
         var builder: EventBatchBuilder
 
@@ -14,7 +16,7 @@ final class BuilderPool: Sendable {
         }
     }
 
-    private let resting = Mutex<[Holder]>([])
+    private let idle = Mutex<[Holder]>([])
     private let make: @Sendable () -> EventBatchBuilder
 
     /// `make` makes a builder without events.
@@ -22,14 +24,14 @@ final class BuilderPool: Sendable {
         self.make = make
     }
 
-    /// Runs `body` with a builder that has no events, and has none afterwards.
+    /// Runs `body` with a builder without events; `body` must leave none in it.
     func withBuilder<Result>(
         _ body: (inout EventBatchBuilder) throws(InvalidEvent) -> Result
     ) throws(InvalidEvent) -> Result {
-        let holder = resting.withLock { $0.popLast() } ?? Holder(make())
+        let holder = idle.withLock { $0.popLast() } ?? Holder(make())
         defer {
-            resting.withLock { resting in
-                if resting.count < Self.capacity { resting.append(holder) }
+            idle.withLock { idle in
+                if idle.count < Self.capacity { idle.append(holder) }
             }
         }
         return try body(&holder.builder)

@@ -2,25 +2,26 @@ public import EventModel
 import EventValidation
 
 extension Pipeline {
-    /// Takes one event; suspends while there is no room.
+    /// Tracks one event; suspends while there is no room.
     ///
-    /// Returning means acknowledged, as for `submit`: the event is in the queues of its trackers, or with a journal in the
-    /// journal, synced as its durability says; an interval's timer goes while the pipeline runs.
-    /// What is not stated here comes from `EventContext.current`.
+    /// When it returns, the event is in the journal, synced as the journal's durability says; without a journal it is in the
+    /// queues of its trackers. With the durability `interval`, the journal is synced only while the pipeline runs.
+    ///
+    /// If the task is cancelled while the event waits for room or for its commit to the journal to begin, the event is withdrawn.
+    /// Once the commit is being written, its outcome is unknown, and a cancelled task does not wait for it.
+    ///
+    /// Values that are not passed here come from `EventContext.current`.
     ///
     /// - Parameters:
     ///   - event: What happened.
-    ///   - userID: The person, as your own systems know them.
-    ///   - anonymousID: The person before they are known.
-    ///   - sessionID: The visit.
-    ///   - id: What makes a repetition recognisable. Default: a new UUID of version 7.
-    ///   - time: When it happened. Default: now.
-    /// A task that is cancelled while the event waits, for room or for its commit to the journal to begin, withdraws it. Once
-    /// the commit is being written nobody can say how it ends, and a cancelled task does not wait for that.
-    ///
-    /// - Throws: `invalid` where the event does not follow the plan; `notTaken` after a cancellation while it waited, while
-    ///   the pipeline shuts down, and where the journal cannot be written, or its disk does not answer; `outcomeUnknown`
-    ///   after a cancellation while it was being written.
+    ///   - userID: The user's id in your own systems.
+    ///   - anonymousID: An id for the user before they are known.
+    ///   - sessionID: The session's id.
+    ///   - id: The idempotency key. Default: a new UUID of version 7.
+    ///   - time: When the event happened. Default: now.
+    /// - Throws: `TrackError` with the code `invalid` if the event does not follow the plan; `cancelled` after a cancellation while
+    ///   it waited; `closed` while the pipeline shuts down; `notStored` if the journal is full, cannot be written, or its disk does
+    ///   not answer; `outcomeUnknown` after a cancellation while the event was being written.
     public func track(
         _ event: some AnalyticsEvent,
         userID: String? = nil,
@@ -30,18 +31,16 @@ extension Pipeline {
         time: Timestamp? = nil
     ) async throws(TrackError) {
         let context = EventContext(userID: userID, anonymousID: anonymousID, sessionID: sessionID)
-        let batch: EventBatch
-        do throws(InvalidEvent) {
-            batch = try self.batch(of: event, context: context, id: id, time: time)
-        } catch {
-            throw .invalid(error)
-        }
-        do throws(SubmissionError) { try await submit(batch) } catch { throw TrackError(error) }
+        try await submit(batch(of: event, context: context, id: id, time: time))
     }
 
-    /// Takes one event or says at once why not; never suspends, and never waits for room or for the journal.
+    /// Tracks one event without waiting for room or for the journal.
     ///
-    /// - Throws: `InvalidEvent` where the event does not follow the plan.
+    /// When it returns, the event is in the queues of its trackers; with a journal it waits for its commit, and if that fails, the
+    /// failure is logged.
+    ///
+    /// - Throws: `TrackError` with the code `invalid` if the event does not follow the plan; `full` if there is no room;
+    ///   `notStored` if the journal cannot be written or was full when it was last tried; `closed` while the pipeline shuts down.
     public func tryTrack(
         _ event: some AnalyticsEvent,
         userID: String? = nil,
@@ -49,16 +48,15 @@ extension Pipeline {
         sessionID: String? = nil,
         id: EventID? = nil,
         time: Timestamp? = nil
-    ) throws(InvalidEvent) -> TrackOutcome {
+    ) throws(TrackError) {
         let context = EventContext(userID: userID, anonymousID: anonymousID, sessionID: sessionID)
-        let batch = try batch(of: event, context: context, id: id, time: time)
-        return offer(batch)
+        try submitWithoutWaiting(batch(of: event, context: context, id: id, time: time))
     }
 
-    /// Takes events in their order, up to `maximumEventsABatch` at a time; suspends while there is no room.
+    /// Tracks events in their order, up to `maximumEventsABatch` at a time; suspends while there is no room.
     ///
-    /// - Returns: How many were taken, which is all of them.
-    /// - Throws: `TrackInterruption`, where not all were taken: those before it were.
+    /// - Returns: The number of events, all of which were accepted.
+    /// - Throws: `TrackInterruption` if not all events were accepted; it says how many were.
     @discardableResult
     public func track(
         contentsOf events: some Sequence<some AnalyticsEvent>,
@@ -69,7 +67,10 @@ extension Pipeline {
         }
     }
 
-    /// The same for events of several types.
+    /// Tracks events of several types in their order.
+    ///
+    /// - Returns: The number of events, all of which were accepted.
+    /// - Throws: `TrackInterruption` if not all events were accepted; it says how many were.
     @discardableResult
     public func track(
         contentsOf events: some Sequence<any AnalyticsEvent>,
@@ -103,18 +104,18 @@ extension Pipeline {
         return taken + (try await submit(&builder, after: taken))
     }
 
-    /// How many events of `track(contentsOf:)` are taken together.
+    /// The most events that `track(contentsOf:)` puts into one batch: 1,000.
     public static var maximumEventsABatch: Int { 1000 }
 
-    /// So many bytes of them are taken together, though they are fewer.
+    /// The size in bytes at which `track(contentsOf:)` ends a batch that has fewer events.
     private static var maximumBytesABatch: Int { 1 << 20 }
 
     private func submit(_ builder: inout EventBatchBuilder, after taken: Int) async throws(TrackInterruption) -> Int {
         guard let batch = builder.finish() else { return 0 }
-        do throws(SubmissionError) {
+        do throws(TrackError) {
             try await submit(batch)
         } catch {
-            throw TrackInterruption(taken: taken, reason: TrackError(error))
+            throw TrackInterruption(taken: taken, reason: error)
         }
         return batch.count
     }
@@ -124,11 +125,16 @@ extension Pipeline {
         context: EventContext,
         id: EventID?,
         time: Timestamp?
-    ) throws(InvalidEvent) -> EventBatch {
+    ) throws(TrackError) -> EventBatch {
         let context = EventContext.current.merging(context)
-        let batch = try builders.withBuilder { builder throws(InvalidEvent) in
-            try builder.append(event, context: context, id: id, time: time)
-            return builder.finish()
+        let batch: EventBatch?
+        do throws(InvalidEvent) {
+            batch = try builders.withBuilder { builder throws(InvalidEvent) in
+                try builder.append(event, context: context, id: id, time: time)
+                return builder.finish()
+            }
+        } catch {
+            throw .invalid(error)
         }
         guard let batch else { preconditionFailure("a builder with an event makes a batch") }
         return batch

@@ -1,68 +1,105 @@
-import EventJournal
-import EventValidation
+public import EventJournal
+public import EventValidation
 
-/// Why an event was not taken; nothing of the call was, unless the error says otherwise.
-public enum TrackError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The event does not follow the plan.
-    case invalid(InvalidEvent)
-    /// The pipeline did not take it.
-    case notTaken(SubmissionError)
-    /// The event's commit to the journal was being written when the wait for it ended: it may be delivered, or not.
+/// Why the pipeline did not accept a batch or an event.
+///
+/// Nothing of the call was accepted, except possibly with the code `outcomeUnknown`. `track`, `tryTrack` and `submit` throw
+/// this error.
+public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of failure it is; `description` is a stable code in kebab-case.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        package enum Kind: String, Sendable, CaseIterable {
+            case invalid
+            case full
+            case closed
+            case cancelled
+            case notStored = "not-stored"
+            case outcomeUnknown = "outcome-unknown"
+        }
+
+        package let kind: Kind
+
+        /// The event does not follow the plan; `violations` says why.
+        public static let invalid = Code(kind: .invalid)
+        /// `tryTrack` found no room: a queue with the policy `wait` is full, or as many events as a queue holds are waiting to be
+        /// committed to the journal.
+        public static let full = Code(kind: .full)
+        /// The pipeline is shutting down or has shut down.
+        public static let closed = Code(kind: .closed)
+        /// The batch was withdrawn, or its task was cancelled, before its commit to the journal began.
+        public static let cancelled = Code(kind: .cancelled)
+        /// The journal did not accept the batch; `journalError` says why.
+        public static let notStored = Code(kind: .notStored)
+        /// The wait ended while the batch was being written to the journal: its events may or may not be delivered.
+        ///
+        /// Sending the events again is safe only if they have ids of their own, and only PostgreSQL removes the duplicates.
+        public static let outcomeUnknown = Code(kind: .outcomeUnknown)
+
+        /// The code, for example `not-stored`.
+        public var description: String { kind.rawValue }
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// The event that does not follow the plan, with the code `invalid`; otherwise `nil`.
+    public let invalidEvent: InvalidEvent?
+    /// Why the journal did not accept the batch, with the code `notStored`; otherwise `nil`.
+    public let journalError: JournalError?
+
+    private init(_ code: Code, invalidEvent: InvalidEvent? = nil, journalError: JournalError? = nil) {
+        self.code = code
+        self.invalidEvent = invalidEvent
+        self.journalError = journalError
+    }
+
+    package static func invalid(_ event: InvalidEvent) -> TrackError { TrackError(.invalid, invalidEvent: event) }
+    package static func notStored(_ error: JournalError) -> TrackError { TrackError(.notStored, journalError: error) }
+    package static let full = TrackError(.full)
+    package static let closed = TrackError(.closed)
+    package static let cancelled = TrackError(.cancelled)
+    package static let outcomeUnknown = TrackError(.outcomeUnknown)
+
+    /// The rules that the event broke; empty unless the code is `invalid`.
+    public var violations: [Violation] { invalidEvent?.violations ?? [] }
+
+    /// Whether the same events may be accepted later.
     ///
-    /// Tracking it again is safe only with an `id` of your own, and only PostgreSQL removes the duplicate.
-    case outcomeUnknown
-
-    init(_ error: SubmissionError) {
-        self = error == .outcomeUnknown ? .outcomeUnknown : .notTaken(error)
-    }
-
-    /// Whether the same event may be taken later.
+    /// `Pipeline.retryAfter(_:)` suggests when.
     public var isRetryable: Bool {
-        switch self {
-        case .invalid: false
-        case .notTaken(.notStored(let error)): error.isRetryable
-        case .notTaken(.withdrawn): true
-        case .notTaken(.closed), .notTaken(.outcomeUnknown), .outcomeUnknown: false
+        switch code.kind {
+        case .full, .cancelled: true
+        case .notStored: journalError?.isRetryable ?? false
+        case .invalid, .closed, .outcomeUnknown: false
         }
     }
 
-    /// One sentence; never the values.
-    public var description: String {
-        switch self {
-        case .invalid(let event): event.description
-        case .notTaken(.withdrawn): "The task was cancelled while the event waited to be taken."
-        case .notTaken(.closed): "The pipeline is shutting down."
-        case .notTaken(.notStored(let error)): error.message
-        case .outcomeUnknown, .notTaken(.outcomeUnknown):
-            "The wait ended while the event was being written to the journal: it may be delivered, or not."
+    /// One sentence that says what happened; it never contains payload values.
+    public var message: String {
+        switch code.kind {
+        case .invalid: invalidEvent?.description ?? "The event does not follow the plan."
+        case .full: "There is no room for the event."
+        case .closed: "The pipeline is shutting down."
+        case .cancelled: "The wait was cancelled before the event was accepted."
+        case .notStored: journalError?.message ?? "The journal did not accept the event."
+        case .outcomeUnknown:
+            "The wait ended while the event was being written to the journal: it may or may not be delivered."
         }
     }
+
+    /// The message.
+    public var description: String { message }
 }
 
-/// Why `track(contentsOf:)` did not take all events.
+/// Why `track(contentsOf:)` did not accept all events.
 public struct TrackInterruption: Error, Sendable, Hashable, CustomStringConvertible {
-    /// How many events were taken, from the first on; those behind them were not.
+    /// How many events were accepted, counted from the first; the later ones were not.
     public let taken: Int
-    /// Why the next one was not, or for `notTaken` those of its batch.
+    /// Why the next event was not accepted or, unless the code is `invalid`, the next batch of events.
     public let reason: TrackError
 
-    /// Whether those that were not taken may be taken later.
+    /// Whether the remaining events may be accepted later.
     public var isRetryable: Bool { reason.isRetryable }
 
-    /// How many, and why; never the values.
-    public var description: String { "\(taken) events were taken, those behind them not: \(reason)" }
-}
-
-/// What became of an event that could not wait.
-public enum TrackOutcome: Sendable, Hashable {
-    /// The event is in the queues of its trackers; with a journal it is on its way there, and where that becomes full or
-    /// fails just then, the log says so.
-    case taken
-    /// A queue that it needs is full, and its policy is to wait; or with a journal, as much as a queue takes is on its way
-    /// there.
-    case full
-    /// The journal cannot be written, or is full.
-    case notStored
-    /// The pipeline is shutting down.
-    case closed
+    /// How many events were accepted, and why the others were not; it never contains payload values.
+    public var description: String { "\(taken) events were accepted, the later ones were not: \(reason)" }
 }

@@ -10,7 +10,7 @@ final class CommitReceipt: Sendable {
 
     private let pace: CommitPace
     private let condition = NSCondition()
-    private let outcome = Mutex<Result<Void, SubmissionError>?>(nil)
+    private let outcome = Mutex<Result<Void, TrackError>?>(nil)
 
     /// Submits events.
     ///
@@ -21,7 +21,7 @@ final class CommitReceipt: Sendable {
         _ = pipeline.submit(batch) { self.settle($0) }
     }
 
-    private func settle(_ result: Result<Void, SubmissionError>) {
+    private func settle(_ result: Result<Void, TrackError>) {
         pace.settle()
         condition.lock()
         outcome.withLock { $0 = result }
@@ -32,14 +32,14 @@ final class CommitReceipt: Sendable {
     /// Waits until the events are written, or the spool is known to hang; returns false if they are not written yet.
     ///
     /// - Throws: If the events were refused.
-    func waitBriefly() throws(SubmissionError) -> Bool {
+    func waitBriefly() throws(TrackError) -> Bool {
         try wait(atMost: pace.isStalled ? 0 : Self.patience)
     }
 
     /// Waits until the events are written; returns false if that takes longer than `seconds`.
     ///
     /// - Throws: If the events were refused.
-    func wait(atMost seconds: TimeInterval) throws(SubmissionError) -> Bool {
+    func wait(atMost seconds: TimeInterval) throws(TrackError) -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
         while outcome.withLock({ $0 == nil }), condition.wait(until: deadline) {}

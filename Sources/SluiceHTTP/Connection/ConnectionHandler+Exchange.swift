@@ -134,14 +134,19 @@ extension ConnectionHandler {
             verdict.keepRejections(in: shared.pipeline)
             answer("200 OK", body: verdict.answer)
         // Nothing was accepted, so the sender will repeat the request; the rejected events are stored then, once.
-        case .failure(.withdrawn):
-            refuse(missedCommit ? .notStored(retryAfter: shared.maxWait) : shared.queueFull)
-        case .failure(.closed):
-            refuse(.shuttingDown)
-        case .failure(.notStored(let error)):
-            refuse(.notStored(retryAfter: shared.pipeline.retryAfter(error)))
-        case .failure(.outcomeUnknown):
-            refuse(.outcomeUnknown)
+        case .failure(let error):
+            refuse(failure(for: error))
+        }
+    }
+
+    private func failure(for error: TrackError) -> Failure {
+        switch error.code.kind {
+        case .cancelled: missedCommit ? .notStored(retryAfter: shared.maxWait) : shared.queueFull
+        case .full: shared.queueFull
+        case .closed: .shuttingDown
+        // `submit` is given events that were checked; the journal's other errors are answered like this, too.
+        case .notStored, .invalid: .notStored(retryAfter: shared.pipeline.retryAfter(error) ?? .seconds(5))
+        case .outcomeUnknown: .outcomeUnknown
         }
     }
 

@@ -27,7 +27,7 @@ struct BannedCallRule: Sendable, CustomTestStringConvertible {
         BannedCallRule(
             text: "Task.detached",
             folders: product,
-            exceptions: ["Sources/EventPipeline/Dispatch/Pipeline+Journal.swift"],
+            exceptions: ["Sources/EventPipeline/Journal/Pipeline+Journal.swift"],
             instead: "let the work live in the run() of a Service"
         ),
         BannedCallRule(text: "NSLock", folders: everywhere, instead: "use Synchronization.Mutex"),

@@ -33,7 +33,9 @@ struct RetentionTests {
             } while status == 503 && dropsUndelivered
             if status == 503 { break }
         }
-        if dropsUndelivered { _ = try await serving.process.errors.line(containing: "as its retention says") }
+        if dropsUndelivered {
+            _ = try await serving.process.errors.line(containing: "The journal's retention removes events")
+        }
         serving.process.send(SIGTERM)
         #expect(try await serving.process.waitForEnd() == .exit(0))
         return (serving.process, statuses)
@@ -46,7 +48,7 @@ struct RetentionTests {
         let folder = try TestFolder()
         let (process, statuses) = try await serve(dropsUndelivered: true, in: folder)
         #expect(statuses.isSubset(of: [200, 503]) && statuses.contains(200))
-        let lost = try process.errors.lines.filter { $0.contains("as its retention says") }
+        let lost = try process.errors.lines.filter { $0.contains("The journal's retention removes events") }
             .map { line in
                 let count = try #require(line.firstMatch(of: /events=(\d+)/)?.1)
                 #expect(line.contains("tracker=postgres"))
@@ -64,7 +66,7 @@ struct RetentionTests {
         let folder = try TestFolder()
         let (process, statuses) = try await serve(dropsUndelivered: false, in: folder)
         #expect(statuses == [200, 503])
-        #expect(!process.errors.lines.contains { $0.contains("as its retention says") })
+        #expect(!process.errors.lines.contains { $0.contains("The journal's retention removes events") })
         let cat = try await Sluice.run("journal", "cat", "journal", in: folder)
         #expect(cat.ending == .exit(0) && cat.output.count % 100 == 0 && cat.output.count > 500)
     }

@@ -12,7 +12,7 @@ struct AdmissionTests {
     func waitsWhenFull() {
         let harness = DispatchStateHarness(.small())
         #expect(harness.submit(10, "A") == .acknowledged)
-        #expect(harness.submit(1, "A", number: 1) == .waits(number: 1))
+        #expect(harness.submit(1, "A", number: 1) == .waiting(number: 1))
         #expect(harness.result(of: 1) == nil)
     }
 
@@ -44,7 +44,7 @@ struct AdmissionTests {
         harness.start()
         harness.submit(8, "A")
         harness.submit(5, "A", number: 1)
-        #expect(harness.submit(1, "A", number: 2) == .waits(number: 2))
+        #expect(harness.submit(1, "A", number: 2) == .waiting(number: 2))
         harness.settle(alpha, try #require(harness.delivery(alpha)))
         #expect(harness.isAcknowledged(1))
         #expect(harness.isAcknowledged(2))
@@ -92,7 +92,7 @@ struct AdmissionTests {
         let harness = DispatchStateHarness(.small(capacityInEvents: 1000, capacityInBytes: 1000))
         let large = ScriptedEvent("A", number: 1, payload: "\"" + String(repeating: "x", count: 800) + "\"")
         #expect(harness.submit([large]) == .acknowledged)
-        #expect(harness.submit([large], number: 1) == .waits(number: 1))
+        #expect(harness.submit([large], number: 1) == .waiting(number: 1))
         #expect(harness.state.statistics.trackers[alpha].pendingBytes > 800)
     }
 
@@ -103,7 +103,7 @@ struct AdmissionTests {
         let large = harness.submit(5, "A", number: 1)
         harness.submit(2, "A", number: 2)
         harness.withdraw(large)
-        #expect(throws: SubmissionError.withdrawn) { try harness.result(of: 1)?.get() }
+        #expect(throws: TrackError.cancelled) { try harness.result(of: 1)?.get() }
         #expect(harness.isAcknowledged(2))
     }
 
@@ -116,7 +116,7 @@ struct AdmissionTests {
         harness.settle(alpha, try #require(harness.delivery(alpha)))
         harness.withdraw(waits)
         #expect(harness.isAcknowledged(1))
-        harness.withdraw(.waits(number: 99))
+        harness.withdraw(.waiting(number: 99))
         #expect(harness.actions.turnedDown.isEmpty)
     }
 

@@ -29,19 +29,19 @@ extension DispatchSimulation {
         submissions.append((batch, nil))
         let routed = router.route(batch)
         let (outcomes, now) = (outcomes, now)
-        let complete: @Sendable (Result<Void, SubmissionError>) -> Void = { result in
+        let complete: @Sendable (Result<Void, TrackError>) -> Void = { result in
             outcomes.results.withLock { $0[number, default: []].append(result) }
         }
         let admission = act { state, actions in
-            state.submit(routed, completion: complete, now: { now }, actions: &actions)
+            state.submit(routed, mayWait: true, completion: complete, now: { now }, actions: &actions)
         }
         switch admission {
         case .acknowledged:
             complete(.success(()))
             noteAcknowledged(number)
-        case .waits(let ticket): submissions[number].ticket = ticket
-        case .closed: complete(.failure(.closed))
-        case .admitted, .notStored: Issue.record("there is no journal")
+        case .waiting(let ticket): submissions[number].ticket = ticket
+        case .rejected(let error): complete(.failure(error))
+        case .committing: Issue.record("there is no journal")
         }
     }
 

@@ -40,7 +40,7 @@ struct DispatchSimulation {
     }
 
     final class Outcomes: Sendable {
-        let results = Mutex<[Int: [Result<Void, SubmissionError>]]>([:])
+        let results = Mutex<[Int: [Result<Void, TrackError>]]>([:])
         let endedFlushes = Mutex(0)
     }
 

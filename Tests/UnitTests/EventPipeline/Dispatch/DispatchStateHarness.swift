@@ -12,7 +12,7 @@ final class DispatchStateHarness {
     ])
 
     private final class Results: Sendable {
-        let byNumber = Mutex<[Int: Result<Void, SubmissionError>]>([:])
+        let byNumber = Mutex<[Int: Result<Void, TrackError>]>([:])
     }
 
     var state: DispatchState
@@ -49,6 +49,7 @@ final class DispatchStateHarness {
             let now = now
             return state.submit(
                 batch,
+                mayWait: true,
                 completion: { result in results.byNumber.withLock { $0[number] = result } },
                 now: { now },
                 actions: &actions
@@ -57,13 +58,13 @@ final class DispatchStateHarness {
     }
 
     /// Offers so many events of one name, which may not wait.
-    func offer(_ count: Int, _ name: String) -> DispatchState.Offer {
+    func offer(_ count: Int, _ name: String) -> DispatchState.Admission {
         let events = (0..<count).map { ScriptedEvent(name, number: nextEvent + $0) }
         nextEvent += count
         let batch = router.route(.scripted(catalog: Self.catalog, events: events))
         let now = now
         return act { state, actions in
-            state.offer(batch, completion: { _ in }, now: { now }, actions: &actions)
+            state.submit(batch, mayWait: false, completion: { _ in }, now: { now }, actions: &actions)
         }
     }
 
@@ -112,16 +113,16 @@ final class DispatchStateHarness {
     func withdraw(_ admission: DispatchState.Admission) -> Pipeline.Withdrawal? {
         let number: UInt64
         switch admission {
-        case .waits(let waiting): number = waiting
-        case .admitted(let admitted): number = admitted
-        case .acknowledged, .notStored, .closed: return nil
+        case .waiting(let waiting): number = waiting
+        case .committing(let committing): number = committing
+        case .acknowledged, .rejected: return nil
         }
         let now = now
         return act { state, actions in state.withdraw(number: number, now: { now }, actions: &actions) }
     }
 
     /// What became of a submission that waited; `nil` while it waits.
-    func result(of number: Int) -> Result<Void, SubmissionError>? {
+    func result(of number: Int) -> Result<Void, TrackError>? {
         results.byNumber.withLock { $0[number] }
     }
 

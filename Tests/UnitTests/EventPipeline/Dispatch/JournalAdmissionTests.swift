@@ -11,22 +11,22 @@ struct JournalAdmissionTests {
     @Test("what may not wait is turned down while a queue's worth is on its way to the journal, by events")
     func limitOfEvents() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
-        #expect(harness.offer(8, "A") == .admitted)
-        #expect(harness.offer(3, "A") == .full)
-        #expect(harness.offer(2, "B") == .admitted)
-        #expect(harness.offer(1, "None") == .full)
+        #expect(harness.offer(8, "A").isCommitting)
+        #expect(harness.offer(3, "A") == .rejected(.full))
+        #expect(harness.offer(2, "B").isCommitting)
+        #expect(harness.offer(1, "None") == .rejected(.full))
         harness.commitNext()
-        #expect(harness.offer(8, "A") == .admitted)
-        #expect(harness.offer(1, "A") == .full)
+        #expect(harness.offer(8, "A").isCommitting)
+        #expect(harness.offer(1, "A") == .rejected(.full))
     }
 
     @Test("and by bytes; a batch that is larger than the limit goes alone")
     func limitOfBytes() {
         let harness = DispatchStateHarness(.small(capacityInBytes: 1, fullPolicy: .spill), hasJournal: true)
-        #expect(harness.offer(1, "A") == .admitted)
-        #expect(harness.offer(1, "A") == .full)
+        #expect(harness.offer(1, "A").isCommitting)
+        #expect(harness.offer(1, "A") == .rejected(.full))
         harness.failNext()
-        #expect(harness.offer(20, "A") == .admitted)
+        #expect(harness.offer(20, "A").isCommitting)
     }
 
     @Test(
@@ -35,21 +35,21 @@ struct JournalAdmissionTests {
     )
     func unwritable(code: JournalError.Code) {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         harness.failNext(code)
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         harness.failNext(code)
         harness.start()
-        #expect(harness.offer(1, "A") == .notStored)
+        #expect(harness.offer(1, "A").isNotStored)
     }
 
     @Test("a flush waits for what is on its way to the journal, and then for its delivery, but for nothing later")
     func flush() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         let isOver = harness.flush(number: 1)
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         #expect(!isOver())
         harness.commitNext()
         #expect(!isOver())
@@ -61,7 +61,7 @@ struct JournalAdmissionTests {
     func flushAfterFailure() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         let isOver = harness.flush(number: 1)
         #expect(!isOver())
         harness.failNext()
@@ -72,7 +72,7 @@ struct JournalAdmissionTests {
     func abandonedFlush() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         let isOver = harness.flush(number: 1)
         harness.act { state, actions in actions = state.abandonFlush(number: 1) }
         #expect(isOver())
@@ -88,7 +88,7 @@ struct JournalAdmissionTests {
         harness.submit(1, "A", number: 2)
         let isOver = harness.flush(number: 1)
         for number in 3...5 { #expect(harness.withdraw(harness.submit(1, "A", number: number)) == .uncommitted) }
-        #expect(throws: SubmissionError.withdrawn) { try harness.result(of: 4)?.get() }
+        #expect(throws: TrackError.cancelled) { try harness.result(of: 4)?.get() }
         harness.commitNext()
         harness.settle(alpha, try #require(harness.delivery(alpha)))
         #expect(!isOver())
@@ -111,7 +111,7 @@ struct JournalAdmissionTests {
         #expect(harness.isAcknowledged(1))
         // The third waited for the room in the queue that the second keeps.
         #expect(harness.state.statistics.waitingBatches == 1)
-        #expect(harness.withdraw(.admitted(number: 2)) == .uncommitted)
+        #expect(harness.withdraw(.committing(number: 2)) == .uncommitted)
         #expect(harness.state.statistics.waitingBatches == 0)
         harness.commitNext()
         #expect(harness.isAcknowledged(3))
@@ -124,20 +124,23 @@ struct JournalAdmissionTests {
         configuration.commitOverdueAfter = .seconds(2)
         let harness = DispatchStateHarness(configuration, hasJournal: true)
         harness.start()
-        harness.act { state, _ in state.diskBegan(now: .seconds(1)) }
+        harness.act { state, _ in state.journalHealth.diskBegan(now: .seconds(1)) }
         harness.now = .milliseconds(2999)
         #expect(harness.state.unreadyReasons(now: harness.now) == [])
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
         harness.now = .seconds(3)
         #expect(harness.state.unreadyReasons(now: harness.now) == [.commitOverdue])
-        #expect(harness.offer(1, "A") == .notStored)
+        #expect(harness.offer(1, "A").isNotStored)
         #expect(harness.submit(1, "A").isNotStored)
-        harness.act { state, _ in state.diskEnded() }
+        harness.act { state, _ in state.journalHealth.diskEnded() }
         #expect(harness.state.unreadyReasons(now: harness.now) == [])
-        #expect(harness.offer(1, "A") == .admitted)
+        #expect(harness.offer(1, "A").isCommitting)
     }
 }
 
 extension DispatchState.Admission {
-    fileprivate var isNotStored: Bool { if case .notStored = self { true } else { false } }
+    fileprivate var isCommitting: Bool { if case .committing = self { true } else { false } }
+    fileprivate var isNotStored: Bool {
+        if case .rejected(let error) = self { error.code == .notStored } else { false }
+    }
 }

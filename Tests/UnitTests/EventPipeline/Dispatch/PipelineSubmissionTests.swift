@@ -30,12 +30,12 @@ struct PipelineSubmissionTests {
             let waiting = Task { try await pipeline.submit(PipelineHarness.batch("A", 3..<5)) }
             while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
             waiting.cancel()
-            await #expect(throws: SubmissionError.withdrawn) { try await waiting.value }
+            await #expect(throws: TrackError.cancelled) { try await waiting.value }
             let early = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
                 try await pipeline.submit(PipelineHarness.batch("A", 5..<7))
             }
-            await #expect(throws: SubmissionError.withdrawn) { try await early.value }
+            await #expect(throws: TrackError.cancelled) { try await early.value }
             tracker.release()
         }
         #expect(tracker.deliveredNumbers == [0, 1, 2])
@@ -45,7 +45,7 @@ struct PipelineSubmissionTests {
     func closed() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let harness = try PipelineHarness([tracker], configuration: small)
-        let results = Mutex<[Result<Void, SubmissionError>]>([])
+        let results = Mutex<[Result<Void, TrackError>]>([])
         try await harness.run { pipeline, _ in
             pipeline.accept("A", 0..<3)
             await tracker.waitForDeliveries(1)
@@ -56,13 +56,13 @@ struct PipelineSubmissionTests {
             pipeline.shutdown()
             #expect(results.withLock { $0.count } == 1)
             if let ticket { pipeline.withdraw(ticket) }
-            await #expect(throws: SubmissionError.closed) {
+            await #expect(throws: TrackError.closed) {
                 try await pipeline.submit(PipelineHarness.batch("A", 4..<5))
             }
             tracker.release()
         }
         #expect(results.withLock { $0.count } == 1)
-        #expect(throws: SubmissionError.closed) { try results.withLock { $0 }.first?.get() }
+        #expect(throws: TrackError.closed) { try results.withLock { $0 }.first?.get() }
         #expect(tracker.deliveredNumbers == [0, 1, 2])
     }
 

@@ -163,7 +163,7 @@ struct WorkerDecisionTests {
             #expect((harness.state.failure == nil) == (attempt < 3))
         }
         #expect(harness.state.failure?.queue == alpha)
-        #expect(harness.submit(1, "A") == .closed)
+        #expect(harness.submit(1, "A") == .rejected(.closed))
         guard case .end(stopsTracker: true) = harness.step(alpha) else {
             Issue.record("the worker goes on")
             return
@@ -181,7 +181,7 @@ struct WorkerDecisionTests {
             state.startReturned(of: alpha, error: failure(retryable: false), now: .zero, jitter: 0, actions: &actions)
         }
         #expect(harness.state.failure?.queue == alpha)
-        #expect(harness.submit(1, "A") == .closed)
+        #expect(harness.submit(1, "A") == .rejected(.closed))
     }
 
     @Test("without a journal a full queue is a reason not to be ready, until it has room again")

@@ -13,7 +13,7 @@ struct HangingDiskTests {
 
     /// What became of submissions, by their numbers.
     private final class Answers: Sendable {
-        private let answers = Watched<[Int: Result<Void, SubmissionError>]>([:])
+        private let answers = Watched<[Int: Result<Void, TrackError>]>([:])
 
         func submit(_ number: Int, to pipeline: Pipeline) throws -> Pipeline.Ticket {
             try #require(offer(number, to: pipeline))
@@ -26,7 +26,7 @@ struct HangingDiskTests {
             }
         }
 
-        func error(of number: Int) -> SubmissionError? {
+        func error(of number: Int) -> TrackError? {
             if case .failure(let error) = answers.value[number] { error } else { nil }
         }
 
@@ -49,7 +49,7 @@ struct HangingDiskTests {
             await files.syncs.waitForSomebody()
             let (gathered, other) = (try answers.submit(1, to: pipeline), try answers.submit(2, to: pipeline))
             #expect(pipeline.withdraw(gathered) == .uncommitted)
-            #expect(answers.error(of: 1) == .withdrawn)
+            #expect(answers.error(of: 1) == .cancelled)
             #expect(pipeline.withdraw(written) == .committing)
             #expect(!answers.isDecided(0))
             files.syncs.open()
@@ -88,9 +88,8 @@ struct HangingDiskTests {
             #expect(pipeline.unreadyReasons == [.commitOverdue])
             #expect(answers.offer(2, to: pipeline) == nil)
             let error = try #require(answers.error(of: 2))
-            guard case .notStored(let reason) = error else { throw error }
-            #expect(reason.code == .overdue)
-            #expect(reason.isRetryable)
+            #expect(error.journalError?.code == .overdue)
+            #expect(error.isRetryable)
             await clock.waitForSleeper(for: .seconds(5))
             #expect(log.errors.count == 1)
             #expect(log.errors.first?.hasPrefix("The journal's disk does not answer;") == true)
@@ -134,9 +133,9 @@ struct HangingDiskTests {
             await files.syncs.waitForSomebody()
             let gathered = Task { try await pipeline.submit(PipelineHarness.batch("A", 1..<2)) }
             gathered.cancel()
-            await #expect(throws: SubmissionError.withdrawn) { try await gathered.value }
+            await #expect(throws: TrackError.cancelled) { try await gathered.value }
             written.cancel()
-            await #expect(throws: SubmissionError.outcomeUnknown) { try await written.value }
+            await #expect(throws: TrackError.outcomeUnknown) { try await written.value }
             files.syncs.open()
             await tracker.waitForDelivered(1)
         }

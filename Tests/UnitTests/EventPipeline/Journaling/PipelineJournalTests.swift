@@ -118,7 +118,7 @@ struct PipelineJournalTests {
             await tracker.waitForDelivered(1)
             #expect(pipeline.isReady)
             files.setFailures(1000)
-            await #expect(throws: SubmissionError.self) { try await Self.submit(1..<2, to: pipeline) }
+            await #expect(throws: TrackError.self) { try await Self.submit(1..<2, to: pipeline) }
             #expect(!pipeline.isReady)
             files.setFailures(0)
             await clock.waitForSleeper(for: .seconds(1))
@@ -139,7 +139,7 @@ struct PipelineJournalTests {
         let harness = try PipelineHarness([tracker], journal: files, configuration, queue: Self.spilling, log: log)
         try await harness.run { pipeline, clock in
             files.setFailures(1000)
-            await #expect(throws: SubmissionError.self) { try await Self.submit(0..<1, to: pipeline) }
+            await #expect(throws: TrackError.self) { try await Self.submit(0..<1, to: pipeline) }
             files.setFailures(0)
             let before = log.errors.count
             for free in 1...5 {
@@ -180,7 +180,7 @@ struct PipelineJournalTests {
         let harness = try PipelineHarness([tracker], journal: files, configuration, queue: Self.spilling)
         try await harness.run { pipeline, _ in
             var taken = 0
-            await #expect(throws: SubmissionError.self) {
+            await #expect(throws: TrackError.self) {
                 for number in 0..<1000 {
                     try await Self.submit(number..<number + 1, to: pipeline)
                     taken += 1
@@ -188,7 +188,7 @@ struct PipelineJournalTests {
             }
             #expect(taken > 10)
             // Its one tracker stands still: nobody can tell when there is room.
-            let full = JournalError(.full, "full")
+            let full = TrackError.notStored(JournalError(.full, "full"))
             #expect(pipeline.retryAfter(full) == .seconds(30))
             tracker.release()
             await tracker.waitForDelivered(taken)

@@ -9,7 +9,7 @@ import TrackerKit
 @Suite("When a full journal is said to have room", .timeLimit(.minutes(5)))
 struct PipelineRetryAfterTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
-    private static let full = JournalError(.full, "as a test says")
+    private static let full = TrackError.notStored(JournalError(.full, "as a test says"))
 
     /// A tracker that waits with its word about its place until a test lets it, and then with its deliveries.
     private final class WaitingTracker: CheckpointingTracker {

@@ -14,7 +14,7 @@ struct ScopedRunTests {
         let recorder = RecordingTracker(name: "console")
         let value = try await Pipeline.run(catalog: ShapesEvents.catalog, trackers: [recorder]) { pipeline in
             try await pipeline.track(ShapesEvents.NothingSaid())
-            _ = try pipeline.tryTrack(ShapesEvents.NothingSaid())
+            try pipeline.tryTrack(ShapesEvents.NothingSaid())
             return 7
         }
         #expect(value == 7)

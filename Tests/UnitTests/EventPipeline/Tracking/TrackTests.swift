@@ -80,7 +80,9 @@ struct TrackTests {
         let event = ShapesEvents.LimitsKept(code: "x", count: 0, share: 0, price: 0)
         try await run(pipeline) {
             await #expect(throws: TrackError.self) { try await pipeline.track(event) }
-            #expect(throws: InvalidEvent.self) { try pipeline.tryTrack(event) }
+            let error = #expect(throws: TrackError.self) { try pipeline.tryTrack(event) }
+            #expect(error?.code == .invalid)
+            #expect(error?.violations.isEmpty == false)
         }
         #expect(tracker.events.isEmpty)
         #expect(pipeline.statistics.accepted == 0)
@@ -91,16 +93,16 @@ struct TrackTests {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
         try await run(pipeline) {
-            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .taken)
-            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .full)
+            try pipeline.tryTrack(ShapesEvents.NothingSaid())
+            #expect(throws: TrackError.full) { try pipeline.tryTrack(ShapesEvents.NothingSaid()) }
             #expect(pipeline.statistics.waitingBatches == 0)
             let waiting = Task { try await pipeline.track(ShapesEvents.NothingSaid()) }
             while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
             tracker.release()
             try await waiting.value
         }
-        #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .closed)
-        await #expect(throws: TrackError.notTaken(.closed)) { try await pipeline.track(ShapesEvents.NothingSaid()) }
+        #expect(throws: TrackError.closed) { try pipeline.tryTrack(ShapesEvents.NothingSaid()) }
+        await #expect(throws: TrackError.closed) { try await pipeline.track(ShapesEvents.NothingSaid()) }
         #expect(tracker.delivered.count == 2)
     }
 
@@ -109,12 +111,11 @@ struct TrackTests {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
         try await run(pipeline) {
-            let first = try pipeline.tryTrack(ShapesEvents.NothingSaid())
-            #expect(first == .taken)
+            try pipeline.tryTrack(ShapesEvents.NothingSaid())
             let waiting = Task { try await pipeline.track(ShapesEvents.NothingSaid()) }
             while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
             waiting.cancel()
-            await #expect(throws: TrackError.notTaken(.withdrawn)) { try await waiting.value }
+            await #expect(throws: TrackError.cancelled) { try await waiting.value }
             tracker.release()
         }
         #expect(tracker.delivered.count == 1)
@@ -128,8 +129,13 @@ struct TrackTests {
                 for _ in 0..<3 {
                     group.addTask {
                         var taken = 0
-                        while let outcome = try? pipeline.tryTrack(ShapesEvents.NothingSaid()), outcome != .closed {
-                            if outcome == .taken { taken += 1 }
+                        while true {
+                            do throws(TrackError) {
+                                try pipeline.tryTrack(ShapesEvents.NothingSaid())
+                                taken += 1
+                            } catch {
+                                if error.code == .closed { break }
+                            }
                             await Task.yield()
                         }
                         return taken
@@ -149,10 +155,9 @@ struct TrackTests {
     func reentrant() throws {
         let pipeline = try pipeline([RecordingTracker(name: "console")])
         let event = Reentrant {
-            let outcome = try? pipeline.tryTrack(ShapesEvents.NothingSaid())
-            #expect(outcome == .taken)
+            #expect(throws: Never.self) { try pipeline.tryTrack(ShapesEvents.NothingSaid()) }
         }
-        #expect(try pipeline.tryTrack(event) == .taken)
+        try pipeline.tryTrack(event)
         #expect(pipeline.statistics.accepted == 2)
     }
 
@@ -201,10 +206,7 @@ struct TrackTests {
                 Issue.record("the invalid event was taken")
             } catch {
                 #expect(error.taken == 1200)
-                guard case .invalid = error.reason else {
-                    Issue.record("\(error)")
-                    return
-                }
+                #expect(error.reason.code == .invalid)
             }
             await pipeline.flush()
         }
@@ -280,8 +282,7 @@ struct TrackTests {
             let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: UInt64(seed)))
             try await run(pipeline) {
                 for _ in 0..<100 {
-                    let outcome = try pipeline.tryTrack(ShapesEvents.NothingSaid())
-                    #expect(outcome == .taken)
+                    try pipeline.tryTrack(ShapesEvents.NothingSaid())
                 }
                 await pipeline.flush()
                 #expect(tracker.events.count == 100)
@@ -315,12 +316,13 @@ struct TrackTests {
         let pipeline = try pipeline(tracker, journal: files)
         try await run(pipeline) {
             try await pipeline.track(ShapesEvents.NothingSaid(), userID: "kept")
-            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .taken)
+            try pipeline.tryTrack(ShapesEvents.NothingSaid())
             await pipeline.flush()
             files.setFailures(1000)
             let error = await #expect(throws: TrackError.self) { try await pipeline.track(ShapesEvents.NothingSaid()) }
             #expect(error?.isRetryable == true)
-            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .notStored)
+            let refusal = #expect(throws: TrackError.self) { try pipeline.tryTrack(ShapesEvents.NothingSaid()) }
+            #expect(refusal?.journalError?.code == .unwritable)
             files.setFailures(0)
         }
         #expect(tracker.events.count == 2)
@@ -336,14 +338,15 @@ struct TrackTests {
             try await pipeline.track(ShapesEvents.NothingSaid())
             await tracker.waitForDeliveries(1)
             while (try? await pipeline.track(ShapesEvents.NothingSaid())) != nil {}
-            #expect(try pipeline.tryTrack(ShapesEvents.NothingSaid()) == .notStored)
+            let refusal = #expect(throws: TrackError.self) { try pipeline.tryTrack(ShapesEvents.NothingSaid()) }
+            #expect(refusal?.journalError?.code == .full)
             tracker.release()
             await pipeline.flush()
             let accepted = pipeline.statistics.accepted
             #expect(accepted > 0)
             for _ in 0..<10_000 where pipeline.statistics.accepted == accepted {
                 clock.advance(by: .seconds(1))
-                _ = try pipeline.tryTrack(ShapesEvents.NothingSaid())
+                try? pipeline.tryTrack(ShapesEvents.NothingSaid())
                 await Task.yield()
             }
             #expect(pipeline.statistics.accepted > accepted)

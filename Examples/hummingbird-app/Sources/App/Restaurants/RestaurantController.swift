@@ -21,13 +21,12 @@ struct RestaurantController: Sendable {
 
     /// `tryTrack`: a menu is shown at once, also when nobody can count that it was.
     private func countView(of restaurant: Restaurant, logger: Logger) {
-        do throws(InvalidEvent) {
-            let outcome = try pipeline.tryTrack(
-                AppEvents.MenuViewed(restaurantId: restaurant.id, dishes: restaurant.menu.count)
-            )
-            if outcome != .taken { logger.notice("A view was not counted.", metadata: ["outcome": "\(outcome)"]) }
+        do throws(TrackError) {
+            try pipeline.tryTrack(AppEvents.MenuViewed(restaurantId: restaurant.id, dishes: restaurant.menu.count))
         } catch {
-            logger.error("A view was not counted.", metadata: ["error": "\(error)"])
+            // An invalid event is a mistake in this program; anything else passes.
+            let level: Logger.Level = error.code == .invalid ? .error : .notice
+            logger.log(level: level, "A view was not counted.", metadata: ["error": "\(error)"])
         }
     }
 }

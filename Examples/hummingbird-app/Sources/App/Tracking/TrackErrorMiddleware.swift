@@ -25,15 +25,15 @@ extension HTTPError {
     /// The plan's limits are those of this service's input, so whoever sent it can put it right. Values that a service
     /// makes up itself would be its own fault, and a 500.
     init(_ error: TrackError) {
-        switch error {
-        case .invalid(let event):
-            let rules = event.violations.map { "\($0.path): expected \($0.expected), found \($0.found)" }
+        switch error.code {
+        case .invalid:
+            let rules = error.violations.map { "\($0.path): expected \($0.expected), found \($0.found)" }
             self.init(.unprocessableContent, message: rules.joined(separator: "; "))
-        case .notTaken:
-            self.init(.serviceUnavailable, headers: [.retryAfter: "1"], message: "Try again in a moment.")
         case .outcomeUnknown:
             // Without Retry-After: a repetition might be counted twice.
             self.init(.gatewayTimeout, message: "It is not known whether the event was taken.")
+        default:
+            self.init(.serviceUnavailable, headers: [.retryAfter: "1"], message: "Try again in a moment.")
         }
     }
 }

@@ -1,0 +1,144 @@
+import EventJournal
+import EventModel
+import TrackerKit
+
+/// Group commit: writes all waiting batches to the journal as one frame, with one sync for many senders.
+///
+/// It has a thread of its own, because both calls block. The pipeline decides what is committed when.
+actor JournalCommitter {
+    /// The committer's connection to the pipeline.
+    struct Desk: Sendable {
+        /// Begins the next commit; returns its batches, none if none wait, and `nil` if no more will come.
+        let take: @Sendable () -> [RoutedBatch]?
+        /// Suspends until batches may wait.
+        let wait: @Sendable () async -> Void
+        /// Called with the result of a commit: the number of its first event, or why nothing was committed.
+        let ended: @Sendable ([RoutedBatch], Result<UInt64, JournalError>) -> Void
+        /// Returns the number of the oldest event that a tracker still needs.
+        let needed: @Sendable () -> UInt64
+        /// Called with the segments that were removed.
+        let retired: @Sendable (Result<[Segment], JournalError>) -> Void
+        let watch: DiskWatch
+    }
+
+    /// The least age at which a segment is ended for its age: each segment is a file.
+    private static let minimumSegmentAge = Duration.seconds(60)
+
+    private let thread: BlockingThread
+    private let journal: Journal
+    private let now: @Sendable () -> Int64
+    /// How many segments there were at the last check for removal.
+    private var lastSegments = 0
+    private var writer: JournalWriter?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Commits on `thread`; `now` returns the time by which the journal's segments age.
+    init(_ journal: Journal, thread: BlockingThread, now: @escaping @Sendable () -> Int64) {
+        self.thread = thread
+        self.now = now
+        self.journal = journal
+        writer = JournalWriter(journal)
+    }
+
+    /// Commits until no more batches will come, and then ends the journal's last segment.
+    func run(_ desk: Desk) async {
+        while let batches = desk.take() {
+            guard !batches.isEmpty else {
+                await desk.wait()
+                continue
+            }
+            let outcome = commit(batches)
+            desk.ended(batches, outcome)
+            writer?.releaseMemory(needed: desk.needed)
+            let hasLooked = retire(after: outcome, desk)
+            // Lets a sync that is due and retention run in between.
+            if hasLooked || isTimed { await Task.yield() }
+        }
+        desk.watch { try? writer.take()?.close(now: now()) }
+    }
+
+    /// Tries whether the journal can be written again, after removing segments that no tracker needs.
+    func probe(needed: UInt64, _ watch: DiskWatch) throws(JournalError) {
+        try watch { () throws(JournalError) in
+            // Even if there is no room: acknowledged events wait for the sync.
+            try syncIfTimed()
+            _ = try journal.retire(before: needed, now: now(), makesRoom: true)
+            _ = try writer?.commit([], now: now())
+        }
+    }
+
+    /// Removes finished segments that no tracker needs, and the last one once it is old enough.
+    func retire(needed: UInt64, _ watch: DiskWatch) throws(JournalError) -> [Segment] {
+        try watch { () throws(JournalError) in
+            let now = now()
+            let age = max(journal.configuration.retentionAge, Self.minimumSegmentAge)
+            try writer?.renewSegment(after: age, now: now)
+            return try journal.retire(before: needed, now: now)
+        }
+    }
+
+    /// Syncs the committed events if the durability is an interval.
+    func syncIfTimed(_ watch: DiskWatch) throws(JournalError) {
+        try watch { () throws(JournalError) in try syncIfTimed() }
+    }
+
+    /// Whether the journal has room for a commit of so many bytes.
+    func hasRoom(forBytes bytes: Int) -> Bool {
+        writer?.hasRoom(forBytes: bytes) ?? false
+    }
+
+    private var isTimed: Bool {
+        if case .interval = journal.configuration.durability.kind { true } else { false }
+    }
+
+    private func syncIfTimed() throws(JournalError) {
+        if isTimed { try writer?.sync() }
+    }
+
+    /// Removes finished segments if a new segment was begun or there is no room; returns whether it checked.
+    private func retire(after commit: Result<UInt64, JournalError>, _ desk: Desk) -> Bool {
+        var lacksRoom = false
+        if case .failure(let error) = commit { lacksRoom = error.code == .full || error.code == .unwritable }
+        let segments = journal.position.segments.count
+        guard segments != lastSegments || lacksRoom else { return false }
+        var outcome = Result<[Segment], JournalError>.success([])
+        do throws(JournalError) {
+            let needed = desk.needed()
+            outcome = .success(
+                try desk.watch { () throws(JournalError) in
+                    try journal.retire(before: needed, now: now(), makesRoom: lacksRoom)
+                }
+            )
+        } catch {
+            outcome = .failure(error)
+        }
+        lastSegments = journal.position.segments.count
+        desk.retired(outcome)
+        return true
+    }
+
+    private func commit(_ batches: [RoutedBatch]) -> Result<UInt64, JournalError> {
+        do throws(JournalError) {
+            guard let first = try writer?.commit(batches.map(\.batch), now: now()) else {
+                return .failure(JournalError(.closed, "The journal is closed."))
+            }
+            return .success(first)
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// Reports when the journal's thread begins to wait for the disk, and when the disk has answered.
+struct DiskWatch: Sendable {
+    let began: @Sendable () -> Void
+    let ended: @Sendable () -> Void
+
+    /// Runs an operation on the disk.
+    func callAsFunction<Result, Failure>(_ work: () throws(Failure) -> Result) throws(Failure) -> Result {
+        began()
+        defer { ended() }
+        return try work()
+    }
+}

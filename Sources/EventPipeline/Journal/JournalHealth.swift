@@ -1,0 +1,78 @@
+import EventJournal
+
+/// What the pipeline knows about its journal's disk: whether it can be written, has room, and answers.
+package struct JournalHealth: Sendable {
+    /// What to log about a disk that does not answer.
+    enum OverdueNotice: Sendable, Equatable {
+        case overdue(for: Duration)
+        case over
+    }
+
+    /// How long the disk may take over one operation.
+    private let overdueAfter: Duration
+    /// Whether the journal could be written when it was last tried.
+    var isWritable = true
+    /// The size of the commit for which the journal had no room; `nil` if it had room, or may have some again.
+    var bytesWithoutRoom: Int?
+    /// When the operation began on which the disk works; `nil` while it is idle.
+    private var busySince: Duration?
+    /// Whether the log says that the disk does not answer.
+    private var isOverdueLogged = false
+
+    init(overdueAfter: Duration) {
+        self.overdueAfter = overdueAfter
+    }
+
+    /// The journal's thread begins to wait for the disk.
+    package mutating func diskBegan(now: Duration) {
+        busySince = now
+    }
+
+    /// The disk has answered.
+    package mutating func diskEnded() {
+        busySince = nil
+    }
+
+    /// Notes how a commit of so many bytes ended.
+    mutating func commitEnded(_ error: JournalError?, bytes: () -> Int) {
+        busySince = nil
+        isWritable = error?.code != .unwritable
+        bytesWithoutRoom = error?.code == .full ? bytes() : nil
+    }
+
+    /// Why the journal would not accept a batch, judging by its last commit.
+    var failure: JournalError? {
+        if !isWritable { return .unwritable }
+        return bytesWithoutRoom == nil ? nil : .full
+    }
+
+    /// How long the current operation has taken; `nil` while the disk is idle.
+    func wait(now: Duration) -> Duration? { busySince.map { now - $0 } }
+
+    /// How long the disk has not answered, if that is longer than an operation may take.
+    func overdueWait(now: () -> Duration) -> Duration? {
+        guard let busySince else { return nil }
+        let wait = now() - busySince
+        return wait >= overdueAfter ? wait : nil
+    }
+
+    /// What to log now: once when the disk becomes overdue, and once when it answers again.
+    mutating func overdueNotice(now: Duration) -> OverdueNotice? {
+        let wait = overdueWait(now: { now })
+        guard (wait != nil) != isOverdueLogged else { return nil }
+        isOverdueLogged = wait != nil
+        return wait.map { .overdue(for: $0) } ?? .over
+    }
+}
+
+extension JournalError {
+    /// The last commit could not be written.
+    static let unwritable = JournalError(.unwritable, "The journal could not be written when it was last tried.")
+    /// The last commit found no room.
+    static let full = JournalError(.full, "The journal had no room when it was last tried.")
+
+    /// The journal's disk has not answered for so long.
+    static func overdue(for wait: Duration) -> JournalError {
+        JournalError(.overdue, "The journal's disk has not answered for \(wait.components.seconds) s.")
+    }
+}

@@ -1,0 +1,102 @@
+import EventJournal
+
+/// The background work on a pipeline's journal: timed syncs, retention, and noticing a disk that hangs or recovers.
+struct JournalMaintenance: Sendable {
+    let pipeline: Pipeline
+    let journal: PipelineJournal
+
+    /// Logs when the journal's disk stops answering, and when it answers again.
+    ///
+    /// This is separate from `run`, which waits for the same disk.
+    func watchDisk() async {
+        let pause = max(pipeline.configuration.commitOverdueAfter, .seconds(1))
+        while (try? await pipeline.clock.sleepUntil(pipeline.clock.now() + pause)) != nil {
+            let (notice, events) = pipeline.decide { state, _ in
+                (state.journalHealth.overdueNotice(now: pipeline.clock.now()), state.commits.eventsBeingWritten)
+            }
+            switch notice {
+            case .overdue(let wait): pipeline.log.diskOverdue(wait, events: events)
+            case .over: pipeline.log.diskAnswers()
+            case nil: break
+            }
+        }
+    }
+
+    /// Syncs the journal at the interval of its durability, applies retention even if no events arrive, and probes the journal
+    /// while it cannot be written.
+    ///
+    /// A load balancer sends nothing to a service that is not ready, so the journal must find out by itself that it has recovered.
+    func run() async {
+        var pause = Duration.seconds(1)
+        if case .interval(let length) = journal.store.configuration.durability.kind {
+            pause = max(length, .milliseconds(1))
+        }
+        var nextRetention = pipeline.clock.now() + .seconds(1)
+        var lastError: JournalError?
+        while (try? await pipeline.clock.sleepUntil(pipeline.clock.now() + pause)) != nil {
+            let (wasWritable, needed) = pipeline.decide { state, _ in
+                let needed = state.neededSequence(besides: journal.abandoned.sequence)
+                // Retention may have removed events before their tracker has moved behind them.
+                state.drain.note(max(needed, journal.store.position.firstSequence), now: pipeline.clock.now())
+                return (state.journalHealth.isWritable, needed)
+            }
+            do throws(JournalError) {
+                if wasWritable {
+                    try await journal.committer.syncIfTimed(pipeline.diskWatch)
+                    if pipeline.clock.now() >= nextRetention {
+                        nextRetention = pipeline.clock.now() + .seconds(1)
+                        await retireSegments()
+                        await noticeRoom()
+                    }
+                } else {
+                    try await journal.committer.probe(needed: needed, pipeline.diskWatch)
+                    pipeline.decide { state, _ in state.journalHealth.isWritable = true }
+                }
+            } catch {
+                // A new reason is logged, because events may be lost. A journal without room is not an error.
+                if wasWritable || error.code == .unwritable && error != lastError { pipeline.log.notSynced(error) }
+                lastError = error
+                pipeline.decide { state, _ in state.journalHealth.isWritable = false }
+            }
+        }
+    }
+
+    /// Checks whether the journal has room again for the commit that did not fit; `tryTrack` learns it only from this.
+    private func noticeRoom() async {
+        guard let bytes = pipeline.decide({ state, _ in state.journalHealth.bytesWithoutRoom }),
+            await journal.committer.hasRoom(forBytes: bytes)
+        else { return }
+        pipeline.decide { state, _ in state.journalHealth.bytesWithoutRoom = nil }
+    }
+
+    /// Removes the segments that every tracker has settled and, if the configuration says so, expired segments with undelivered
+    /// events.
+    func retireSegments() async {
+        var needed = pipeline.decide { state, _ in state.neededSequence(besides: journal.abandoned.sequence) }
+        if journal.store.configuration.retentionDropsUndelivered,
+            let limit = journal.store.expiredSegments(now: journal.now()).last?.nextSequence, limit > needed
+        {
+            for queue in pipeline.trackers.indices { await giveUp(before: limit, of: queue) }
+            if journal.abandoned.sequence < limit { pipeline.log.lost(of: journal.abandoned.trackers) }
+            needed = limit
+            // Skipping events is not progress.
+            pipeline.decide { state, _ in state.drain = DrainRate() }
+        }
+        do throws(JournalError) {
+            pipeline.log.retired(.success(try await journal.committer.retire(needed: needed, pipeline.diskWatch)))
+        } catch {
+            pipeline.log.retired(.failure(error))
+        }
+    }
+
+    /// Moves a tracker's reader behind the segments that will be removed, and counts the events that the tracker loses.
+    private func giveUp(before limit: UInt64, of queue: Int) async {
+        // Events in memory do not need the journal.
+        guard let next = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
+        let lost = await journal.backlogs[queue].giveUp(before: limit, from: next)
+        guard lost.total > 0 else { return }
+        let unforeseen = pipeline.decide { state, _ in state.lost(lost, of: queue) }
+        pipeline.metrics[queue].lost(lost.total, unforeseen: unforeseen)
+        pipeline.log.lost(lost.total, tracker: pipeline.trackers[queue].name)
+    }
+}

@@ -1,0 +1,188 @@
+public import EventJournal
+public import EventModel
+import EventQuarantine
+import EventValidation
+public import Logging
+import TrackerKit
+
+extension Pipeline {
+    /// Makes a pipeline that acknowledges batches once they are in the journal, as the journal's durability says.
+    ///
+    /// A tracker continues at its cursor; a tracker that is new to the journal begins at `configuration.journalStart`.
+    /// A journal belongs to one pipeline. The age of its segments is measured by `clock`, from the time at which the journal was
+    /// opened; `now` returns the time of typed events.
+    ///
+    /// - Throws: `PipelineError` if there are more than 64 trackers or two with the same name, or if a tracker's
+    ///   `checkSettings` throws; `JournalError` if the journal's cursors cannot be opened.
+    public convenience init(
+        catalog: EventCatalog,
+        trackers: [any Tracker],
+        journal: Journal,
+        configuration: Configuration = .journaled,
+        quarantine: Quarantine,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws {
+        try self.init(
+            catalog: catalog,
+            // Checked before cursors are created.
+            trackers: CheckedTrackers(trackers, catalog: catalog),
+            journal: journal,
+            configuration: configuration,
+            quarantine: quarantine,
+            logger: logger,
+            clock: clock,
+            jitter: jitter,
+            now: now
+        )
+    }
+
+    convenience init(
+        catalog: EventCatalog,
+        trackers checked: CheckedTrackers,
+        journal: Journal,
+        configuration: Configuration,
+        quarantine: Quarantine,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws(JournalError) {
+        let trackers = checked.trackers
+        let pipelineJournal = try PipelineJournal(
+            journal,
+            catalog: catalog,
+            trackerNames: trackers.map(\.name),
+            delivery: configuration.delivery,
+            start: configuration.journalStart,
+            clock: PipelineClock(clock)
+        )
+        for (tracker, sequence) in pipelineJournal.begun {
+            logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
+        }
+        for tracker in pipelineJournal.abandoned.trackers {
+            logger.warning(
+                "The journal keeps events for '\(tracker)', which is not configured, until its cursor is removed ('sluice journal forget')."
+            )
+        }
+        let first = journal.position.firstSequence
+        for (tracker, cursor) in zip(trackers, pipelineJournal.cursors) where cursor < first {
+            logger.warning(
+                "The journal begins with event \(first), but the cursor of '\(tracker.name)' is at \(cursor): the events between are lost for it."
+            )
+        }
+        for finding in journal.recovery.sentences {
+            logger.warning("The journal needed recovery: \(finding)")
+        }
+        self.init(
+            catalog: catalog,
+            trackers: checked,
+            configuration: configuration,
+            journal: pipelineJournal,
+            quarantine: quarantine,
+            logger: logger,
+            clock: clock,
+            jitter: jitter,
+            now: now
+        )
+    }
+
+    /// Starts the task that commits batches until no more will come, and that publishes them and answers their senders.
+    ///
+    /// The task does not keep the pipeline alive: a pipeline that never runs is released by its last user, after its accepted
+    /// batches are committed.
+    func startCommitting(by journal: PipelineJournal) -> Task<Void, Never> {
+        let committer = journal.committer
+        let abandoned = journal.abandoned.sequence
+        let desk = JournalCommitter.Desk(
+            take: { [weak self] in
+                guard let self else { return nil }
+                return decide { state, _ in state.beginCommit(now: clock.now()) }
+            },
+            wait: { [weak self] in await Self.waitForBatches { self } },
+            ended: { [weak self] in self?.commitEnded($0, $1) },
+            needed: { [weak self] in
+                self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0
+            },
+            retired: { [weak self] in self?.retired($0) },
+            watch: diskWatch
+        )
+        // Detached, so that the task-local context of the first sender does not apply to the others.
+        return Task.detached { await committer.run(desk) }
+    }
+
+    /// Suspends until a pipeline may have something to commit, without keeping the pipeline alive.
+    private static func waitForBatches(of pipeline: () -> Pipeline?) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            guard let pipeline = pipeline() else { return continuation.resume() }
+            pipeline.parkCommitter(continuation)
+        }
+    }
+
+    /// Records when the journal's thread waits for the disk.
+    var diskWatch: DiskWatch {
+        DiskWatch(
+            began: { [weak self] in
+                guard let self else { return }
+                decide { state, _ in state.journalHealth.diskBegan(now: clock.now()) }
+            },
+            ended: { [weak self] in self?.decide { state, _ in state.journalHealth.diskEnded() } }
+        )
+    }
+
+    private func retired(_ outcome: Result<[Segment], JournalError>) {
+        log.retired(outcome)
+        guard case .success(let segments) = outcome, !segments.isEmpty else { return }
+        decide { state, _ in state.journalHealth.bytesWithoutRoom = nil }
+    }
+
+    private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
+        // Counted before the queues have them, so that no tracker settles an event that was not counted.
+        if case .success = outcome { for batch in batches { metrics.acknowledged(batch) } }
+        let (ended, unreported) = decide { state, actions in
+            let ended = state.endCommit(outcome, now: clock.now, actions: &actions)
+            guard case .failure = outcome else { return (ended, Int?.none) }
+            let events = ended.reduce(0) { $0 + $1.batch.count }
+            return (ended, state.refusalNotice.add(events, now: clock.now()))
+        }
+        switch outcome {
+        case .success:
+            for submission in ended { submission.completion(.success(())) }
+        case .failure(let error):
+            if let unreported { log.notCommitted(unreported, error) }
+            for submission in ended { submission.completion(.failure(.notStored(error))) }
+        }
+    }
+
+    /// Closes the journal: ends its last segment and moves the cursors.
+    func closeJournal(_ journal: PipelineJournal) async {
+        await journal.endCommitting(of: self)
+        for queue in trackers.indices {
+            let settled = decide { state, _ in state.settledSequence(of: queue) }
+            await moveCursor(of: queue, to: settled, syncs: true)
+        }
+        decide { state, actions in state.journalClosed(actions: &actions) }
+    }
+
+    /// Moves a tracker's cursor; if that fails, the tracker gets some events again after a restart.
+    func moveCursor(of queue: Int, to sequence: UInt64, checkpoint: UInt64? = nil, syncs: Bool = false) async {
+        await loggingCursor(of: queue) { backlog throws(JournalError) in
+            try await backlog.moveCursor(to: sequence, checkpoint: checkpoint, syncs: syncs)
+        }
+    }
+
+    /// Runs `body` with a tracker's backlog, and logs the error if it throws.
+    func loggingCursor(
+        of queue: Int,
+        _ body: (TrackerBacklog) async throws(JournalError) -> Void
+    ) async {
+        guard let backlog = journal?.backlogs[queue] else { return }
+        do throws(JournalError) {
+            try await body(backlog)
+        } catch {
+            log.cursorNotMoved(trackers[queue].name, error)
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import EventJournal
+import Logging
+import TrackerKit
+
+/// What the pipeline logs.
+///
+/// No line contains a value from an event.
+struct PipelineLog: Sendable {
+    private static let tracker = "tracker"
+    private static let event = "event"
+    private static let events = "events"
+    private static let error = "error"
+
+    let logger: Logger
+
+    func started(_ tracker: String) {
+        logger.info("The tracker has started.", metadata: [Self.tracker: "\(tracker)"])
+    }
+
+    func startFailed(_ tracker: String, _ error: TrackerError, pause: Duration?, failures: Int) {
+        guard let pause else {
+            let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.error: "\(error)"]
+            return logger.error("The tracker cannot start.", metadata: metadata)
+        }
+        let metadata = metadata(of: tracker, error, pause: pause, failures: failures)
+        if error.isRetryable {
+            logger.warning("The tracker could not start and will try again; its events wait.", metadata: metadata)
+        } else {
+            logger.error(
+                "The tracker is blocked until the reported problem is fixed; it will try again, and its events wait.",
+                metadata: metadata
+            )
+        }
+    }
+
+    func retries(_ tracker: String, _ error: TrackerError, events: Int, pause: Duration, failures: Int) {
+        var metadata = metadata(of: tracker, error, pause: pause, failures: failures)
+        metadata[Self.events] = "\(events)"
+        logger.warning("A delivery failed and is tried again.", metadata: metadata)
+    }
+
+    func recovered(_ tracker: String, failures: Int) {
+        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "failures": "\(failures)"]
+        logger.info("The tracker delivers again.", metadata: metadata)
+    }
+
+    func refused(_ events: Int, tracker: String) {
+        logger.warning(
+            "The tracker refused events permanently; they are handed to the quarantine.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func broken(_ name: String, _ error: TrackerError, tracker: String) {
+        logger.error(
+            "The tracker cannot deliver these events, although it delivers others; they are parked in the quarantine.",
+            metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)", Self.error: "\(error)"]
+        )
+    }
+
+    func mended(_ name: String, tracker: String) {
+        logger.info(
+            "The tracker delivers these events again; run 'sluice replay quarantine --code parked' to deliver the parked ones.",
+            metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)"]
+        )
+    }
+
+    func parked(_ events: Int, tracker: String) {
+        logger.warning(
+            "Events that cannot be delivered were parked in the quarantine.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func leavesQuarantine(_ events: Int) {
+        logger.error(
+            "The pipeline ends before rejected events were written to the quarantine: its disk does not keep up.",
+            metadata: [Self.events: "\(events)"]
+        )
+    }
+
+    func invalidPositions(_ count: Int, tracker: String) {
+        logger.error(
+            "The tracker named positions outside its delivery, or twice; this is an error in the tracker.",
+            metadata: [Self.tracker: "\(tracker)", "positions": "\(count)"]
+        )
+    }
+
+    func dropped(_ events: Int, tracker: String, policy: FullPolicy) {
+        logger.warning(
+            "The tracker's queue is full and drops events.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)", "policy": "\(policy)"]
+        )
+    }
+
+    func notCommitted(_ events: Int, _ error: JournalError) {
+        logger.error(
+            "The journal did not take events; their senders were told.",
+            metadata: [Self.events: "\(events)", Self.error: "\(error)"]
+        )
+    }
+
+    func notSynced(_ error: JournalError) {
+        logger.error("The journal cannot be written; the pipeline will try again.", metadata: [Self.error: "\(error)"])
+    }
+
+    func diskOverdue(_ wait: Duration, events: Int) {
+        logger.error(
+            "The journal's disk does not answer; new events are rejected until it does.",
+            metadata: ["seconds": "\(wait.components.seconds)", Self.events: "\(events)"]
+        )
+    }
+
+    func diskAnswers() {
+        logger.info("The journal's disk answers again.")
+    }
+
+    func retired(_ outcome: Result<[Segment], JournalError>) {
+        switch outcome {
+        case .success(let segments) where segments.isEmpty:
+            break
+        case .success(let segments):
+            let names = segments.map(\.name.text).joined(separator: ", ")
+            logger.info("Segments of the journal were removed: \(names)")
+        case .failure(let error):
+            logger.error("Segments of the journal could not be removed.", metadata: [Self.error: "\(error)"])
+        }
+    }
+
+    func lost(_ events: Int, tracker: String) {
+        logger.error(
+            "The journal's retention removes events that the tracker has not received.",
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
+    func lost(of unconfigured: [String]) {
+        let names = unconfigured.joined(separator: ", ")
+        logger.error(
+            "The journal's retention removes events that trackers which are not configured have not received.",
+            metadata: ["trackers": "\(names)"]
+        )
+    }
+
+    func cursorNotMoved(_ tracker: String, _ error: JournalError) {
+        logger.error(
+            "The tracker's cursor could not be written; after a restart the tracker gets some events again.",
+            metadata: [Self.tracker: "\(tracker)", Self.error: "\(error)"]
+        )
+    }
+
+    func resumes(_ tracker: String, _ resumption: Resumption, end: UInt64) {
+        var metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "sequence": "\(resumption.sequence)"]
+        switch resumption.finding {
+        case .agrees:
+            break
+        case .ahead:
+            logger.info(
+                "The tracker's checkpoint is ahead of its cursor; it continues from the checkpoint.",
+                metadata: metadata
+            )
+        case .behind:
+            logger.warning(
+                "The tracker has not got as far as its cursor says, as after a restore; it goes back there.",
+                metadata: metadata
+            )
+        case .beyondJournal:
+            metadata["stored"] = "\(resumption.checkpoint ?? 0)"
+            metadata["end"] = "\(end)"
+            logger.error(
+                "The tracker's checkpoint is behind the end of the journal, which must be an older copy; it continues from its cursor.",
+                metadata: metadata
+            )
+        }
+        if let missing = resumption.missing {
+            logger.error(
+                "The journal begins after the tracker's checkpoint; the tracker does not get the events between.",
+                metadata: [Self.tracker: "\(tracker)", "from": "\(missing.lowerBound)", "to": "\(missing.upperBound)"]
+            )
+        }
+    }
+
+    func journalNotRead(_ error: JournalError, tracker: String, pause: Duration) {
+        logger.error(
+            "The journal could not be read for the tracker; it will be read again after a pause.",
+            metadata: [Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)"]
+        )
+    }
+
+    func damaged(_ damage: Damage, tracker: String) {
+        logger.error(
+            "The journal is damaged; the tracker does not get the events of the damaged part.",
+            metadata: [Self.tracker: "\(tracker)", "damage": "\(damage)"]
+        )
+    }
+
+    func cancelsDeliveries() {
+        logger.warning("The time to drain the queues is over; deliveries are cancelled.")
+    }
+
+    func undelivered(_ events: Int, tracker: String, isJournaled: Bool) {
+        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        if isJournaled {
+            logger.info("Events were left in the journal; they are delivered after the next start.", metadata: metadata)
+        } else {
+            logger.error("Events were not delivered before the pipeline ended.", metadata: metadata)
+        }
+    }
+
+    func leftBehind(_ tracker: String) {
+        logger.error(
+            "The tracker did not return in time after its cancellation, and is left behind.",
+            metadata: [Self.tracker: "\(tracker)"]
+        )
+    }
+
+    private func metadata(of tracker: String, _ error: TrackerError, pause: Duration, failures: Int) -> Logger.Metadata
+    {
+        [
+            Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)", "failures": "\(failures)",
+        ]
+    }
+}

@@ -1,0 +1,273 @@
+import EventJournal
+public import EventModel
+import EventQuarantine
+import EventValidation
+public import Logging
+public import ServiceLifecycle
+import Synchronization
+import TrackerKit
+
+/// Accepts checked events, and delivers them through a queue and a worker for each tracker.
+///
+/// A pipeline accepts batches as soon as it exists. Trackers are started and events delivered while `run` runs.
+/// An event goes to those of its trackers that are configured. An event without a configured tracker is accepted, goes nowhere,
+/// and is counted as `unrouted`; `unconfiguredTrackers` lists such events beforehand.
+///
+/// If a queue with the policy `wait` is full, a batch that needs it waits as a whole, and later batches that need the same queue
+/// wait behind it. The memory of waiting batches belongs to their senders, and the queues' limits do not bound it: a sender
+/// bounds it by waiting for each acknowledgement or by `withdraw`.
+///
+/// If one operation of the journal's disk takes longer than `commitOverdueAfter`, the pipeline is not ready and rejects new
+/// batches at once until the disk answers.
+public final class Pipeline: Service {
+    /// The events that name a tracker that is not configured, by tracker.
+    public let unconfiguredTrackers: [(tracker: String, events: [String])]
+
+    let trackers: [any Tracker]
+    let catalog: EventCatalog
+    let configuration: Configuration
+    let log: PipelineLog
+    let clock: PipelineClock
+    let metrics: PipelineMetrics
+    let quarantine: Quarantine
+    let journal: PipelineJournal?
+    let jitter: @Sendable () -> Double
+    let now: @Sendable () -> Timestamp
+    /// Builders for events that are tracked one by one.
+    let builders: BuilderPool
+    let router: Router
+    private let shared: Mutex<Shared>
+    private let nextFlush = Atomic<UInt64>(0)
+
+    /// What the lock guards: the state, and the tasks that are suspended until it changes.
+    private struct Shared: Sendable {
+        var state: DispatchState
+        var parkedWorkers: [CheckedContinuation<WorkerStep?, Never>?]
+        var parkedSupervisor: CheckedContinuation<SupervisorStep?, Never>?
+        var parkedCommitter: CheckedContinuation<Void, Never>?
+    }
+
+    /// Makes a queue for each tracker; at most 64 of them, with names that differ in more than case.
+    ///
+    /// `clock` measures lingering, pauses and deadlines. `jitter` returns numbers from 0 up to 1, by which pauses
+    /// vary. `now` returns the time of typed events.
+    ///
+    /// - Throws: `PipelineError` if there are more than 64 trackers or two with the same name, or if a tracker's `checkSettings`
+    ///   throws.
+    public convenience init(
+        catalog: EventCatalog,
+        trackers: [any Tracker],
+        configuration: Configuration = Configuration(),
+        quarantine: Quarantine,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) throws(PipelineError) {
+        try self.init(
+            catalog: catalog,
+            trackers: CheckedTrackers(trackers, catalog: catalog),
+            configuration: configuration,
+            journal: nil,
+            quarantine: quarantine,
+            logger: logger,
+            clock: clock,
+            jitter: jitter,
+            now: now
+        )
+    }
+
+    init(
+        catalog: EventCatalog,
+        trackers checked: CheckedTrackers,
+        configuration: Configuration,
+        journal: PipelineJournal?,
+        quarantine: Quarantine,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock(),
+        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        now: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
+        let trackers = checked.trackers
+        let names = trackers.map(\.name)
+        self.catalog = catalog
+        self.trackers = trackers
+        var configuration = configuration
+        // Parked events could not be recovered from a quarantine that discards them.
+        if quarantine.isDiscarding { configuration.parkAfter = nil }
+        self.configuration = configuration
+        self.journal = journal
+        self.clock = PipelineClock(clock)
+        self.jitter = jitter
+        self.now = now
+        builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
+        log = PipelineLog(logger: logger)
+        metrics = PipelineMetrics(trackerNames: names)
+        self.quarantine = quarantine
+        router = Router(catalog: catalog, trackerNames: names)
+        unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
+        var checkpointing: QueueSet = []
+        for (queue, tracker) in trackers.enumerated() where journal != nil && tracker is any CheckpointingTracker {
+            checkpointing.insert(queue)
+        }
+        shared = Mutex(
+            Shared(
+                state: DispatchState(
+                    trackerNames: names,
+                    configuration: configuration,
+                    cursors: journal?.cursors ?? [],
+                    published: journal?.end,
+                    checkpointing: checkpointing
+                ),
+                parkedWorkers: Array(repeating: nil, count: names.count)
+            )
+        )
+    }
+
+    deinit {
+        // The committer finds that the pipeline is gone, and ends.
+        shared.withLock { $0.parkedCommitter.take() }?.resume()
+    }
+
+    /// Whether the pipeline accepts and delivers events: `unreadyReasons` is empty.
+    public var isReady: Bool { unreadyReasons.isEmpty }
+
+    /// Why the pipeline does not accept events now, or does not run; empty if it is ready.
+    ///
+    /// A tracker is never a reason: while its destination is unavailable, its events wait in the journal. Without a
+    /// journal they wait in its queue, and the reason is `queuesFull` once the queue is full.
+    public var unreadyReasons: [UnreadyReason] {
+        decide { state, _ in state.unreadyReasons(now: clock.now()) }
+    }
+
+    /// What the pipeline has done so far.
+    public var statistics: PipelineStatistics {
+        decide { state, _ in state.statistics }
+    }
+
+    /// Waits until every event accepted so far is delivered, refused, parked or dropped; these events do not linger.
+    ///
+    /// This includes events that `tryTrack` accepted and that are not committed yet. `flush` returns early if the pipeline ends or
+    /// the task is cancelled.
+    public func flush() async {
+        let number = nextFlush.add(1, ordering: .relaxed).newValue
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                decide { state, actions in actions = state.flush(number: number) { continuation.resume() } }
+                // An earlier cancellation found no flush to end.
+                if Task.isCancelled { abandonFlush(number) }
+            }
+        } onCancel: {
+            abandonFlush(number)
+        }
+    }
+
+    /// Lets the events accepted so far, including those not committed yet, be delivered without lingering; does not wait.
+    package func endLingering() {
+        let number = nextFlush.add(1, ordering: .relaxed).newValue
+        decide { state, actions in actions = state.flush(number: number) {} }
+    }
+
+    private func abandonFlush(_ number: UInt64) {
+        decide { state, actions in actions = state.abandonFlush(number: number) }
+    }
+}
+
+extension Pipeline {
+    /// Makes a decision under the lock, and carries it out after the lock is released.
+    func decide<Decision>(_ body: (inout DispatchState, inout DispatchActions) -> Decision) -> Decision {
+        var actions = DispatchActions()
+        var woken: [CheckedContinuation<WorkerStep?, Never>] = []
+        var supervisor: CheckedContinuation<SupervisorStep?, Never>?
+        var committer: CheckedContinuation<Void, Never>?
+        let decision = shared.withLock { shared in
+            let decision = body(&shared.state, &actions)
+            for queue in actions.wakes {
+                if let parked = shared.parkedWorkers[queue].take() { woken.append(parked) }
+            }
+            if actions.wakesSupervisor { supervisor = shared.parkedSupervisor.take() }
+            if actions.wakesCommitter { committer = shared.parkedCommitter.take() }
+            return decision
+        }
+        committer?.resume()
+        for worker in woken { worker.resume(returning: nil) }
+        supervisor?.resume(returning: nil)
+        carryOut(actions)
+        return decision
+    }
+
+    private func carryOut(_ actions: DispatchActions) {
+        for submission in actions.acknowledged {
+            metrics.acknowledged(submission.batch)
+            submission.completion(.success(()))
+        }
+        if actions.wakesCommitter { journal?.beginCommitting(of: self) }
+        for (submission, error) in actions.turnedDown { submission.completion(.failure(error)) }
+        for flush in actions.flushed { flush() }
+        for drop in actions.drops {
+            metrics[drop.queue].dropped(drop.events)
+            guard let events = drop.notice else { continue }
+            log.dropped(events, tracker: trackers[drop.queue].name, policy: policy(ofQueue: drop.queue))
+        }
+    }
+
+    private func policy(ofQueue queue: Int) -> FullPolicy {
+        configuration.queue(of: trackers[queue].name).fullPolicy
+    }
+
+    /// A worker's next step; suspends until there is one.
+    func nextStep(ofWorker queue: Int) async -> WorkerStep {
+        while true {
+            let step = await withCheckedContinuation { (continuation: CheckedContinuation<WorkerStep?, Never>) in
+                let step: WorkerStep? = shared.withLock { shared in
+                    let step = shared.state.nextStep(of: queue, now: clock.now())
+                    guard case .wait = step else { return step }
+                    shared.parkedWorkers[queue] = continuation
+                    return nil
+                }
+                if let step { continuation.resume(returning: step) }
+            }
+            if let step { return step }
+        }
+    }
+
+    /// Resumes the continuation when a batch may be waiting for its commit, or when no more will come.
+    func parkCommitter(_ continuation: CheckedContinuation<Void, Never>) {
+        let hasWork = shared.withLock { shared in
+            if shared.state.hasCommitterWork { return true }
+            shared.parkedCommitter = continuation
+            return false
+        }
+        if hasWork { continuation.resume() }
+    }
+
+    /// The supervisor's next step; suspends until there is one.
+    func nextSupervisorStep() async -> SupervisorStep {
+        while true {
+            let step = await withCheckedContinuation { (continuation: CheckedContinuation<SupervisorStep?, Never>) in
+                let step: SupervisorStep? = decideSupervisorStep(parking: continuation)
+                if let step { continuation.resume(returning: step) }
+            }
+            if let step { return step }
+        }
+    }
+
+    private func decideSupervisorStep(
+        parking continuation: CheckedContinuation<SupervisorStep?, Never>
+    ) -> SupervisorStep? {
+        var actions = DispatchActions()
+        let step: SupervisorStep? = shared.withLock { shared in
+            let step = shared.state.nextSupervisorStep(now: clock.now(), actions: &actions)
+            guard step == .wait else { return step }
+            shared.parkedSupervisor = continuation
+            return nil
+        }
+        carryOut(actions)
+        return step
+    }
+
+    /// Wakes workers so that they ask for their next step.
+    func wake(_ queues: QueueSet) {
+        decide { _, actions in actions.wakes = queues }
+    }
+}

@@ -1,0 +1,181 @@
+/// What a queue does with events for which it has no room.
+public struct FullPolicy: RawRepresentable, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    package enum Kind: String, Sendable, CaseIterable {
+        case wait, spill, dropNewest, dropOldest
+    }
+
+    package let kind: Kind
+
+    /// The batch waits, whole, until every queue it needs has room; over HTTP the answer after a while is 503.
+    public static let wait = FullPolicy(kind: .wait)
+    /// The queue accepts no more, and its tracker reads from the journal until it has caught up.
+    ///
+    /// Nothing waits and nothing is lost. Without a journal this policy is the same as `wait`.
+    public static let spill = FullPolicy(kind: .spill)
+    /// The queue drops the new events, counted and logged; the batch is acknowledged all the same.
+    public static let dropNewest = FullPolicy(kind: .dropNewest)
+    /// The queue drops its oldest events that are not being delivered, counted and logged.
+    public static let dropOldest = FullPolicy(kind: .dropOldest)
+
+    /// All policies.
+    public static let allCases: [FullPolicy] = Kind.allCases.map(FullPolicy.init(kind:))
+
+    private init(kind: Kind) {
+        self.kind = kind
+    }
+
+    /// The policy with this name, for example `dropOldest`; `nil` if there is none.
+    public init?(rawValue: String) {
+        guard let kind = Kind(rawValue: rawValue) else { return nil }
+        self.init(kind: kind)
+    }
+
+    /// The policy's name, for example `dropOldest`.
+    public var rawValue: String { kind.rawValue }
+    /// The policy's name.
+    public var description: String { rawValue }
+}
+
+extension Pipeline {
+    /// The limits of a pipeline.
+    ///
+    /// The defaults suit a machine with a few gigabytes of memory.
+    public struct Configuration: Sendable, Hashable {
+        /// The limits of each queue that is not in `queueByTracker`.
+        public var queue: Queue
+        /// The limits of individual queues, by the tracker's name in lower case.
+        public var queueByTracker: [String: Queue]
+        /// How many events are handed to a tracker at a time.
+        public var delivery: DeliveryLimits
+        /// When a failed start or delivery is retried.
+        public var retry: RetryPolicy
+        /// How many failed starts of a tracker in a row end `run` with an error; `nil` for no limit.
+        ///
+        /// Default: `nil`. Set a number if the pipeline has to deliver now or fail, as in a command; an error that is not
+        /// retryable then ends `run` at once.
+        public var maximumStartAttempts: Int?
+        /// How many failed deliveries of a tracker in a row, without progress, end `run` with an error; `nil` for no limit.
+        ///
+        /// Default: `nil`. Set a number if the pipeline has to deliver now or fail; an error that is not retryable then ends `run`
+        /// at once.
+        public var maximumDeliveryAttempts: Int?
+        /// How long deliveries of some events fail, while the tracker could deliver others, before those events are parked in
+        /// the quarantine; `nil` for never.
+        ///
+        /// Default: 5 minutes. Nothing is parked if the quarantine discards its events.
+        public var parkAfter: Duration?
+        /// How long a shutdown drains the queues before it cancels deliveries.
+        ///
+        /// Default: 30 s.
+        public var shutdownTimeout: Duration
+        /// How long a shutdown waits for a tracker to return from a cancelled delivery and to stop; then it leaves the tracker
+        /// behind and logs that.
+        ///
+        /// The journal then has the same time to close, and after it the quarantine to write the events it was handed.
+        ///
+        /// Default: 5 s.
+        public var cancellationGrace: Duration
+        /// How long the journal's disk may take over one operation before its commits count as overdue.
+        ///
+        /// While they are overdue, the pipeline is not ready and rejects new batches at once. Must be more than zero. Default: 5 s.
+        public var commitOverdueAfter: Duration
+        /// Where a tracker that is new to the journal begins; others continue at their cursors.
+        ///
+        /// Default: `end`. Ignored without a journal.
+        public var journalStart: JournalStart
+
+        /// Uses the defaults for all arguments that are not passed.
+        public init(
+            queue: Queue = Queue(),
+            queueByTracker: [String: Queue] = [:],
+            delivery: DeliveryLimits = DeliveryLimits(),
+            retry: RetryPolicy = RetryPolicy(),
+            maximumStartAttempts: Int? = nil,
+            maximumDeliveryAttempts: Int? = nil,
+            parkAfter: Duration? = .seconds(300),
+            shutdownTimeout: Duration = .seconds(30),
+            cancellationGrace: Duration = .seconds(5),
+            commitOverdueAfter: Duration = .seconds(5),
+            journalStart: JournalStart = .end
+        ) {
+            self.queue = queue
+            self.queueByTracker = queueByTracker
+            self.delivery = delivery
+            self.retry = retry
+            self.maximumStartAttempts = maximumStartAttempts
+            self.maximumDeliveryAttempts = maximumDeliveryAttempts
+            self.parkAfter = parkAfter
+            self.shutdownTimeout = shutdownTimeout
+            self.cancellationGrace = cancellationGrace
+            self.commitOverdueAfter = commitOverdueAfter
+            self.journalStart = journalStart
+        }
+
+        /// The defaults of a pipeline with a journal: a full queue spills.
+        public static let journaled = Configuration(queue: Queue(fullPolicy: .spill))
+
+        /// The longest time from the request to shut down to the end of `run`, for the queues, the trackers, the journal and
+        /// the quarantine.
+        package var longestShutdown: Duration { shutdownTimeout + cancellationGrace * 3 }
+
+        /// The limits of one tracker's queue.
+        func queue(of tracker: String) -> Queue {
+            queueByTracker[tracker.lowercased()] ?? queue
+        }
+    }
+
+    /// The limits of a queue.
+    ///
+    /// Events count until their delivery is settled, so the limits bound all the memory that a tracker's events take. A batch that
+    /// is larger than the limits is accepted when the queue is empty.
+    public struct Queue: Sendable, Hashable {
+        /// The most events.
+        ///
+        /// Default: 100,000.
+        public var capacityInEvents: Int
+        /// The most bytes of canonical JSON.
+        ///
+        /// Default: 64 MiB.
+        public var capacityInBytes: Int
+        /// What to do when the queue is full.
+        ///
+        /// Default: `wait`.
+        public var fullPolicy: FullPolicy
+
+        /// Uses the defaults for all arguments that are not passed.
+        public init(
+            capacityInEvents: Int = 100_000,
+            capacityInBytes: Int = 64 << 20,
+            fullPolicy: FullPolicy = .wait
+        ) {
+            self.capacityInEvents = capacityInEvents
+            self.capacityInBytes = capacityInBytes
+            self.fullPolicy = fullPolicy
+        }
+    }
+
+    /// How many events are handed to a tracker at a time.
+    public struct DeliveryLimits: Sendable, Hashable {
+        /// The most events, at least 1.
+        ///
+        /// Default: 10,000.
+        public var maximumEvents: Int
+        /// The most bytes of canonical JSON.
+        ///
+        /// Default: 8 MiB.
+        ///
+        /// A larger event is delivered alone.
+        public var maximumBytes: Int
+        /// How long events wait for more events to be delivered with, from the arrival of the first.
+        ///
+        /// Default: 100 ms.
+        public var linger: Duration
+
+        /// Uses the defaults for all arguments that are not passed.
+        public init(maximumEvents: Int = 10_000, maximumBytes: Int = 8 << 20, linger: Duration = .milliseconds(100)) {
+            self.maximumEvents = max(1, maximumEvents)
+            self.maximumBytes = maximumBytes
+            self.linger = linger
+        }
+    }
+}

@@ -1,0 +1,311 @@
+import EventValidation
+import TrackerKit
+
+/// The next step of one tracker's worker.
+package enum WorkerStep: Sendable {
+    /// Call the tracker's `start`, then report the result.
+    case start
+    /// Deliver these slices, then report the result.
+    case deliver([EventSlice])
+    /// Deliver the remainder of a delivery again.
+    case deliverAgain(Delivery)
+    /// Find out which events of a remainder keep the others from being delivered; `turn` grows with each attempt.
+    case diagnose(Delivery, turn: Int)
+    /// Read the events with numbers from `from` up to and excluding `to` from the journal, then report the result.
+    case readJournal(from: UInt64, to: UInt64)
+    /// Set a timer for this time, and ask again.
+    case setTimer(Duration)
+    /// Wait to be woken, and ask again.
+    case wait
+    /// End, after calling the tracker's `stop` if `stopsTracker`.
+    case end(stopsTracker: Bool)
+}
+
+/// One tracker's queue, and the decisions of its worker.
+package struct TrackerState: Sendable {
+    /// What the worker is doing.
+    ///
+    /// It asks for its next step only in phases in which it has nothing to do.
+    enum Phase: Sendable {
+        /// The worker has not asked for anything yet.
+        ///
+        /// Can transition to:
+        /// - `starting` with the first step.
+        /// - `ended` where the pipeline shuts down and nothing is queued.
+        case new
+        /// The tracker's `start` is being called.
+        ///
+        /// Can transition to:
+        /// - `ready` when it succeeded.
+        /// - `pausing` when it failed.
+        /// - `givenUp` when it failed too often.
+        case starting
+        /// The tracker can take a delivery.
+        ///
+        /// Can transition to:
+        /// - `delivering` when there is enough, or the oldest event has waited long enough.
+        /// - `reading` when nothing is queued any more, and the journal has what did not fit.
+        /// - `ended` when the pipeline shuts down and everything is delivered, or time is up.
+        case ready
+        /// The journal is being read: for the next delivery, or for events to send along with what is left of the last.
+        ///
+        /// Can transition to:
+        /// - `delivering` when it had events for the tracker.
+        /// - `ready` when it had none.
+        /// - `pausing` when it could not be read, and when something is left of the last delivery.
+        case reading(for: Remainder?)
+        /// A delivery is under way.
+        ///
+        /// Can transition to:
+        /// - `ready` when everything in it is delivered or refused.
+        /// - `pausing` when something of it is to be tried again.
+        case delivering(InFlight)
+        /// Something failed and is tried again at `until`.
+        ///
+        /// Can transition to:
+        /// - `starting` or `delivering` at that time.
+        /// - `ended` when the pipeline shuts down and time is up, or there is nothing to start for.
+        case pausing(until: Duration, before: Attempt)
+        /// The tracker did not start within the configuration's number of attempts.
+        ///
+        /// Can transition to:
+        /// - `ended` with the next step.
+        case givenUp
+        /// The worker has ended or is about to. Final.
+        case ended
+    }
+
+    /// What is tried again after a pause.
+    enum Attempt: Sendable {
+        case start
+        case reading
+        case delivery(Remainder)
+    }
+
+    /// The events of a delivery that are to be tried again, and the part of the queue that waits for them.
+    struct Remainder: Sendable {
+        var delivery: Delivery
+        var inFlight: InFlight
+
+        /// Adds the next events of the queue or the journal, to deliver them together.
+        mutating func append(_ slices: [EventSlice], events: Int, bytes: Int, nextSequence: UInt64) {
+            delivery = delivery.appending(slices, to: nextSequence)
+            inFlight = InFlight(
+                position: inFlight.position,
+                events: inFlight.events + events,
+                bytes: inFlight.bytes + bytes,
+                nextSequence: nextSequence
+            )
+        }
+    }
+
+    /// The part of the queue that is being delivered.
+    struct InFlight: Sendable {
+        /// The position of its first event.
+        let position: Int
+        /// How much capacity it occupies until all of it is settled.
+        let events: Int
+        let bytes: Int
+        /// The journal's number before which everything is settled once this part is.
+        let nextSequence: UInt64
+    }
+
+    package internal(set) var queue: TrackerQueue
+    /// The journal's number before which everything is settled.
+    package internal(set) var settledSequence: UInt64 = 0
+    package internal(set) var statistics: TrackerStatistics
+    var phase = Phase.new
+    /// How many starts or deliveries have failed in a row without progress.
+    var failures = 0
+    /// Why the last start or delivery failed; `nil` once one succeeds.
+    var failure: TrackerError?
+    /// When the first of these failures happened.
+    var failingSince: Duration?
+    /// Whether `start` has succeeded at least once.
+    var hasStarted = false
+    /// The events that cannot be delivered while others can.
+    var broken = BrokenEvents()
+    var parkingNotice = SparseNotice()
+    /// The time for which the timer is set; timers for other times are ignored.
+    private var timer: Duration?
+    var dropNotice = SparseNotice()
+    /// The settled position when the worker ended.
+    private var endPosition: Int?
+
+    /// How long deliveries fail before a diagnosis looks for single events as the reason; `nil` for never.
+    private let parkAfter: Duration?
+
+    package init(name: String, queue: TrackerQueue, parkAfter: Duration? = nil) {
+        self.queue = queue
+        self.parkAfter = parkAfter
+        statistics = TrackerStatistics(name: name)
+    }
+
+    /// The position before which every event is settled.
+    var settledPosition: Int {
+        switch phase {
+        case .delivering(let inFlight): inFlight.position
+        case .reading(let remainder?), .pausing(_, .delivery(let remainder)): remainder.inFlight.position
+        case .ended: endPosition ?? queue.head
+        default: queue.head
+        }
+    }
+
+    /// The status in the statistics.
+    var status: TrackerStatistics.Status {
+        if case .ended = phase { return .stopped }
+        if let failure, !failure.isRetryable { return .blocked }
+        switch phase {
+        case .new, .starting, .pausing(_, .start), .givenUp: return .starting
+        default: return failure == nil ? .delivering : .retrying
+        }
+    }
+
+    /// Whether `start` is being called although nothing is queued.
+    var startsForNothing: Bool {
+        if case .starting = phase { queue.isEmpty } else { false }
+    }
+
+    /// A timer has fired; returns whether it was the one that is set.
+    mutating func timerFired(_ time: Duration) -> Bool {
+        guard timer == time else { return false }
+        timer = nil
+        return true
+    }
+}
+
+extension TrackerState {
+    /// What the pipeline's phase means for a worker.
+    enum Urgency: Sendable {
+        /// The pipeline is open: deliver when a delivery is large enough or events have lingered.
+        case normal
+        /// The pipeline is shutting down: deliver everything that is queued, then end.
+        case drain
+        /// Time is up: end.
+        case end
+    }
+
+    /// Decides the worker's next step.
+    ///
+    /// `published` is the number up to which the journal's events were published to the queues.
+    mutating func nextStep(_ urgency: Urgency, published: UInt64 = 0, now: Duration) -> WorkerStep {
+        switch phase {
+        case .new:
+            return urgency == .end || urgency == .drain && queue.isEmpty ? end(stopsTracker: false) : start()
+        case .pausing(let until, let attempt):
+            return stepInPause(until: until, before: attempt, urgency: urgency, published: published, now: now)
+        case .ready:
+            return stepWhenReady(urgency, published: published, now: now)
+        case .givenUp:
+            return end(stopsTracker: true)
+        case .ended:
+            return end(stopsTracker: false)
+        case .starting, .reading, .delivering:
+            return .wait
+        }
+    }
+
+    private mutating func stepInPause(
+        until: Duration,
+        before attempt: Attempt,
+        urgency: Urgency,
+        published: UInt64,
+        now: Duration
+    ) -> WorkerStep {
+        if urgency == .end { return end(stopsTracker: true) }
+        switch attempt {
+        case .start:
+            if urgency == .drain && queue.isEmpty { return end(stopsTracker: true) }
+            return now < until ? wait(until: until) : start()
+        case .reading:
+            if now < until { return wait(until: until) }
+            phase = .ready
+            return stepWhenReady(urgency, published: published, now: now)
+        case .delivery(let remainder):
+            if now < until { return wait(until: until) }
+            return isDiagnosisDue(now: now) ? diagnose(remainder, published: published) : deliverAgain(remainder)
+        }
+    }
+
+    private mutating func deliverAgain(_ remainder: Remainder) -> WorkerStep {
+        phase = .delivering(remainder.inFlight)
+        statistics.retried += remainder.delivery.count
+        return .deliverAgain(remainder.delivery)
+    }
+
+    /// Whether deliveries have failed for so long that a diagnosis is due.
+    private func isDiagnosisDue(now: Duration) -> Bool {
+        guard let parkAfter, let failingSince else { return false }
+        return now >= failingSince + parkAfter
+    }
+
+    /// Begins a diagnosis of the remainder of a delivery.
+    ///
+    /// If all its events have the same name, events of other names are needed to tell a broken table from an outage. They are taken
+    /// from the queue and then from the journal, within the queue's limits.
+    private mutating func diagnose(_ remainder: Remainder, published: UInt64) -> WorkerStep {
+        var remainder = remainder
+        var names = NameSearch(except: broken)
+        names.look(through: remainder.delivery.slices)
+        while !names.hasFoundSeveral, queue.mayHold(remainder.delivery) {
+            if queue.isEmpty {
+                guard let from = queue.spilledFrom, from < published else { break }
+                phase = .reading(for: remainder)
+                return .readJournal(from: from, to: published)
+            }
+            let head = queue.head
+            let slices = queue.take()
+            names.look(through: slices)
+            remainder.append(
+                slices,
+                events: queue.head - head,
+                bytes: slices.reduce(0) { $0 + $1.byteCount },
+                nextSequence: slices.nextSequence
+            )
+        }
+        statistics.retried += remainder.delivery.count
+        phase = .delivering(remainder.inFlight)
+        return .diagnose(remainder.delivery, turn: failures)
+    }
+
+    private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {
+        // Events in the journal are safe there, and are delivered after the next start.
+        if urgency == .end || urgency == .drain && queue.isEmpty { return end(stopsTracker: true) }
+        if queue.isEmpty {
+            guard let from = queue.spilledFrom else { return .wait }
+            phase = .reading(for: nil)
+            return .readJournal(from: from, to: published)
+        }
+        if urgency == .normal, let until = queue.lingersUntil, now < until { return wait(until: until) }
+        let position = queue.head
+        let slices = queue.take()
+        let bytes = slices.reduce(0) { $0 + $1.byteCount }
+        phase = .delivering(
+            InFlight(
+                position: position,
+                events: queue.head - position,
+                bytes: bytes,
+                nextSequence: slices.nextSequence
+            )
+        )
+        return .deliver(slices)
+    }
+
+    private mutating func start() -> WorkerStep {
+        phase = .starting
+        return .start
+    }
+
+    private mutating func end(stopsTracker: Bool) -> WorkerStep {
+        // Unsettled events stay counted as pending, and keep their capacity.
+        endPosition = settledPosition
+        phase = .ended
+        return .end(stopsTracker: stopsTracker)
+    }
+
+    private mutating func wait(until time: Duration) -> WorkerStep {
+        if timer == time { return .wait }
+        timer = time
+        return .setTimer(time)
+    }
+}

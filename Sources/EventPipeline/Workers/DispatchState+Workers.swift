@@ -1,0 +1,153 @@
+import TrackerKit
+
+extension DispatchState {
+    /// What a worker learns when it reports: its pause, if there is one, and the number of failures in a row.
+    package struct Report: Sendable, Equatable {
+        package let pause: Duration?
+        package let failures: Int
+        /// The number before which the tracker has settled everything.
+        package var settledSequence: UInt64 = 0
+    }
+
+    /// Marks the pipeline as running, and every worker as alive; returns false if it ran before.
+    package mutating func run() -> Bool {
+        guard !isRunning else { return false }
+        isRunning = true
+        liveWorkers = QueueSet(first: trackers.count)
+        return true
+    }
+
+    /// Why the pipeline does not accept events now; empty if it is ready.
+    ///
+    /// A tracker is never a reason: the events that it cannot deliver wait in the journal.
+    package func unreadyReasons(now: Duration) -> [UnreadyReason] {
+        var reasons: [UnreadyReason] = []
+        if phase != .open { reasons.append(.shuttingDown) } else if !isRunning { reasons.append(.notRunning) }
+        if !journalHealth.isWritable { reasons.append(.journalUnwritable) }
+        if journalHealth.overdueWait(now: { now }) != nil { reasons.append(.commitOverdue) }
+        if journalHealth.bytesWithoutRoom != nil { reasons.append(.journalFull) }
+        if hasFullQueue { reasons.append(.queuesFull) }
+        return reasons
+    }
+
+    /// Decides the next step of a worker that has nothing to do.
+    package mutating func nextStep(of queue: Int, now: Duration) -> WorkerStep {
+        let urgency: TrackerState.Urgency =
+            switch phase {
+            case _ where givenUp.contains(queue): .end
+            case .open: .normal
+            case .draining: commits.isEmpty ? .drain : .normal
+            case .cancelling, .closing, .finished: .end
+            }
+        return trackers[queue].nextStep(urgency, published: published ?? 0, now: now)
+    }
+
+    /// A worker's timer has fired.
+    package mutating func timerFired(of queue: Int, at time: Duration) -> DispatchActions {
+        var actions = DispatchActions()
+        if trackers[queue].timerFired(time) { actions.wakes = [queue] }
+        return actions
+    }
+
+    /// A tracker's `start` returned; after an error it is retried, up to `maximumStartAttempts`.
+    package mutating func startReturned(
+        of queue: Int,
+        error: TrackerError?,
+        now: Duration,
+        jitter: Double,
+        actions: inout DispatchActions
+    ) -> Report {
+        let failures = trackers[queue].failures
+        let pause = trackers[queue].startReturned(
+            error,
+            retry: configuration.retry,
+            maximumAttempts: configuration.maximumStartAttempts,
+            now: now,
+            jitter: jitter
+        )
+        if let error, pause == nil, phase == .open {
+            failure = Failure(queue: queue, error: error, isOfStart: true)
+            closeDoor(now: now, actions: &actions)
+        }
+        return Report(pause: pause, failures: pause == nil ? failures : trackers[queue].failures)
+    }
+
+    /// A delivery returned, and its refused events are in the quarantine.
+    package mutating func settle(
+        _ settlement: Settlement,
+        of queue: Int,
+        now: Duration,
+        jitter: Double,
+        actions: inout DispatchActions
+    ) -> Report {
+        let failures = trackers[queue].failures
+        let startsAgain = settlement.retryReason?.code == .superseded && checkpointing.contains(queue)
+        let pause = trackers[queue].settle(
+            settlement,
+            startsAgain: startsAgain,
+            retry: configuration.retry,
+            now: now,
+            jitter: jitter
+        )
+        if pause == nil { endFlushes(settledIn: queue, actions: &actions) }
+        if pause == nil || startsAgain { roomCameFree(in: queue, now: { now }, actions: &actions) }
+        if pause != nil, let reason = settlement.retryReason, isHopeless(reason, queue, startsAgain: startsAgain) {
+            giveUp(queue, because: reason, now: now, actions: &actions)
+            return Report(pause: nil, failures: 0, settledSequence: trackers[queue].settledSequence)
+        }
+        return Report(
+            pause: pause,
+            failures: pause == nil ? failures : trackers[queue].failures,
+            settledSequence: pause == nil ? settledSequence(of: queue) : 0
+        )
+    }
+
+    /// Whether the configuration says that a delivery is not retried.
+    private func isHopeless(_ reason: TrackerError, _ queue: Int, startsAgain: Bool) -> Bool {
+        guard let maximum = configuration.maximumDeliveryAttempts else { return false }
+        return trackers[queue].failures >= maximum || !reason.isRetryable && !startsAgain
+    }
+
+    private mutating func giveUp(
+        _ queue: Int,
+        because reason: TrackerError,
+        now: Duration,
+        actions: inout DispatchActions
+    ) {
+        givenUp.insert(queue)
+        if phase == .open { failure = Failure(queue: queue, error: reason, isOfStart: false) }
+        closeDoor(now: now, actions: &actions)
+    }
+
+    /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.
+    ///
+    /// One of them is sent as a probe after the longest pause of the retry policy, or later if the last probe took long.
+    /// Returns whether this is new.
+    mutating func noteBroken(
+        _ name: String,
+        _ reason: TrackerError,
+        of queue: Int,
+        after probe: Duration,
+        now: Duration
+    ) -> Bool {
+        trackers[queue].broken.note(name, reason, after: probe, pause: configuration.retry.maximumPause, now: now)
+    }
+
+    /// A probe was delivered.
+    mutating func noteMended(_ name: String, of queue: Int) {
+        trackers[queue].broken.remove(name)
+    }
+
+    /// Events were parked; returns how many to log, if it is time for a log line.
+    mutating func noteParked(_ events: Int, of queue: Int, now: Duration) -> Int? {
+        trackers[queue].parkingNotice.add(events, now: now)
+    }
+
+    /// A worker has ended, and its tracker is stopped.
+    package mutating func workerEnded(_ queue: Int) -> DispatchActions {
+        var actions = DispatchActions()
+        liveWorkers.remove(queue)
+        actions.wakesSupervisor = true
+        return actions
+    }
+}

@@ -1,0 +1,203 @@
+import EventJournal
+import EventValidation
+import TrackerKit
+
+/// Carries out, for one tracker, what the pipeline's state decides: start, deliver, pause, stop.
+struct TrackerWorker: Sendable {
+    let pipeline: Pipeline
+    let queue: Int
+    let tracker: any Tracker
+
+    /// Works until the state says it is over.
+    @concurrent
+    func run() async {
+        let stopsTracker = await withDiscardingTaskGroup { timers in
+            while true {
+                switch await pipeline.nextStep(ofWorker: queue) {
+                case .start:
+                    await start()
+                case .deliver(let slices):
+                    await deliver(delivery(of: slices, to: slices.nextSequence))
+                case .deliverAgain(let delivery):
+                    pipeline.metrics[queue].retried(delivery.count)
+                    await deliver(delivery)
+                case .diagnose(let delivery, let turn):
+                    pipeline.metrics[queue].retried(delivery.count)
+                    await diagnose(delivery, turn: turn)
+                case .readJournal(let from, let to):
+                    await readJournal(from: from, to: to)
+                case .setTimer(let time):
+                    timers.addTask { await wake(at: time) }
+                case .wait:
+                    break
+                case .end(let stopsTracker):
+                    timers.cancelAll()
+                    return stopsTracker
+                }
+            }
+        }
+        if stopsTracker {
+            // A task of its own, because this one may have been cancelled, and stopping takes work.
+            await Task { await tracker.stop() }.value
+        }
+        pipeline.decide { state, actions in actions = state.workerEnded(queue) }
+    }
+
+    private func wake(at time: Duration) async {
+        guard (try? await pipeline.clock.sleepUntil(time)) != nil else { return }
+        pipeline.decide { state, actions in actions = state.timerFired(of: queue, at: time) }
+    }
+
+    private func start() async {
+        var failure: TrackerError?
+        var resumption: Resumption?
+        do throws(TrackerError) {
+            try await tracker.start(for: pipeline.catalog)
+            resumption = try await resume()
+        } catch {
+            failure = error
+        }
+        let now = pipeline.clock.now()
+        let jitter = failure == nil ? 0 : pipeline.jitter()
+        let report = pipeline.decide { state, actions in
+            if let resumption { state.resume(queue, from: resumption.sequence) }
+            return state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions)
+        }
+        if let failure {
+            pipeline.log.startFailed(tracker.name, failure, pause: report.pause, failures: report.failures)
+        } else {
+            pipeline.log.started(tracker.name)
+        }
+    }
+
+    /// Asks a tracker that keeps its own place in the journal where it is; its cursor goes there.
+    private func resume() async throws(TrackerError) -> Resumption? {
+        guard let journal = pipeline.journal, let tracker = tracker as? any CheckpointingTracker else {
+            return nil
+        }
+        let answer = try await tracker.checkpoint(ofJournal: journal.store.id)
+        let end = pipeline.decide { state, _ in state.resumptionEnd(of: queue, opening: journal.end) }
+        let backlog = journal.backlogs[queue]
+        await backlog.forgetWhatWasRead()
+        let resumption = await backlog.resumption(from: answer, end: end)
+        guard resumption.finding != .agrees else { return resumption }
+        pipeline.log.resumes(tracker.name, resumption, end: end)
+        await pipeline.loggingCursor(of: queue) { backlog throws(JournalError) in try await backlog.resume(resumption) }
+        return resumption
+    }
+
+    private func delivery(of slices: [EventSlice], to sequence: UInt64) -> Delivery {
+        Delivery(
+            slices,
+            checkpoint: pipeline.journal.map { Checkpoint(journal: $0.store.id, nextSequence: sequence) }
+        )
+    }
+
+    private func deliver(_ delivery: Delivery) async {
+        let broken = pipeline.decide { state, _ in state.trackers[queue].broken }
+        guard broken.isEmpty else { return await deliver(delivery, around: broken) }
+        let settlement = await send(delivery)
+        await report(settlement, stored: checkpoint(of: delivery, settlement))
+    }
+
+    /// Hands events to the tracker, and keeps in the quarantine what it refuses.
+    func send(_ delivery: Delivery) async -> Settlement {
+        let began = pipeline.clock.now()
+        let outcome = await tracker.deliver(delivery)
+        var settlement = Settlement(of: delivery, outcome: outcome)
+        if let reason = await quarantine(settlement.refusals, of: delivery) {
+            settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
+        }
+        pipeline.metrics[queue].settled(settlement, after: pipeline.clock.now() - began)
+        if settlement.invalidPositions > 0 {
+            pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
+        }
+        return settlement
+    }
+
+    /// The number that the tracker has stored itself, as it has promised, where all of a delivery was delivered.
+    func checkpoint(of delivery: Delivery, _ settlement: Settlement) -> UInt64? {
+        guard settlement.isDelivered, tracker is any CheckpointingTracker else { return nil }
+        return delivery.checkpoint?.nextSequence
+    }
+
+    /// Says what became of a delivery, and moves the cursor where nothing is left of it.
+    func report(_ settlement: Settlement, stored checkpoint: UInt64?) async {
+        let now = pipeline.clock.now()
+        let jitter = settlement.retry == nil ? 0 : pipeline.jitter()
+        let report = pipeline.decide { state, actions in
+            state.settle(settlement, of: queue, now: now, jitter: jitter, actions: &actions)
+        }
+        logReport(report, settlement)
+        guard report.pause == nil else { return }
+        await moveCursor(to: report.settledSequence, checkpoint: checkpoint)
+    }
+
+    /// Reads what did not fit into the queue, or is left from before, and delivers it.
+    private func readJournal(from start: UInt64, to end: UInt64) async {
+        guard let backlog = pipeline.journal?.backlogs[queue] else { return }
+        do throws(JournalError) {
+            let part = try await backlog.read(from: start, to: end)
+            for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
+            do throws(JournalError) {
+                try await pipeline.quarantineForGood(part.rejections, source: "journal")
+            } catch {
+                await backlog.forgetWhatWasRead()
+                throw JournalError(
+                    error.code,
+                    "The quarantine does not keep what is no event any more. \(error.message)"
+                )
+            }
+            let (reading, settled) = pipeline.decide { state, actions in
+                state.journalRead(part, of: queue, actions: &actions)
+            }
+            pipeline.metrics[queue].read(reading)
+            await moveCursor(to: settled)
+            guard reading.delivers else { return }
+            async let readingAhead: Void = backlog.readAhead(from: part.nextSequence, to: end)
+            await deliver(self.delivery(of: part.slices, to: part.nextSequence))
+            await readingAhead
+        } catch {
+            let now = pipeline.clock.now()
+            let jitter = pipeline.jitter()
+            let pause = pipeline.decide { state, _ in state.journalNotRead(of: queue, now: now, jitter: jitter) }
+            pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause)
+        }
+    }
+
+    private func moveCursor(to sequence: UInt64, checkpoint: UInt64? = nil) async {
+        await pipeline.moveCursor(of: queue, to: sequence, checkpoint: checkpoint)
+    }
+
+    private func logReport(_ report: DispatchState.Report, _ settlement: Settlement) {
+        if let pause = report.pause, let reason = settlement.retryReason {
+            let events = settlement.retry?.count ?? 0
+            pipeline.log.retries(tracker.name, reason, events: events, pause: pause, failures: report.failures)
+        } else if report.failures > 0 {
+            pipeline.log.recovered(tracker.name, failures: report.failures)
+        }
+    }
+
+    /// Keeps what was refused, before it counts as settled.
+    ///
+    /// Returns why that has to be tried again: with a journal, an event is not settled before it is kept for good.
+    private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) async -> TrackerError? {
+        guard !refusals.isEmpty else { return nil }
+        let refusals = refusals.sorted { $0.position < $1.position }
+        let events = delivery.selecting(refusals.map(\.position))
+        do throws(JournalError) {
+            try await pipeline.quarantine.keep(zip(events, refusals).map { ($0, $1.reason) }, refusedBy: tracker.name)
+        } catch {
+            guard pipeline.journal == nil else {
+                return TrackerError(
+                    code: .failed,
+                    message: "The quarantine does not keep what the tracker refused. \(error.message)",
+                    isRetryable: true
+                )
+            }
+            pipeline.quarantine.markLost(refusals.count, error)
+        }
+        pipeline.log.refused(refusals.count, tracker: tracker.name)
+        return nil
+    }
+}
