@@ -48,7 +48,8 @@ struct EventCodegenPlugin: BuildToolPlugin {
     private func problem(of target: String, plans: [URL], files: [URL]) -> String? {
         if plans.isEmpty {
             return """
-                The target '\(target)' has no plan file: add a .plist with 'events' that is no resource, or remove the plugin.
+                The target '\(target)' has no plan file: add a .plist with 'events' that is not a resource, \
+                or remove the plugin.
                 """
         }
         if files.count(where: { $0.lastPathComponent == "event-codegen.json" }) > 1 {

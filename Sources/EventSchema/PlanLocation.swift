@@ -30,7 +30,7 @@ extension PlanLocation: Codable {
         let text = try value.decode(String.self)
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count >= 3, let line = Int(parts[parts.count - 2]), let column = Int(parts[parts.count - 1]) else {
-            throw DecodingError.dataCorruptedError(in: value, debugDescription: "no place: \(text)")
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "not a place in a plan: \(text)")
         }
         self.init(file: parts.dropLast(2).joined(separator: ":"), line: line, column: column)
     }

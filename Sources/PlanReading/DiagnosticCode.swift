@@ -147,7 +147,7 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
     public static let duplicatePropertyGroup = Self(.duplicatePropertyGroup)
     /// An `include` names a property group that does not exist.
     public static let unknownPropertyGroup = Self(.unknownPropertyGroup)
-    /// Property groups include each other in a circle.
+    /// Property groups include each other in a cycle.
     public static let propertyGroupCycle = Self(.propertyGroupCycle)
     /// A property group is never included.
     public static let unusedPropertyGroup = Self(.unusedPropertyGroup)

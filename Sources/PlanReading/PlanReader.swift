@@ -57,7 +57,7 @@ public struct PlanReader: Sendable {
         let (plan, planDiagnostics) = PlanChecker.check(files, isComplete: isComplete)
         diagnostics += planDiagnostics
         if plan.events.isEmpty, let first = files.first, !diagnostics.contains(where: { $0.severity == .error }) {
-            diagnostics.append(Diagnostic(.noEvents, at: first.place, "the plan has no event; add one to 'events'"))
+            diagnostics.append(Diagnostic(.noEvents, at: first.place, "the plan has no events; add one to 'events'"))
         }
         return PlanReport(plan: plan, diagnostics: diagnostics, fileOrder: sources.map(\.file))
     }

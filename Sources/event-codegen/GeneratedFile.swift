@@ -23,7 +23,7 @@ struct GeneratedFile {
             let present = try contents()
             if present == Data(text.utf8) { return }
             guard present.isEmpty || present.starts(with: Data(SwiftGenerator.mark.utf8)) else {
-                throw Problem(sentence: "\(path) is there, and was not generated; remove it, or name another output")
+                throw Problem(sentence: "\(path) exists and was not generated; remove it, or choose another output")
             }
         }
         do {

@@ -22,8 +22,8 @@ enum NameCollisions {
                 continue
             }
             let sentence = """
-                the \(thing) becomes the \(result) \(quoted(name.becomes)), as \(quoted(first.text)) at \(first.location) \
-                does; rename one\(code == .swiftNameCollision ? ", or give it a 'swiftName'" : "")
+                the \(thing) collides with \(quoted(first.text)) at \(first.location): both become the \(result) \
+                \(quoted(name.becomes)); rename one\(code == .swiftNameCollision ? ", or give it a 'swiftName'" : "")
                 """
             diagnostics.append(Diagnostic(code, at: name.location, sentence))
         }
@@ -41,7 +41,8 @@ enum EventNameCheck {
         for event in events {
             let name = event.definition.name
             if let first = byName[name] {
-                let sentence = "there is already an event \(quoted(name)) at \(first.name.place.location)"
+                let location = first.name.place.location
+                let sentence = "the event \(quoted(name)) is already defined at \(location); rename one"
                 diagnostics.append(Diagnostic(.duplicateEvent, at: event.name.place, sentence))
             } else {
                 byName[name] = event

@@ -9,7 +9,8 @@ enum PropertyCheck {
     static func check(_ event: EventDefinition) -> [Diagnostic] {
         let count = count(event.properties)
         if count > maximumProperties {
-            let sentence = "the event \(quoted(event.name)) has \(count) properties; \(maximumProperties) are allowed"
+            let sentence =
+                "the event \(quoted(event.name)) has \(count) properties, but at most \(maximumProperties) are allowed"
             return [Diagnostic(.tooManyProperties, at: event.location, sentence)]
         }
         return members(event.properties) + (event.hasTable ? columns(event) : [])
@@ -25,13 +26,13 @@ enum PropertyCheck {
     }
 
     private static func members(_ properties: [PropertyDefinition]) -> [Diagnostic] {
-        let meeting = NameCollisions.find(
+        let colliding = NameCollisions.find(
             in: properties.map { ($0.name, $0.swiftMemberName, $0.location) },
             code: .swiftNameCollision,
             thing: "property",
             result: "Swift property"
         )
-        return meeting + properties.flatMap { members(nested(in: $0)) }
+        return colliding + properties.flatMap { members(nested(in: $0)) }
     }
 
     /// Only the properties of the event itself become columns; nested ones stay within their `jsonb`.
@@ -40,17 +41,17 @@ enum PropertyCheck {
         let taken = properties.compactMap { property in
             owner(of: SQLName.snakeCase(property.name), in: event).map { owner in
                 let column = quoted(SQLName.snakeCase(property.name))
-                let sentence = "the property becomes the column \(column), which \(owner); rename it"
+                let sentence = "the property collides with the column \(column), which \(owner); rename it"
                 return Diagnostic(.reservedColumn, at: property.location, sentence)
             }
         }
-        let meeting = NameCollisions.find(
+        let colliding = NameCollisions.find(
             in: properties.map { ($0.name, SQLName.snakeCase($0.name), $0.location) },
             code: .sqlNameCollision,
             thing: "property",
             result: "column"
         )
-        return taken + meeting
+        return taken + colliding
     }
 
     /// Why a property cannot have the column; `nil` if it can.
@@ -59,6 +60,6 @@ enum PropertyCheck {
             return event.allowsAdditionalProperties ? "holds the event's additional properties" : nil
         }
         let isReserved = SQLName.ownColumns.contains(column) || SQLName.systemColumns.contains(column)
-        return isReserved ? "every table already has" : nil
+        return isReserved ? "every table has" : nil
     }
 }

@@ -11,8 +11,8 @@ struct PropertyGroups {
         var diagnostics: [Diagnostic] = []
         for group in files.flatMap(\.groups) {
             if let first = gathered[group.name.text] {
-                let sentence =
-                    "there is already a property group \(quoted(group.name.text)) at \(first.name.place.location)"
+                let (name, location) = (group.name.text, first.name.place.location)
+                let sentence = "the property group \(quoted(name)) is already defined at \(location); rename one"
                 diagnostics.append(Diagnostic(.duplicatePropertyGroup, at: group.name.place, sentence))
             } else {
                 gathered.indexes[group.name.text] = gathered.groups.count
@@ -45,7 +45,8 @@ struct PropertyGroups {
                     }
                     origins[property.name] = first
                     guard first != origin else { continue }
-                    let sentence = "the property \(quoted(property.name)) stands \(origin), and \(first) as well"
+                    let name = quoted(property.name)
+                    let sentence = "the property \(name) is defined twice, \(origin) and \(first); remove one of them"
                     diagnostics.append(Diagnostic(.duplicateProperty, at: include.place, sentence))
                 }
             }
@@ -87,7 +88,7 @@ struct PropertyGroups {
             Diagnostic(
                 .unusedPropertyGroup,
                 at: $0.name.place,
-                "nothing includes the property group \(quoted($0.name.text))"
+                "the property group \(quoted($0.name.text)) is never included; include it, or remove it"
             )
         }
         return unknown + unused
@@ -111,9 +112,13 @@ struct PropertyGroups {
                 let include = group.includes[next]
                 if onPath.contains(include.text) {
                     let names = path.map(\.group.name.text).drop { $0 != include.text } + [include.text]
-                    let circle = names.map(quoted).joined(separator: " → ")
+                    let cycle = names.map(quoted).joined(separator: " → ")
                     diagnostics.append(
-                        Diagnostic(.propertyGroupCycle, at: include.place, "groups include each other: \(circle)")
+                        Diagnostic(
+                            .propertyGroupCycle,
+                            at: include.place,
+                            "property groups include each other: \(cycle); remove one 'include'"
+                        )
                     )
                 } else if !finished.contains(include.text), let included = self[include.text] {
                     onPath.insert(include.text)

@@ -28,7 +28,13 @@ enum TrackerCheck {
         var known: Set<String> = []
         let excess = names.first { known.insert($0.text.lowercased()).inserted && known.count > maximumTrackers }
         return excess.map {
-            [Diagnostic(.tooManyTrackers, at: $0.place, "the plan names more than \(maximumTrackers) trackers")]
+            [
+                Diagnostic(
+                    .tooManyTrackers,
+                    at: $0.place,
+                    "the plan names more than \(maximumTrackers) trackers; remove some"
+                )
+            ]
         } ?? []
     }
 }

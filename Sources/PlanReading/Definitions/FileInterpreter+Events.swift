@@ -55,7 +55,7 @@ extension FileInterpreter {
     private mutating func owner(_ entry: PlistEntry?) -> String? {
         guard let owner = text(entry) else { return nil }
         guard owner.text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
-            report(.badName, at: owner.place, "the owner is empty; name the team that answers for the event")
+            report(.badName, at: owner.place, "the owner is empty; name the team that is responsible for the event")
             return nil
         }
         return owner.text
@@ -67,7 +67,7 @@ extension FileInterpreter {
         let isEmpty = entry.map { $0.value.value == .array([]) } ?? true
         if isEmpty {
             let place = entry?.value.place ?? fields.place
-            report(.noTrackers, at: place, "the event goes nowhere; name its trackers in 'registeredTrackers'")
+            report(.noTrackers, at: place, "the event has no trackers; list them in 'registeredTrackers'")
         }
         return trackers ?? []
     }

@@ -24,7 +24,7 @@ extension FileInterpreter {
         for (keys, types, noun) in Self.applicability where !types.contains(property.type) {
             for entry in keys.compactMap({ fields[$0] }) {
                 let sentence =
-                    "\(quoted(entry.key.text)) is for type \(noun); the type here is \(property.type.rawValue)"
+                    "\(quoted(entry.key.text)) applies only to type \(noun); the type here is \(property.type.rawValue)"
                 report(.misplacedKey, at: entry.key.place, sentence)
             }
         }
@@ -56,7 +56,7 @@ extension FileInterpreter {
 
     private mutating func reportImpossible(_ entry: PlistEntry?, _ reason: String) {
         guard let entry else { return }
-        report(.impossibleLimits, at: entry.value.place, "no value fits: \(reason)")
+        report(.impossibleLimits, at: entry.value.place, "no value can satisfy the limits: \(reason)")
     }
 
     private mutating func bound(_ entry: PlistEntry?, of property: PropertyDefinition) -> PlanValue? {
@@ -79,7 +79,7 @@ extension FileInterpreter {
             report(
                 .badLimit,
                 at: entry.value.place,
-                "\(quoted(entry.key.text)) counts characters; it cannot be negative"
+                "\(quoted(entry.key.text)) is a number of characters and cannot be negative"
             )
             return nil
         }
@@ -91,7 +91,7 @@ extension FileInterpreter {
         do {
             return try Pattern(source.text).source
         } catch {
-            let sentence = "the pattern is no regular expression (RE2 syntax): \(quoted(error.reason))"
+            let sentence = "the pattern is not a valid regular expression (RE2 syntax): \(quoted(error.reason))"
             report(.badPattern, at: source.place, sentence)
             return nil
         }

@@ -9,7 +9,7 @@ extension FileInterpreter {
             return nil
         }
         guard !SwiftName.isReserved(name.text) else {
-            report(.badName, at: name.place, "\(quoted(name.text)) means something else in generated Swift")
+            report(.badName, at: name.place, "\(quoted(name.text)) is reserved in generated Swift; choose another name")
             return nil
         }
         return name.text
@@ -34,7 +34,11 @@ extension FileInterpreter {
             }
             guard let name = swiftName(member) else { continue }
             if SwiftName.isTakenCase(name) {
-                report(.badName, at: member.value.place, "\(quoted(name)) means something else in generated Swift")
+                report(
+                    .badName,
+                    at: member.value.place,
+                    "\(quoted(name)) is reserved in generated Swift; choose another name"
+                )
             } else {
                 cases[member.key.text] = name
             }

@@ -18,7 +18,7 @@ extension FileInterpreter {
             return nil
         }
         if nodes.isEmpty {
-            report(.emptyEnum, at: entry.value.place, "'enum' allows nothing; list the values, or remove it")
+            report(.emptyEnum, at: entry.value.place, "'enum' is empty; list the allowed values, or remove it")
             return nil
         }
         var values = DistinctValues(type: property.type)
@@ -26,18 +26,22 @@ extension FileInterpreter {
         var inSwift: Set<PlanValue> = []
         for node in nodes where node.value != .unreadable {
             guard let value = PlanValue(node, of: property) else {
-                let sentence = "the value is no \(property.type.rawValue), so it can never be sent"
+                let sentence = "the value does not have the type \(property.type.rawValue), so it can never be sent"
                 report(.enumOutsideType, at: node.place, sentence)
                 continue
             }
             if !limits.allow(value) {
-                report(.enumOutsideLimits, at: node.place, "the property's own limits forbid the value")
+                report(
+                    .enumOutsideLimits,
+                    at: node.place,
+                    "the value violates the property's own limits; change the value or the limits"
+                )
             }
             let isNewToSwift = inSwift.insert(value).inserted
             if !values.insert(value) {
                 report(.duplicateEnumValue, at: node.place, "the value is already in this 'enum'; remove it")
             } else if !isNewToSwift {
-                let sentence = "the value is already in this 'enum', in other code points; remove one of them"
+                let sentence = "the value is already in this 'enum', written with other code points; remove one of them"
                 report(.duplicateEnumValue, at: node.place, sentence)
             }
         }
@@ -56,7 +60,8 @@ extension FileInterpreter {
             if let value = PlanValue(node, of: property), limits.allow(value), allowed?.contains(value) != false {
                 examples.append(value)
             } else {
-                let sentence = "the example would be rejected: type, limits or 'enum' of the property forbid it"
+                let sentence =
+                    "the example would be rejected because of the property's type, limits or 'enum'; correct it"
                 report(.badExample, at: node.place, sentence)
             }
         }

@@ -49,7 +49,7 @@ package struct EventInsertion: Sendable, Hashable {
         return PlanSource(file: source.file, bytes: bytes)
     }
 
-    private static let problems = PlanEditError("the file has problems, which `sluice lint` lists")
+    private static let problems = PlanEditError("the file has problems; run `sluice lint` to list them")
 
     private var outline: PlistOutline {
         var entries: [PlistOutlineEntry] = []

@@ -98,7 +98,7 @@ struct BinaryPlistReader {
         if let text = try? container.decode(String.self) { return .string(text) }
         if let date = try? container.decode(Date.self), let time = Timestamp(date) { return .date(time) }
         if (try? container.decode(Data.self)) != nil { return .data }
-        report(.malformedValue, place, "a kind of value that no plan has")
+        report(.malformedValue, place, "a plan cannot contain a value of this kind")
         return .unreadable
     }
 

@@ -44,7 +44,11 @@ enum MarkupReader {
         }
         // Foundation's parser crashes on a processing instruction that consists only of a name.
         if let place = scanner.processingInstruction {
-            return diagnostic(.malformedPlist, at: place, "a property list has no instructions; remove '<?…?>'")
+            return diagnostic(
+                .malformedPlist,
+                at: place,
+                "a property list must not have processing instructions; remove '<?…?>'"
+            )
         }
         return nil
     }
@@ -148,8 +152,8 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
     private static func explanation(of code: Int) -> String {
         switch code {
         case 4: "the document is empty"
-        case 5: "there is something after the end of the document, or its end is missing"
-        case 9: "it holds a character that XML does not allow"
+        case 5: "the document has content after its end, or its end is missing"
+        case 9: "it contains a character that XML does not allow"
         case 22, 23, 26: "it refers to an entity that is not declared; write '&amp;' for '&'"
         case 38, 39, 40, 41, 42, 65: "an attribute is malformed"
         case 68: "a name is expected after '<' or '&'; write '&lt;' and '&amp;' in text"

@@ -111,7 +111,7 @@ struct XMLPlistReader {
         if !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             report(.integerOverflow, element, "\(quoted(text)) does not fit in a 64-bit integer")
         } else {
-            report(.malformedValue, element, "\(quoted(text)) is no integer; write decimal digits")
+            report(.malformedValue, element, "\(quoted(text)) is not an integer; write decimal digits")
         }
         return .unreadable
     }
@@ -120,14 +120,14 @@ struct XMLPlistReader {
         let text = element.text.trimmingXMLSpaces
         let isDecimal = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
         if isDecimal, let real = Double(text), real.isFinite { return .real(real) }
-        report(.malformedValue, element, "\(quoted(text)) is no finite decimal number")
+        report(.malformedValue, element, "\(quoted(text)) is not a finite decimal number")
         return .unreadable
     }
 
     private mutating func date(_ element: MarkupElement) -> PlistValue {
         let text = element.text.trimmingXMLSpaces
         if let time = Timestamp(text) { return .date(time) }
-        report(.malformedValue, element, "\(quoted(text)) is no date; write it like 2026-01-31T12:00:00Z")
+        report(.malformedValue, element, "\(quoted(text)) is not a date; write it like 2026-01-31T12:00:00Z")
         return .unreadable
     }
 
@@ -136,12 +136,12 @@ struct XMLPlistReader {
     private mutating func reportText(in element: MarkupElement) {
         let text = element.text.trimmingXMLSpaces
         guard !text.isEmpty else { return }
-        report(.malformedPlist, element, "<\(printable(element.name))> holds the stray text \(quoted(text))")
+        report(.malformedPlist, element, "<\(printable(element.name))> contains the stray text \(quoted(text))")
     }
 
     private mutating func reportChildren(of element: MarkupElement) {
         guard let child = element.children.first else { return }
-        report(.malformedPlist, child, "<\(printable(element.name))> holds no elements")
+        report(.malformedPlist, child, "<\(printable(element.name))> must not contain elements")
     }
 
     private mutating func reportLonely(_ key: MarkupElement) {

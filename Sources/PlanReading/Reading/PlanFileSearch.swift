@@ -31,7 +31,7 @@ enum PlanFileSearch {
 
     /// The bytes of a file, or enough of them to see that it is too large.
     static func contents(of path: String) -> Result<[UInt8], PlanFileFailure> {
-        guard isReadable(path) else { return .failure(PlanFileFailure(path, "this is not a file", nil)) }
+        guard isReadable(path) else { return .failure(PlanFileFailure(path, "this is not a regular file", nil)) }
         do {
             let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? handle.close() }

@@ -42,7 +42,7 @@ struct GeneratorTests {
         let before = folder.lines(of: name + ".plist")
         let run = try await generate(output: name + ".plist")
         #expect(run.ending == .exit(1))
-        let sentence = "is there, and was not generated; remove it, or name another output"
+        let sentence = "exists and was not generated; remove it, or choose another output"
         #expect(run.errors == ["error: \(name).plist \(sentence)"])
         #expect(folder.lines(of: name + ".plist") == before)
     }

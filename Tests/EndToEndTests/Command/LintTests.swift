@@ -28,7 +28,7 @@ struct LintTests {
             run.output == [
                 "events/shop.plist:9:49: error: unknown tracker 'konsole'; did you mean 'console'? [unknown-tracker]",
                 "events/shop.plist:12:36: error: unknown type 'intger'; did you mean 'integer'? [unknown-type]",
-                "events/shop.plist:15:9: error: the event goes nowhere; name its trackers in 'registeredTrackers'"
+                "events/shop.plist:15:9: error: the event has no trackers; list them in 'registeredTrackers'"
                     + " [no-trackers]",
             ]
         )
@@ -59,7 +59,7 @@ struct LintTests {
             let run = try await Sluice.run("lint", path, in: folder)
             let file = path == "." ? "./pipe.plist" : path
             #expect(run.ending == .exit(1))
-            #expect(run.output == ["\(file):1:1: error: this is not a file [unreadable-file]"])
+            #expect(run.output == ["\(file):1:1: error: this is not a regular file [unreadable-file]"])
         }
         let program = try SluiceProcess.executable().path
         let file = folder.path("shop.plist")

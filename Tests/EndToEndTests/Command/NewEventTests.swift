@@ -87,9 +87,12 @@ struct NewEventTests {
         "what the plan would not take is not written",
         arguments: [
             ("Sold", "the key 'Sold' is already defined on line 6 [duplicate-key]"),
-            ("sold", "the event becomes the table 'sold', as 'Sold' at events/shop.plist:6:9 does; rename one"),
+            (
+                "sold",
+                "the event collides with 'Sold' at events/shop.plist:6:9: both become the table 'sold'; rename one"
+            ),
             ("", "the name '' is empty [bad-name]"),
-            ("a\u{7}b", "it holds a character that XML does not allow [malformed-plist]"),
+            ("a\u{7}b", "it contains a character that XML does not allow [malformed-plist]"),
         ]
     )
     func refusals(name: String, sentence: String) async throws {

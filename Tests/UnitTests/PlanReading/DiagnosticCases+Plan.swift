@@ -5,17 +5,17 @@ extension DiagnosticCase {
     static let values: [DiagnosticCase] = [
         .init(
             .misplacedKey,
-            "'minimum' is for type integer, number or decimal; the type here is string",
+            "'minimum' applies only to type integer, number or decimal; the type here is string",
             .property("<key>type</key><string>string</string> 👉<key>minimum</key> <integer>1</integer>")
         ),
         .init(
             .misplacedKey,
-            "'pattern' is for type string; the type here is uuid",
+            "'pattern' applies only to type string; the type here is uuid",
             .property("<key>type</key><string>uuid</string> 👉<key>pattern</key> <string>a</string>")
         ),
         .init(
             .misplacedKey,
-            "'items' is for type array; the type here is object",
+            "'items' applies only to type array; the type here is object",
             .property("<key>type</key><string>object</string> 👉<key>items</key> <string>any</string>")
         ),
         .init(
@@ -30,7 +30,7 @@ extension DiagnosticCase {
         ),
         .init(
             .duplicateEnumValue,
-            "the value is already in this 'enum', in other code points; remove one of them",
+            "the value is already in this 'enum', written with other code points; remove one of them",
             .property(
                 """
                 <key>type</key><string>string</string> <key>enum</key>
@@ -55,12 +55,12 @@ extension DiagnosticCase {
         ),
         .init(
             .badLimit,
-            "'maxLength' counts characters; it cannot be negative",
+            "'maxLength' is a number of characters and cannot be negative",
             .property("<key>type</key><string>string</string> <key>maxLength</key> 👉<integer>-1</integer>")
         ),
         .init(
             .impossibleLimits,
-            "no value fits: 'maximum' is less than 'minimum'",
+            "no value can satisfy the limits: 'maximum' is less than 'minimum'",
             .property(
                 """
                 <key>type</key><string>decimal</string> <key>minimum</key> <string>2.5</string>
@@ -70,7 +70,7 @@ extension DiagnosticCase {
         ),
         .init(
             .impossibleLimits,
-            "no value fits: 'maxLength' is less than 'minLength'",
+            "no value can satisfy the limits: 'maxLength' is less than 'minLength'",
             .property(
                 """
                 <key>type</key><string>string</string> <key>minLength</key> <integer>3</integer>
@@ -80,12 +80,12 @@ extension DiagnosticCase {
         ),
         .init(
             .badPattern,
-            "the pattern is no regular expression (RE2 syntax): 'missing ): (abc'",
+            "the pattern is not a valid regular expression (RE2 syntax): 'missing ): (abc'",
             .property("<key>type</key><string>string</string> <key>pattern</key> 👉<string>(abc</string>")
         ),
         .init(
             .misplacedKey,
-            "'enum' is for type string, integer, number, decimal, boolean, timestamp, date or uuid; "
+            "'enum' applies only to type string, integer, number, decimal, boolean, timestamp, date or uuid; "
                 + "the type here is object",
             .property(
                 """
@@ -96,24 +96,24 @@ extension DiagnosticCase {
         ),
         .init(
             .misplacedKey,
-            "'enum' is for type string, integer, number, decimal, boolean, timestamp, date or uuid; "
+            "'enum' applies only to type string, integer, number, decimal, boolean, timestamp, date or uuid; "
                 + "the type here is any",
             .property("<key>type</key><string>any</string> 👉<key>enum</key> <array><integer>1</integer></array>")
         ),
         .init(
             .misplacedKey,
-            "'enum' is for type string, integer, number, decimal, boolean, timestamp, date or uuid; "
+            "'enum' applies only to type string, integer, number, decimal, boolean, timestamp, date or uuid; "
                 + "the type here is array",
             .property("<key>type</key><string>array</string> 👉<key>enum</key> <array><array/></array>")
         ),
         .init(
             .emptyEnum,
-            "'enum' allows nothing; list the values, or remove it",
+            "'enum' is empty; list the allowed values, or remove it",
             .property("<key>type</key><string>string</string> <key>enum</key> 👉<array/>")
         ),
         .init(
             .enumOutsideType,
-            "the value is no integer, so it can never be sent",
+            "the value does not have the type integer, so it can never be sent",
             .property(
                 """
                 <key>type</key><string>integer</string>
@@ -123,14 +123,14 @@ extension DiagnosticCase {
         ),
         .init(
             .enumOutsideType,
-            "the value is no boolean, so it can never be sent",
+            "the value does not have the type boolean, so it can never be sent",
             .property(
                 "<key>type</key><string>boolean</string> <key>enum</key> <array>👉<integer>1</integer></array>"
             )
         ),
         .init(
             .enumOutsideLimits,
-            "the property's own limits forbid the value",
+            "the value violates the property's own limits; change the value or the limits",
             .property(
                 """
                 <key>type</key><string>string</string> <key>maxLength</key> <integer>2</integer>
@@ -150,7 +150,7 @@ extension DiagnosticCase {
         ),
         .init(
             .badExample,
-            "the example would be rejected: type, limits or 'enum' of the property forbid it",
+            "the example would be rejected because of the property's type, limits or 'enum'; correct it",
             .property(
                 """
                 <key>type</key><string>string</string> <key>enum</key> <array><string>a</string></array>
@@ -177,12 +177,12 @@ extension DiagnosticCase {
     static let plan: [DiagnosticCase] = [
         .init(
             .noEvents,
-            "the plan has no event; add one to 'events'",
+            "the plan has no events; add one to 'events'",
             PlanFixture("<plist>👉<dict><key>events</key><dict/></dict></plist>")
         ),
         .init(
             .duplicateEvent,
-            "there is already an event 'a' at plan.plist:5:1",
+            "the event 'a' is already defined at plan.plist:5:1; rename one",
             events(
                 """
                 <key>a</key> <dict>\(trackers)</dict>
@@ -192,7 +192,7 @@ extension DiagnosticCase {
         ),
         .init(
             .swiftNameCollision,
-            "the event becomes the Swift type 'ItemSold', as 'Item Sold' at plan.plist:5:1 does; rename one, "
+            "the event collides with 'Item Sold' at plan.plist:5:1: both become the Swift type 'ItemSold'; rename one, "
                 + "or give it a 'swiftName'",
             events(
                 """
@@ -203,7 +203,7 @@ extension DiagnosticCase {
         ),
         .init(
             .swiftNameCollision,
-            "the property becomes the Swift property 'unitPrice', as 'unit price' at plan.plist:13:1 does; rename "
+            "the property collides with 'unit price' at plan.plist:13:1: both become the Swift property 'unitPrice'; rename "
                 + "one, or give it a 'swiftName'",
             .property(
                 """
@@ -215,7 +215,7 @@ extension DiagnosticCase {
         ),
         .init(
             .sqlNameCollision,
-            "the event becomes the table 'item_sold', as 'itemSold' at plan.plist:5:35 does; rename one",
+            "the event collides with 'itemSold' at plan.plist:5:35: both become the table 'item_sold'; rename one",
             events(
                 """
                 <key>a</key><dict><key>name</key> <string>itemSold</string>\(trackers)</dict>
@@ -225,7 +225,7 @@ extension DiagnosticCase {
         ),
         .init(
             .sqlNameCollision,
-            "the property becomes the column 'item_url', as 'itemURL' at plan.plist:10:1 does; rename one",
+            "the property collides with 'itemURL' at plan.plist:10:1: both become the column 'item_url'; rename one",
             .payload(
                 "<key>itemURL</key><string>any</string>\n👉<key>itemUrl</key><string>any</string>",
                 tracker: "postgres"
@@ -233,7 +233,7 @@ extension DiagnosticCase {
         ),
         .init(
             .sqlNameCollision,
-            "the property becomes the column '\(long)', as '\(long)1' at plan.plist:10:1 does; rename one",
+            "the property collides with '\(long)1' at plan.plist:10:1: both become the column '\(long)'; rename one",
             .payload(
                 "<key>\(long)1</key><string>any</string>\n👉<key>\(long)2</key><string>any</string>",
                 tracker: "postgres"
@@ -241,7 +241,7 @@ extension DiagnosticCase {
         ),
         .init(
             .reservedColumn,
-            "the property becomes the column 'extra', which holds the event's additional properties; rename it",
+            "the property collides with the column 'extra', which holds the event's additional properties; rename it",
             .event(
                 """
                 <key>additionalProperties</key><true/>
@@ -252,22 +252,22 @@ extension DiagnosticCase {
         ),
         .init(
             .reservedColumn,
-            "the property becomes the column 'user_id', which every table already has; rename it",
+            "the property collides with the column 'user_id', which every table has; rename it",
             .payload("👉<key>userId</key> <string>string</string>", tracker: "Postgres")
         ),
         .init(
             .reservedColumn,
-            "the property becomes the column 'xmin', which every table already has; rename it",
+            "the property collides with the column 'xmin', which every table has; rename it",
             .payload("👉<key>xmin</key> <string>string</string>", tracker: "postgres")
         ),
         .init(
             .noTrackers,
-            "the event goes nowhere; name its trackers in 'registeredTrackers'",
+            "the event has no trackers; list them in 'registeredTrackers'",
             events("👉<key>a</key> <dict/>")
         ),
         .init(
             .noTrackers,
-            "the event goes nowhere; name its trackers in 'registeredTrackers'",
+            "the event has no trackers; list them in 'registeredTrackers'",
             events("<key>a</key> <dict><key>registeredTrackers</key> 👉<array/></dict>")
         ),
         .init(
@@ -283,7 +283,7 @@ extension DiagnosticCase {
         ),
         .init(
             .tooManyTrackers,
-            "the plan names more than 64 trackers",
+            "the plan names more than 64 trackers; remove some",
             events(
                 "<key>a</key> <dict>\(trackers)</dict>",
                 before: "<key>trackers</key><array><string>console</string>"
@@ -293,7 +293,7 @@ extension DiagnosticCase {
         ),
         .init(
             .tooManyProperties,
-            "the event 'a' has 1001 properties; 1000 are allowed",
+            "the event 'a' has 1001 properties, but at most 1000 are allowed",
             events(
                 "👉<key>a</key> <dict>\(trackers)<key>payload</key><dict>"
                     + (1...1001).map { "<key>p\($0)</key><string>any</string>" }.joined() + "</dict></dict>"
@@ -327,7 +327,7 @@ extension DiagnosticCase {
         ),
         .init(
             .propertyGroupCycle,
-            "groups include each other: 'a' → 'b' → 'a'",
+            "property groups include each other: 'a' → 'b' → 'a'; remove one 'include'",
             groups(
                 """
                 <key>a</key><dict><key>include</key><array><string>b</string></array></dict>
@@ -338,7 +338,7 @@ extension DiagnosticCase {
         ),
         .init(
             .propertyGroupCycle,
-            "groups include each other: 'a' → 'a'",
+            "property groups include each other: 'a' → 'a'; remove one 'include'",
             groups(
                 "<key>a</key><dict><key>include</key><array>👉<string>a</string></array></dict>",
                 include: "<string>a</string>"
@@ -346,17 +346,17 @@ extension DiagnosticCase {
         ),
         .init(
             .unusedPropertyGroup,
-            "nothing includes the property group 'spare'",
+            "the property group 'spare' is never included; include it, or remove it",
             groups(money + "\n👉<key>spare</key> <dict/>", include: "<string>money</string>")
         ),
         .init(
             .duplicateProperty,
-            "the property 'own' stands in the group 'a', and in the payload as well",
+            "the property 'own' is defined twice, in the group 'a' and in the payload; remove one of them",
             groups("<key>a</key><dict><key>own</key><string>any</string></dict>", include: "👉<string>a</string>")
         ),
         .init(
             .duplicateProperty,
-            "the property 'amount' stands in the group 'price', and in the group 'money' as well",
+            "the property 'amount' is defined twice, in the group 'price' and in the group 'money'; remove one of them",
             groups(
                 money + "<key>price</key> <dict><key>amount</key><string>decimal</string></dict>",
                 include: "<string>money</string>👉<string>price</string>"

@@ -31,12 +31,12 @@ extension DiagnosticCase {
         ),
         .init(
             .malformedPlist,
-            "a property list has no instructions; remove '<?…?>'",
+            "a property list must not have processing instructions; remove '<?…?>'",
             PlanFixture("<?xml version='1.0'?><!-- <?a?> --><plist>👉<?b?><dict/></plist>")
         ),
         .init(
             .malformedPlist,
-            "a property list has no instructions; remove '<?…?>'",
+            "a property list must not have processing instructions; remove '<?…?>'",
             PlanFixture("👉<?xml?><plist><dict/></plist>")
         ),
         .init(.malformedPlist, "the property list is empty", PlanFixture("<!-- <plist> -->\n👉<plist>\n</plist>")),
@@ -59,12 +59,12 @@ extension DiagnosticCase {
         .init(.malformedPlist, "a value in a <dict> needs a <key> before it", .event("👉<string>checkout</string>")),
         .init(
             .malformedPlist,
-            "<string> holds no elements",
+            "<string> must not contain elements",
             .event("<key>owner</key> <string>check👉<true/>out</string>")
         ),
         .init(
             .malformedPlist,
-            "<array> holds the stray text 'console'",
+            "<array> contains the stray text 'console'",
             .event("<key>include</key> 👉<array>console</array>")
         ),
         .init(
@@ -79,22 +79,22 @@ extension DiagnosticCase {
         ),
         .init(
             .malformedValue,
-            "'12.5' is no integer; write decimal digits",
+            "'12.5' is not an integer; write decimal digits",
             .property("<key>type</key> <string>string</string> <key>minLength</key> 👉<integer> 12.5\n</integer>")
         ),
         .init(
             .malformedValue,
-            "'nan' is no finite decimal number",
+            "'nan' is not a finite decimal number",
             .property("<key>type</key> <string>number</string> <key>minimum</key> 👉<real>nan</real>")
         ),
         .init(
             .malformedValue,
-            "'1e999' is no finite decimal number",
+            "'1e999' is not a finite decimal number",
             .property("<key>type</key> <string>number</string> <key>minimum</key> 👉<real>1e999</real>")
         ),
         .init(
             .malformedValue,
-            "'yesterday' is no date; write it like 2026-01-31T12:00:00Z",
+            "'yesterday' is not a date; write it like 2026-01-31T12:00:00Z",
             .property(
                 """
                 <key>type</key> <string>timestamp</string>
@@ -213,7 +213,7 @@ extension DiagnosticCase {
         .init(.badName, "the name '' is empty", .payload("👉<key></key> <string>any</string>")),
         .init(
             .badName,
-            "the owner is empty; name the team that answers for the event",
+            "the owner is empty; name the team that is responsible for the event",
             .event("<key>owner</key> 👉<string> \n</string>")
         ),
         .init(

@@ -42,9 +42,13 @@ struct DiagnosticTests {
     @Test("a diagnostic is a line as compilers write it")
     func line() {
         let location = PlanLocation(file: "events/a.plist", line: 12, column: 5)
-        let diagnostic = Diagnostic(.unusedPropertyGroup, at: location, "nothing includes the property group 'a'")
+        let diagnostic = Diagnostic(
+            .unusedPropertyGroup,
+            at: location,
+            "the property group 'a' is never included; include it, or remove it"
+        )
         let expected =
-            "events/a.plist:12:5: warning: nothing includes the property group 'a' [unused-property-group]"
+            "events/a.plist:12:5: warning: the property group 'a' is never included; include it, or remove it [unused-property-group]"
         #expect(diagnostic.description == expected)
     }
 
@@ -67,7 +71,7 @@ struct DiagnosticTests {
         "what is not well-formed is reported at the parser's place",
         arguments: [
             ("<plist>\n<dict>\n  <key>a</ky>\n</dict></plist>", 3, "a start tag and an end tag do not match"),
-            ("<plist>\n\n<dict>", 3, "there is something after the end of the document, or its end is missing"),
+            ("<plist>\n\n<dict>", 3, "the document has content after its end, or its end is missing"),
             (
                 "<plist>\n<dict>&foo;</dict></plist>", 2,
                 "it refers to an entity that is not declared; write '&amp;' for '&'"
@@ -78,12 +82,12 @@ struct DiagnosticTests {
             ),
             (
                 "<plist>\n<dict/></plist>\n<plist/>", 3,
-                "there is something after the end of the document, or its end is missing"
+                "the document has content after its end, or its end is missing"
             ),
-            ("<plist>\n<string>\u{1}</string></plist>", 2, "it holds a character that XML does not allow"),
+            ("<plist>\n<string>\u{1}</string></plist>", 2, "it contains a character that XML does not allow"),
             (
                 "<!-- nothing -->", 1,
-                "there is something after the end of the document, or its end is missing"
+                "the document has content after its end, or its end is missing"
             ),
         ]
     )

@@ -60,23 +60,23 @@ struct GoldenLintTests {
         [unknown-key]
         shop.plist:14:36: error: unknown tracker 'kafka'; 'trackers' declares console, postgres [unknown-tracker]
         shop.plist:16:11: error: unknown property group 'money'; the plan has none [unknown-property-group]
-        shop.plist:19:5: error: the property becomes the column 'user_id', which every table already has; rename it \
+        shop.plist:19:5: error: the property collides with the column 'user_id', which every table has; rename it \
         [reserved-column]
         shop.plist:20:24: error: unknown type 'int'; did you mean 'integer'? [unknown-type]
         shop.plist:24:45: error: unknown type 'objet'; did you mean 'object'? [unknown-type]
-        shop.plist:30:25: error: no value fits: 'maximum' is less than 'minimum' [impossible-limits]
+        shop.plist:30:25: error: no value can satisfy the limits: 'maximum' is less than 'minimum' [impossible-limits]
         shop.plist:31:26: error: 'required' must be <true/> or <false/>, not an integer [wrong-node-type]
         shop.plist:32:6: warning: the property is deprecated but required; add 'required' with <false/> \
         [required-and-deprecated]
-        shop.plist:37:25: error: the pattern is no regular expression (RE2 syntax): 'missing ]: [a-' [bad-pattern]
-        shop.plist:38:49: error: the value is no string, so it can never be sent [enum-outside-type]
+        shop.plist:37:25: error: the pattern is not a valid regular expression (RE2 syntax): 'missing ]: [a-' [bad-pattern]
+        shop.plist:38:49: error: the value does not have the type string, so it can never be sent [enum-outside-type]
         shop.plist:38:56: error: the value is already in this 'enum'; remove it [duplicate-enum-value]
         shop.plist:39:6: error: unknown key 'minlength' in a property; did you mean 'minLength'? [unknown-key]
-        shop.plist:43:3: error: the event goes nowhere; name its trackers in 'registeredTrackers' [no-trackers]
-        shop.plist:43:3: error: the event becomes the Swift type 'OrderPlaced', as 'Order Placed' at \
-        shop.plist:11:3 does; rename one, or give it a 'swiftName' [swift-name-collision]
-        shop.plist:43:3: error: the event becomes the table 'order_placed', as 'Order Placed' at shop.plist:11:3 \
-        does; rename one [sql-name-collision]
+        shop.plist:43:3: error: the event has no trackers; list them in 'registeredTrackers' [no-trackers]
+        shop.plist:43:3: error: the event collides with 'Order Placed' at shop.plist:11:3: both become the \
+        Swift type 'OrderPlaced'; rename one, or give it a 'swiftName' [swift-name-collision]
+        shop.plist:43:3: error: the event collides with 'Order Placed' at shop.plist:11:3: both become the \
+        table 'order_placed'; rename one [sql-name-collision]
         shop.plist:45:23: error: 'payload' must be a dictionary, not an array [wrong-node-type]
         """
 

@@ -100,7 +100,7 @@ struct PlanReaderTests {
         let reading = read(Self.file(Self.event("A")), Self.file(Self.event("A")))
         #expect(
             reading.diagnostics.map(\.description) == [
-                "b.plist:1:37: error: there is already an event 'A' at a.plist:1:37 [duplicate-event]"
+                "b.plist:1:37: error: the event 'A' is already defined at a.plist:1:37; rename one [duplicate-event]"
             ]
         )
     }
@@ -170,7 +170,7 @@ struct PlanReaderTests {
         let groups = read(Self.file(including, group), Self.file(Self.event("B"), group))
         #expect(
             groups.diagnostics.map(\.description) == [
-                "b.plist:1:45: error: there is already a property group 'g' at a.plist:1:45 [duplicate-property-group]"
+                "b.plist:1:45: error: the property group 'g' is already defined at a.plist:1:45; rename one [duplicate-property-group]"
             ]
         )
         func version(_ text: String) -> String { "<key>version</key><string>\(text)</string>" }

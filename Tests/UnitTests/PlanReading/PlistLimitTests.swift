@@ -60,7 +60,7 @@ struct PlistLimitTests {
         #expect(fixture.read().places == fixture.marks.map { "\($0) unsafe-doctype" })
     }
 
-    @Test("a long circle of property groups is found without recursion")
+    @Test("a long cycle of property groups is found without recursion")
     func longCircle() {
         let count = 20_000
         let groups = (0..<count).map {
