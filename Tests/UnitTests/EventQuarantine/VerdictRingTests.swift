@@ -80,7 +80,7 @@ struct VerdictRingTests {
         #expect(numbers.count > 100)
         let expected = QuarantineStatistics(kept: 1_000, lost: 0, overwritten: 1_000 - numbers.count)
         #expect(quarantine.statistics == expected)
-        #expect(log.all.count { $0.contains("the oldest events were removed for newer ones") } == 1)
+        #expect(log.all.count { $0.contains("the oldest were removed to make room") } == 1)
         #expect(log.errors.isEmpty)
     }
 
@@ -124,7 +124,7 @@ struct VerdictRingTests {
         let quarantine = try quarantine()
         let error = await #expect(throws: JournalError.self) { try await Self.refuse(200, in: quarantine) }
         #expect(error?.code == .full)
-        #expect(error?.message.contains("may have \(Self.refusedBytes); export it") == true)
+        #expect(error?.message.contains("its limit is \(Self.refusedBytes). Export it") == true)
         #expect(error?.message.contains("quarantine.capacityInBytes") == true)
         let bytes = try Self.byteCount(refusals)
         #expect(bytes <= Self.refusedBytes && bytes > Self.refusedBytes - 400)

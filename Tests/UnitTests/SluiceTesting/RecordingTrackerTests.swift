@@ -5,7 +5,7 @@ import GoldenShapes
 import SluiceTesting
 import Testing
 
-@Suite("RecordingTracker", .timeLimit(.minutes(1)))
+@Suite("RecordingTracker", .timeLimit(.minutes(5)))
 struct RecordingTrackerTests {
     private let recorder = RecordingTracker(name: "console")
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TrackerKit
 
-@Suite("The tracker contract", .timeLimit(.minutes(2)))
+@Suite("The tracker contract", .timeLimit(.minutes(5)))
 struct TrackerContractTests {
     @Test("a tracker that keeps its promises passes")
     func passes() async throws {

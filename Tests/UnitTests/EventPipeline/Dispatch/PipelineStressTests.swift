@@ -4,7 +4,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Testing
 
-@Suite("The pipeline under load from many tasks", .timeLimit(.minutes(2)))
+@Suite("The pipeline under load from many tasks", .timeLimit(.minutes(5)))
 struct PipelineStressTests {
     @Test("every tracker gets each of its events once, in the order of each sender, though deliveries fail")
     func exactlyOnce() async throws {

@@ -5,7 +5,7 @@ import SluiceTesting
 import Testing
 import TrackerKit
 
-@Suite("Pipeline.run with a closure", .timeLimit(.minutes(1)))
+@Suite("Pipeline.run with a closure", .timeLimit(.minutes(5)))
 struct ScopedRunTests {
     private struct Failure: Error {}
 
