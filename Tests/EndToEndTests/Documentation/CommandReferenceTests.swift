@@ -56,7 +56,7 @@ struct CommandReferenceTests {
     func settings() async throws {
         let output = try await Sluice.output(of: ["settings"])
         let commands = try RepositoryFile.text("Documentation/Commands.md")
-        #expect(commands.contains("\n```\n\(output)```\n"), "run scripts/command-reference.sh")
+        #expect(commands.contains("\n```\n\(output)\n```\n"), "run scripts/command-reference.sh")
         let operations = try RepositoryFile.text("Documentation/Operations.md")
         // Three lines for each setting: its key, its summary, and its names with the default.
         let lines = output.split(separator: "\n")
