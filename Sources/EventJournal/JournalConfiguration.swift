@@ -33,7 +33,12 @@ public struct JournalConfiguration: Sendable, Hashable {
     /// The size, in bytes, at which a new segment begins.
     ///
     /// Default: 256 MiB. The least is 64 KiB, the most a quarter of `maximumBytes`.
-    public var segmentBytes: Int
+    public var segmentBytes: Int {
+        // A full journal must have segments to remove, in whatever order the sizes are set.
+        get { max(1 << 16, min(requestedSegmentBytes, maximumBytes / 4)) }
+        set { requestedSegmentBytes = newValue }
+    }
+    private var requestedSegmentBytes: Int
     /// The most bytes of all segments together; beyond it commits fail with `full`.
     ///
     /// Default: 10 GiB.
@@ -70,8 +75,7 @@ public struct JournalConfiguration: Sendable, Hashable {
         retentionDropsUndelivered: Bool = false
     ) {
         self.durability = durability
-        // A full journal must have segments to remove.
-        self.segmentBytes = max(1 << 16, min(segmentBytes, maximumBytes / 4))
+        requestedSegmentBytes = segmentBytes
         self.maximumBytes = maximumBytes
         self.minimumFreeBytes = minimumFreeBytes
         self.retentionAge = retentionAge
