@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plays senders that mean harm against `sluice serve`, on the loopback interface only, and holds it to its bounds.
+"""Attacks `sluice serve` with hostile requests, on the loopback interface only, and compares it with its documented limits.
 
     scripts/attack.py PROGRAM [--short]
 
-Each attack has a server of its own and a bounded number of requests. Printed are the longest stretch that one body held an
-event loop (time of the processor, as the server counted it), the slowest answer of /livez meanwhile, the peak of the
-server's memory, how much the quarantine grew, and the longest answer. The exit status is 1 if a bound was broken.
+Each attack has its own server and a bounded number of requests. The script prints the longest time that one body occupied an
+event loop (processor time, as measured by the server), the slowest response of /livez in the meantime, the server's peak memory,
+the growth of the quarantine, and the longest response. The exit status is 1 if a limit was exceeded.
 """
 import asyncio
 import collections
@@ -21,15 +21,15 @@ import tempfile
 import time
 
 KIB, MIB = 1 << 10, 1 << 20
-# What PROMISES.md and README.md state.
+# The limits that PROMISES.md and README.md state.
 MAXIMUM_ANSWER_BYTES = 256 * KIB
 QUARANTINE_BYTES_BESIDES_BODY = 64 * KIB
-# The memory for connections, bodies and answers (http.maximumBufferedBytes, by default 192 MiB), and what the rest of the
-# process may take; an idle server has 46 MiB.
+# The limit for connections, bodies and responses (http.maximumBufferedBytes, 192 MiB by default), plus an allowance for the rest
+# of the process; an idle server has 46 MiB.
 MAXIMUM_MEMORY_BYTES = (192 + 96) * MIB
-# A service manager that asks for /livez waits so long, more or less.
+# About how long a service manager waits for /livez.
 MAXIMUM_LIVEZ_SECONDS = 5
-# The promise is about 20 ms on the reference machine; another one may be five times as slow.
+# The promise is about 20 ms on the reference machine; other machines may be five times as slow.
 MAXIMUM_STRETCH_MILLISECONDS = 100
 MAXIMUM_SECONDS = 240
 
@@ -46,7 +46,7 @@ UNPLANNED = '{"name":"%s","payload":{"no":1}}' % PLAN_EVENT
 
 
 class Server:
-    """A `sluice serve` on a port of its own, with a journal and a quarantine in a folder that goes with it."""
+    """A `sluice serve` on a free port, with a journal and a quarantine in a temporary folder."""
 
     def __init__(self, program):
         self.folder = tempfile.TemporaryDirectory(prefix="sluice-attack-")
@@ -91,10 +91,10 @@ class Server:
                    for folder, _, names in os.walk(self.quarantine) for name in names)
 
     def stop(self):
-        """Ends the server, by force where it does not end by itself, and removes its folder.
+        """Ends the server, by force if it does not end by itself, and removes its folder.
 
-        Returns the longest stretch on an event loop in milliseconds (None if it was not said), the turns, the bytes of the
-        quarantine, in which everything is written by then, and the exit status.
+        Returns the longest time on an event loop in milliseconds (None if it was not logged), the number of turns, the size of the
+        quarantine in bytes, which is complete by then, and the exit status.
         """
         try:
             if self.process is None:
@@ -117,7 +117,7 @@ class Server:
             self.folder.cleanup()
 
 
-# What a connection may end with in place of an answer.
+# What a sender may get instead of a response.
 NO_ANSWER = (OSError, EOFError, ValueError, asyncio.LimitOverrunError, asyncio.TimeoutError)
 
 
@@ -131,7 +131,7 @@ async def read_answer(reader):
 
 
 async def send(port, request):
-    """Sends one request on a connection of its own; returns its status (0 without an answer) and the size of the answer."""
+    """Sends one request on a new connection; returns its status (0 without a response) and the size of the response."""
     writer = None
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -146,7 +146,7 @@ async def send(port, request):
 
 
 async def probe(port, stopped, latencies):
-    """Asks for /livez again and again on one connection, which one of the event loops serves."""
+    """Requests /livez repeatedly on one connection, which belongs to one of the event loops."""
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
     except OSError:
@@ -169,7 +169,7 @@ async def probe(port, stopped, latencies):
 
 
 class Probes:
-    """Asks for /livez from a process of its own, which does not wait for the senders of this one."""
+    """Requests /livez from a separate process, which is not delayed by the senders of this one."""
 
     def __init__(self, port):
         self.stopped = multiprocessing.Event()
@@ -177,14 +177,14 @@ class Probes:
         self.process = multiprocessing.Process(target=self.run, args=(port, self.stopped, results), daemon=True)
         self.process.start()
         results.close()
-        # The first answers come before the attack.
+        # Waits for the first responses before the attack begins.
         self.results.recv()
 
     @staticmethod
     def run(port, stopped, results):
         async def all_probes():
             latencies = []
-            # As many as make sure that each loop has one: connections are given to the loops in turn.
+            # Enough for each event loop to have one, because connections are assigned to the loops in turn.
             probes = [asyncio.create_task(probe(port, stopped, latencies)) for _ in range(2 * (os.cpu_count() or 1))]
             while not latencies:
                 await asyncio.sleep(0.01)
@@ -195,7 +195,7 @@ class Probes:
         results.send(asyncio.run(all_probes()))
 
     def stop(self):
-        """Returns the latencies in seconds; the time of an answer that did not come is infinite."""
+        """Returns the latencies in seconds; that of a missing response is infinite."""
         try:
             self.stopped.set()
             return self.results.recv() if self.results.poll(60) else [float("inf")]
@@ -213,7 +213,7 @@ def post(body, content_type, is_gzip):
 
 
 async def attack(port, request, count):
-    """Sends all requests at once; those without an answer within the time have the status 0."""
+    """Sends all requests concurrently; those without a response within the time limit have the status 0."""
     senders = [asyncio.create_task(send(port, request)) for _ in range(count)]
     done, late = await asyncio.wait(senders, timeout=MAXIMUM_SECONDS)
     for sender in late:
@@ -222,7 +222,7 @@ async def attack(port, request, count):
 
 
 def run(program, name, lines, count, is_gzip, expected):
-    """Plays one attack; returns the bounds that were broken."""
+    """Runs one attack; returns the limits that were exceeded."""
     inflated = "\n".join(lines).encode()
     body = gzip.compress(inflated) if is_gzip else inflated
     server = Server(program)

@@ -17,7 +17,7 @@ build_ceilings() {
 build_ceilings
 swift build -c release --product sluice
 swift build -c release --product event-codegen
-# Generated code, which the benchmark compiles, imports it.
+# The benchmark compiles generated code, which imports Sluice.
 swift build -c release --target Sluice
 build_package Benchmarks -c release
 trap postgres_stop EXIT

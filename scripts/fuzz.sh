@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes the readers with libFuzzer and AddressSanitizer. Inputs that break them are kept in .run/fuzz/findings.
+# Fuzzes the readers with libFuzzer and AddressSanitizer. Inputs that break them are stored in .run/fuzz/findings.
 #
-#   scripts/fuzz.sh [SECONDS]     how long the targets run, side by side. Default: 30
+#   scripts/fuzz.sh [SECONDS]     how long the targets run, in parallel. Default: 30
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/packages.sh
@@ -36,7 +36,7 @@ fuzz() {
 make_seeds
 build
 printf 'Fuzzing for %s seconds\n' "$seconds"
-# Side by side, because each target uses one processor.
+# In parallel, because each target uses one processor.
 fuzz event-check event.dict & first=$!
 fuzz plan-reader plan.dict & second=$!
 status=0

@@ -13,7 +13,7 @@ if [[ $(uname -s) != Linux ]]; then
     echo "Libraries are hidden by a mount namespace, which only Linux has."
     exit 0
 fi
-# Mounts made from here on are seen by this script and the programs that it runs, and by nobody else.
+# From here on, mounts are visible only to this script and the programs that it runs.
 if [[ -z ${SLUICE_LIBRARIES_HIDDEN:-} ]]; then
     as=(); [[ $EUID -eq 0 ]] || as=(--map-root-user)
     SLUICE_LIBRARIES_HIDDEN=1 exec unshare "${as[@]}" --mount --propagation private scripts/libraries.sh "$@"
@@ -37,7 +37,7 @@ mkdir -p "$folder"
 echo '#error "this header is hidden from the build"' >"$folder/hidden.h"
 : >"$folder/hidden.pc"
 
-# hide PACKAGE / show PACKAGE: what a compiler finds of it.
+# hide PACKAGE / show PACKAGE: hides or shows the headers and pkg-config files of the package.
 hide() {
     local file
     for file in $(files_of "$1"); do mount --bind "$folder/hidden.${file##*.}" "$file"; done
@@ -55,7 +55,7 @@ files_of() {
 # The name by which a program is linked with the library of a package: libpq.so.5 is libpq.
 linked_name() {
     dpkg -L "$1" | sed -nE 's|.*/(lib[^/]*)\.so$|\1|p' | case $1 in
-        # Two libraries each, of which the programs need one.
+        # These packages have two libraries each, and the programs need one of them.
         libssl-dev) grep -x libcrypto ;;
         librdkafka-dev) grep -x librdkafka ;;
         *) head -n 1 ;;

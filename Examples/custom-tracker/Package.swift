@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A tracker of one's own, as a package outside of Sluice would have it.
+// A custom tracker, in a package of its own that depends on Sluice.
 let package = Package(
     name: "custom-tracker",
     platforms: [.macOS(.v15)],

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A Hummingbird service with typed events, as a package outside of Sluice would have it.
+// A Hummingbird service with typed events, in a package of its own that depends on Sluice.
 let package = Package(
     name: "hummingbird-app",
     platforms: [.macOS(.v15)],
@@ -22,7 +22,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            // Turns the plan in Sources/App/Events into Swift, each time it changes.
+            // Generates Swift from the plan in Sources/App/Events at each build after a change.
             plugins: [.plugin(name: "EventCodegenPlugin", package: "sluice")]
         ),
         .testTarget(

@@ -44,7 +44,7 @@ struct ContractEvents: Sendable {
         ])
     }
 
-    /// A batch of so many events for the tracker; one in four has no properties.
+    /// A batch of `count` events for the tracker; one in four has no properties.
     func batch(_ count: Int, textLength: Int? = nil) -> EventBatch {
         .scripted(catalog: catalog, events: (0..<count).map { event($0, textLength: textLength) })
     }

@@ -3,7 +3,7 @@ import EventSchema
 package import EventValidation
 package import TrackerKit
 
-/// An event as a test writes it down.
+/// An event that a test writes down.
 package struct ScriptedEvent: Sendable {
     package var name: String
     package var id: EventID
@@ -29,12 +29,12 @@ package struct ScriptedEvent: Sendable {
         self.payload = payload
     }
 
-    /// An event whose id is a small number, as tests like it.
+    /// An event whose id is a small number, which is readable in tests.
     package init(_ name: String, number: Int, payload: String = "{}") {
         self.init(name, id: EventID(high: 0, low: UInt64(truncatingIfNeeded: number)), payload: payload)
     }
 
-    /// The event in canonical JSON; name, user id and payload are taken as they are.
+    /// The event in canonical JSON; the name, the user id and the payload are not escaped.
     package var canonicalJSON: String {
         let user = userID.map { #""userId":"\#($0)","# } ?? ""
         return #"{"id":"\#(id)","name":"\#(name)","time":"\#(time)","receivedAt":"\#(receivedAt)",\#(user)"#
@@ -43,7 +43,7 @@ package struct ScriptedEvent: Sendable {
 }
 
 extension EventBatch {
-    /// A batch made of canonical lines without the validator; events whose name the plan does not hold are left out.
+    /// A batch of canonical lines, made without the validator; events whose names are not in the plan are left out.
     package static func scripted(catalog: EventCatalog, events: [ScriptedEvent]) -> EventBatch {
         var bytes: [UInt8] = []
         var entries: [Entry] = []
@@ -67,7 +67,7 @@ extension EventBatch {
 }
 
 extension EventCatalog {
-    /// A plan of events without properties, each with the trackers that receive it, in this order.
+    /// A plan of events without properties, each with the trackers that receive it, in order.
     package static func scripted(_ events: KeyValuePairs<String, [String]>) -> EventCatalog {
         let definitions = events.enumerated().map { index, event in
             EventDefinition(

@@ -1,4 +1,4 @@
-/// A clock that stands still until a test advances it.
+/// A clock whose time changes only when a test advances it.
 ///
 /// Pass it to the pipeline instead of `ContinuousClock`; then lingering, backoff and deadlines take no real time:
 ///
@@ -7,10 +7,10 @@
 public final class ManualClock: Clock, Sendable {
     /// A time of this clock.
     public struct Instant: InstantProtocol {
-        /// The time since the clock was made.
+        /// The duration since the clock was created.
         public let offset: Duration
 
-        /// Makes the time that is `offset` after the clock was made.
+        /// Creates the time that is `offset` after the clock was created.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
@@ -39,7 +39,7 @@ public final class ManualClock: Clock, Sendable {
 
     private let state = Watched(State())
 
-    /// Makes a clock whose time is zero.
+    /// Creates a clock whose time is zero.
     public init() {}
 
     /// The current time of the clock.
@@ -48,7 +48,7 @@ public final class ManualClock: Clock, Sendable {
     /// Zero: the clock can be advanced by any duration.
     public var minimumResolution: Duration { .zero }
 
-    /// How many tasks sleep on this clock.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.value.sleepers.count }
 
     /// The remaining time of each sleeping task, shortest first.

@@ -7,9 +7,9 @@ public import TrackerKit
 public struct RecordedEvent: Sendable, Hashable {
     /// The event's name in the plan.
     public let name: String
-    /// The idempotency key, which is the same in each repetition.
+    /// The idempotency key, which is the same in each repeated delivery.
     public let id: EventID
-    /// When it happened.
+    /// The time of the event.
     public let time: Timestamp
     /// The known user.
     public let userID: String?

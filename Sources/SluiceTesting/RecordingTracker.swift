@@ -3,7 +3,7 @@ import EventSchema
 public import EventValidation
 public import TrackerKit
 
-/// A tracker that keeps every event it receives, for tests of code that tracks events.
+/// A tracker that records every event it receives, for tests of code that tracks events.
 ///
 /// A test awaits `Pipeline.flush`, or the end of `Pipeline.run`, before it checks the events.
 public final class RecordingTracker: Tracker {
@@ -11,7 +11,7 @@ public final class RecordingTracker: Tracker {
     public let name: String
     private let recorded = Watched<[RecordedEvent]>([])
 
-    /// Makes a tracker that replaces the one with this name.
+    /// Creates a tracker that replaces the one with this name.
     public init(name: String) {
         self.name = name
     }

@@ -4,7 +4,7 @@ public import TrackerKit
 
 /// A tracker that follows a test's script, and records its calls.
 ///
-/// Each delivery takes the next act of the script. After the last act, deliveries succeed.
+/// Each delivery uses the next act of the script. After the last act, deliveries succeed.
 public final class ScriptedTracker: Tracker {
     /// What the tracker does with one delivery.
     public struct Act: Sendable {
@@ -76,7 +76,7 @@ public final class ScriptedTracker: Tracker {
     public let name: String
     private let state: Watched<State>
 
-    /// Makes a tracker with a script; its first starts throw `startErrors`.
+    /// Creates a tracker with a script; its first starts throw `startErrors`.
     public init(name: String, _ acts: [Act] = [], startErrors: [TrackerError] = []) {
         self.name = name
         state = Watched(State(acts: acts, startErrors: startErrors))
@@ -87,7 +87,7 @@ public final class ScriptedTracker: Tracker {
         state.update { $0.acts += acts }
     }
 
-    /// Ends one stalled delivery, the current one or the next.
+    /// Releases one stalled delivery, the current one or the next.
     public func release() {
         state.update { $0.released += 1 }
     }
@@ -166,7 +166,7 @@ public final class ScriptedTracker: Tracker {
             await waitForRelease()
             return Task.isCancelled ? .retry(Self.cancelled) : .delivered
         case .stall(ignoresCancellation: true):
-            // Not a child task, which would be cancelled too.
+            // Not a child task, because that would be cancelled, too.
             await Task { await waitForRelease() }.value
             return .delivered
         }

@@ -5,7 +5,7 @@ import EventValidation
 import TrackerKit
 
 extension TrackerContract {
-    /// What a `CheckpointingTracker` promises beyond the others; any other tracker keeps it by having nothing to store.
+    /// The additional promises of a `CheckpointingTracker`; other trackers fulfil them, because they store no checkpoints.
     var checkpointChecks: [Check] {
         var checks = [
             Check(promise: "a checkpoint is stored with what is delivered, and told by a new tracker") {
@@ -101,7 +101,7 @@ extension TrackerContract {
             try await withCheckpointing { second, _ in
                 try await expect(nil, of: journal, from: second)
                 try await deliver(events, to: 5, of: journal, with: second)
-                // Twice: once it has been superseded, it stays so until it is asked.
+                // Twice, because a superseded tracker must stay superseded until it is asked for its checkpoint.
                 for _ in 0..<2 { try await expectSuperseded(events, of: journal, by: first) }
                 try await expect(5, of: journal, from: first)
                 try await deliver(events, to: 4, of: journal, with: first)
@@ -121,7 +121,7 @@ extension TrackerContract {
             checkpoint: Checkpoint(journal: journal, nextSequence: 50)
         )
         try await expectSuperseded(delivery, by: tracker)
-        // A part of it, which has the journal and no checkpoint, is not delivered either.
+        // A part of the batch, which has the journal but no checkpoint, is not delivered either.
         try await expectSuperseded(delivery.selecting(0..<3), by: tracker)
     }
 

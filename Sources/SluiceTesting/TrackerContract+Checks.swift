@@ -4,7 +4,7 @@ import EventValidation
 import TrackerKit
 
 extension TrackerContract {
-    /// A promise, and how to find out whether it is kept.
+    /// A promise, and the check whether it is kept.
     struct Check {
         let promise: String
         let verify: () async throws -> Void
@@ -126,7 +126,7 @@ extension TrackerContract {
         }
     }
 
-    /// Delivers what a cancelled delivery left over; everything must be there then.
+    /// Delivers the rest of a cancelled delivery; afterwards, all events must be in the destination.
     private func deliverRest(
         of delivery: Delivery,
         _ outcome: DeliveryOutcome,

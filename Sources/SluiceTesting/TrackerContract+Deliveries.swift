@@ -3,7 +3,7 @@ import EventPipeline
 import TrackerKit
 
 extension TrackerContract {
-    /// Starts a new tracker, and stops it afterwards, also when a promise was broken.
+    /// Starts a new tracker, and stops it afterwards, even if a promise was broken.
     func withTracker(_ body: (any Tracker, ContractEvents) async throws -> Void) async throws {
         let tracker = try await makeTracker()
         let events = ContractEvents(trackerName: tracker.name)
@@ -17,7 +17,7 @@ extension TrackerContract {
         await tracker.stop()
     }
 
-    /// Delivers; everything must be delivered at the first try.
+    /// Delivers events, all of which must be delivered at the first attempt.
     func deliver(_ delivery: Delivery, with tracker: any Tracker) async throws {
         let settlement = try settlement(of: delivery, await tracker.deliver(delivery))
         if let retry = settlement.retry {
@@ -26,13 +26,13 @@ extension TrackerContract {
         }
     }
 
-    /// Delivers; everything must be in the destination, once.
+    /// Delivers events, each of which must be in the destination once.
     func deliverOnce(_ delivery: Delivery, with tracker: any Tracker) async throws {
         try await deliver(delivery, with: tracker)
         try await expectOnce(delivery.map(\.id))
     }
 
-    /// Looks whether an outcome makes sense for its delivery, and refuses none of these good events.
+    /// Checks that an outcome is valid for its delivery and refuses none of these valid events.
     func settlement(of delivery: Delivery, _ outcome: DeliveryOutcome) throws -> Settlement {
         let settlement = Settlement(of: delivery, outcome: outcome)
         guard settlement.invalidPositions == 0 else {
@@ -57,7 +57,7 @@ extension TrackerContract {
         after pause: Duration
     ) async throws -> DeliveryOutcome {
         let outcome = Watched<DeliveryOutcome?>(nil)
-        // No child task: one that does not return from its cancellation would hold up the verdict about it.
+        // Not a child task, because one that ignores its cancellation would delay the report about it.
         let task = Task {
             let returned = await tracker.deliver(delivery)
             outcome.update { $0 = returned }
@@ -76,7 +76,7 @@ extension TrackerContract {
         return outcome
     }
 
-    /// Every id must be in the destination once, in this order where order is promised.
+    /// Checks that every id is in the destination once, in this order if the order is promised.
     func expectOnce(_ ids: [EventID]) async throws {
         let wanted = Set(ids)
         let found = try await delivered().filter { wanted.contains($0) }
@@ -88,7 +88,7 @@ extension TrackerContract {
         guard !traits.keepsOrder || found == ids else { throw Violated("the events are there in another order") }
     }
 
-    /// Every id must be in the destination.
+    /// Checks that every id is in the destination.
     func expectAtLeastOnce(_ ids: [EventID]) async throws {
         let missing = Set(ids).subtracting(try await delivered())
         guard missing.isEmpty else { throw Violated("\(missing.count) of \(ids.count) events are not there") }

@@ -2,41 +2,42 @@ public import EventModel
 public import EventSchema
 public import TrackerKit
 
-/// Holds a tracker to the promises of the `Tracker` protocol, against a real destination; one that is a
-/// `CheckpointingTracker` to those, too.
+/// Tests whether a tracker keeps the promises of the `Tracker` protocol, with a real destination.
+///
+/// A `CheckpointingTracker` is tested for the promises of that protocol, too.
 ///
 ///     try await TrackerContract(
 ///         makeTracker: { MyTracker(url: server.url) },
 ///         delivered: { try await server.storedIDs() }
 ///     ).verify()
 ///
-/// It works with any test framework: a promise that is not kept is an error that names it. The destination must be
-/// healthy, and ready for the events of `plan(trackerName:)`; it may hold other events, and those of earlier runs.
+/// It works with any test framework: a broken promise is an error that names it. The destination must be healthy and ready for
+/// the events of `plan(trackerName:)`; it may contain other events, and those of earlier runs.
 public struct TrackerContract: Sendable {
-    /// What a tracker promises beyond the protocol, or less because of its destination.
+    /// The promises of a tracker that depend on its destination, and the limits of the test.
     public struct Traits: Sendable {
         /// Whether `delivered` lists the events in the order in which they were delivered.
         ///
         /// Default: true.
         public var keepsOrder: Bool
-        /// Whether an event that is delivered again is there only once.
+        /// Whether an event that is delivered again is stored only once.
         ///
         /// Default: false.
         public var deduplicates: Bool
-        /// How many events the largest delivery has.
+        /// The number of events in the largest delivery.
         ///
         /// Default: 20,001, twice the pipeline's limit.
         public var largestDeliveryInEvents: Int
-        /// How many bytes the largest event has, about.
+        /// The approximate size of the largest event, in bytes.
         ///
         /// Default: 512 KiB.
         public var largestEventInBytes: Int
-        /// How soon `deliver` must return after its cancellation.
+        /// The time within which `deliver` must return after its cancellation.
         ///
-        /// Default: one second, as the protocol says.
+        /// Default: one second, as the protocol requires.
         public var cancellationLimit: Duration
 
-        /// Takes the defaults, or what is stated instead.
+        /// Creates promises; see the properties for the defaults.
         public init(
             keepsOrder: Bool = true,
             deduplicates: Bool = false,
@@ -52,12 +53,12 @@ public struct TrackerContract: Sendable {
         }
     }
 
-    /// How to make the destination unreachable or unresponsive, and well again.
+    /// How to make the destination unreachable or unresponsive, and available again.
     public struct Outage: Sendable {
         let begin: @Sendable () async throws -> Void
         let end: @Sendable () async throws -> Void
 
-        /// Takes the two switches; `end` is called also when a promise was broken in between.
+        /// Creates an outage; `end` is called even if a promise was broken in between.
         public init(
             begin: @escaping @Sendable () async throws -> Void,
             end: @escaping @Sendable () async throws -> Void
@@ -69,18 +70,18 @@ public struct TrackerContract: Sendable {
 
     /// The promises that were not kept.
     public struct BrokenPromises: Error, Sendable, CustomStringConvertible {
-        /// One promise, in words, and what happened instead.
+        /// A broken promise, and what happened instead.
         public struct Promise: Sendable, Hashable {
-            /// What was promised.
+            /// The promise.
             public let promise: String
             /// What happened instead.
             public let instead: String
         }
 
-        /// All of them, in the order in which they were looked at.
+        /// All broken promises, in the order in which they were tested.
         public let promises: [Promise]
 
-        /// A line for each.
+        /// One line per broken promise.
         public var description: String {
             promises.map { "broken promise: \($0.promise); instead: \($0.instead)" }.joined(separator: "\n")
         }
@@ -91,11 +92,11 @@ public struct TrackerContract: Sendable {
     let makeTracker: @Sendable () async throws -> any Tracker
     let delivered: @Sendable () async throws -> [EventID]
 
-    /// Takes what the contract needs to know of a tracker.
+    /// Creates a test of a tracker.
     ///
-    /// `makeTracker` makes a new tracker for the same destination each time. `delivered` reads back from the
-    /// destination the ids of all events in it, each as often as it is there; events of others may be among them.
-    /// With an `outage` the contract also looks at how a delivery fails.
+    /// `makeTracker` creates a new tracker for the same destination at each call. `delivered` returns the ids of all events in the
+    /// destination, each as often as it is there, possibly among those of other events. With an `outage`, the contract also
+    /// tests failing deliveries.
     public init(
         traits: Traits = Traits(),
         outage: Outage? = nil,
@@ -108,14 +109,14 @@ public struct TrackerContract: Sendable {
         self.delivered = delivered
     }
 
-    /// The plan whose events the contract delivers, for destinations that must be made ready for it.
+    /// The plan of the events that the contract delivers, for destinations that must be prepared for it.
     public static func plan(trackerName: String) -> TrackingPlan {
         ContractEvents.plan(trackerName: trackerName)
     }
 
-    /// Looks at every promise.
+    /// Tests every promise.
     ///
-    /// - Throws: `BrokenPromises` that names all that were not kept.
+    /// - Throws: `BrokenPromises`, with all promises that were not kept.
     public func verify() async throws {
         var broken: [BrokenPromises.Promise] = []
         for check in checks {

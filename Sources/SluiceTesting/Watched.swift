@@ -23,7 +23,7 @@ package final class Watched<Value: Sendable>: Sendable {
     /// Reads the value.
     package var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value, and wakes the tasks whose condition it now fulfils.
+    /// Changes the value, and wakes the tasks whose condition is now true.
     package func update<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
         let (result, woken) = state.withLock { state in
             let result = body(&state.value)

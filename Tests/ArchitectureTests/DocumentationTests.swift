@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the documents refer to exists: files, tests and modules.
+/// Everything that the documents refer to exists: files, tests and modules.
 @Suite struct DocumentationTests {
     @Test("every module that others can import has a page, which `make docs` builds")
     func pages() throws {
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("every link of the documents to a file leads to one")
+    @Test("every link to a file in the documents has a target")
     func links() {
         let documents = Repository.files.filter { $0.path.hasSuffix(".md") && !$0.path.contains(".docc/") }
         #expect(documents.count >= 10)
@@ -36,7 +36,7 @@ import Testing
         #expect(missing == [], "no test has this name")
     }
 
-    /// What stands in quotes in the last column of a table.
+    /// The quoted names in the last column of a table.
     private static func namesOfTests(in page: String) -> [Substring] {
         page.split(separator: "\n").filter { $0.hasPrefix("|") }.flatMap { row in
             (row.split(separator: "|").last ?? "").split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }

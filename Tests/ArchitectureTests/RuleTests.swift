@@ -1,8 +1,8 @@
 import Testing
 
-/// Each rule can fail, and lets pass what it should.
+/// Each rule finds violations, and allows what it should.
 @Suite struct RuleTests {
-    @Test("an import beyond the table is found, and one within it is not")
+    @Test("an import that the table does not list is found, and a listed one is not")
     func imports() {
         let file = TextFile(
             path: "Sources/EventCodegen/A.swift",
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a banned call in a comment or a string is none", arguments: BannedCallRule.all)
+    @Test("a banned call in a comment or a string is not found", arguments: BannedCallRule.all)
     func quotedCalls(rule: BannedCallRule) {
         let text = """
             // \(rule.text)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "whatever sleeps is found, whoever is asked to",
+        "a call that sleeps is found, in Swift, a shell or SQL",
         arguments: [
             "try await Task.sleep(for: .seconds(1))", "try await ContinuousClock().sleep(until: later)", "usleep(5)",
             #"_ = try await Command.run("sleep", ["1"])"#, #"run("SELECT pg_sleep(0.5)")"#,
@@ -63,20 +63,20 @@ import Testing
         #expect(SleepRule.findings(in: TextFile(path: "Tests/A/A.swift", text: "// \(line)\n")).isEmpty)
     }
 
-    @Test("to wake a sleeper is not to sleep")
+    @Test("waking a sleeping task does not count as sleeping")
     func sleepers() {
         let text = "await clock.waitForSleepers(1)\npipeline.clock.sleepUntil(time)\nlet sleepers = 1\n"
         #expect(SleepRule.findings(in: TextFile(path: "Sources/A/A.swift", text: text)).isEmpty)
     }
 
-    @Test("a longer word that ends like a banned call is none")
+    @Test("a longer word that ends like a banned call is not found")
     func partsOfWords() {
         let text = "fingerprint(a)\nlet x = has!\nreprint(b)\n"
         let file = TextFile(path: "Sources/A/A.swift", text: text)
         #expect(BannedCallRule.all.flatMap { $0.findings(in: file, code: SwiftCode.lines(of: text)) }.isEmpty)
     }
 
-    @Test("what is unsafe without a reason is found")
+    @Test("an unsafe declaration without a reason is found")
     func unsafeReasons() {
         let text = """
             // Safe: nobody else has it.
@@ -90,7 +90,7 @@ import Testing
         #expect(UnsafeRule.findings(in: file, code: SwiftCode.lines(of: text)).map(\.line) == [5])
     }
 
-    @Test("a loose task without a reason is found")
+    @Test("an unstructured task without a reason is found")
     func looseTasks() {
         let text = """
             // Not a child: it must outlive this one.
@@ -124,31 +124,31 @@ import Testing
         #expect(sizes(of: text(SizeRule.linesOfFunction + 1)).map(\.line) == [2])
     }
 
-    @Test("names that say nothing are found", arguments: ["Sources/A/Utilities/B.swift", "Sources/A/TextHelper.swift"])
+    @Test("a meaningless file name is found", arguments: ["Sources/A/Utilities/B.swift", "Sources/A/TextHelper.swift"])
     func emptyPaths(path: String) {
         #expect(NameRule.findings(in: TextFile(path: path, text: ""), code: []).count == 1)
     }
 
-    @Test("a type whose name says nothing is found")
+    @Test("a type with a meaningless name is found")
     func emptyTypes() {
         let file = TextFile(path: "Sources/A/A.swift", text: "final class QueueManager {}\nstruct CommonPrefix {}\n")
         #expect(NameRule.findings(in: file, code: SwiftCode.lines(of: file.text)).map(\.line) == [1])
     }
 
-    @Test("a path of one machine is found", arguments: MachinePathRule.forbidden)
+    @Test("a path that exists only on one machine is found", arguments: MachinePathRule.forbidden)
     func machinePaths(word: String) {
         #expect(MachinePathRule.findings(in: TextFile(path: "a.md", text: "a\nsee \(word)b\n")).map(\.line) == [2])
     }
 
     @Test(
-        "a script that goes on after errors is found",
+        "a script that continues after errors is found",
         arguments: ["#!/usr/bin/env bash\n# Why.\necho a\nset -euo pipefail\n", "#!/bin/sh\nset -eu\n", "echo a\n"]
     )
     func scripts(text: String) {
         #expect(ScriptRule.findings(in: TextFile(path: "a.sh", text: text)).count == 1)
     }
 
-    @Test("a script that begins as it should passes")
+    @Test("a script with the required options passes")
     func goodScript() {
         let text = "#!/usr/bin/env bash\n# Why.\n\nset -euo pipefail\necho a\n"
         #expect(ScriptRule.findings(in: TextFile(path: "a.sh", text: text)).isEmpty)

@@ -1,6 +1,6 @@
 import Testing
 
-/// The style guide, held against every file of the project.
+/// Checks every file of the project against the style guide.
 @Suite struct StyleTests {
     private static let swift = Repository.swiftFiles(
         in: "Sources",
@@ -19,12 +19,12 @@ import Testing
         #expect(Self.swift.contains { $0.path.hasPrefix("Sources/EventModel/") })
     }
 
-    @Test("modules import what the design lets them import")
+    @Test("modules import only what the table of modules allows")
     func imports() {
         expectNone(Repository.swiftFiles(in: "Sources", "migrations").flatMap(ImportRule.findings))
     }
 
-    @Test("what the design lets a module import, it imports somewhere")
+    @Test("every import that the table of modules allows is used")
     func unusedImports() {
         var used: [String: Set<String>] = [:]
         for file in Repository.swiftFiles(in: "Sources", "migrations") {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("the table of modules in ARCHITECTURE.md is what imports are held to")
+    @Test("the table of modules in ARCHITECTURE.md equals the table that the import rule uses")
     func moduleTable() throws {
         let text = try Repository.text(of: "ARCHITECTURE.md")
         let section = try #require(text.split(separator: "\n## ").first { $0.hasPrefix("Modules\n") })
@@ -45,37 +45,37 @@ import Testing
         #expect(Dictionary(table) { first, _ in first } == ImportRule.allowed)
     }
 
-    @Test("nobody makes a banned call", arguments: BannedCallRule.all)
+    @Test("no code makes a banned call", arguments: BannedCallRule.all)
     func bannedCalls(rule: BannedCallRule) {
         expectNone(Self.swiftWithCode.flatMap { rule.findings(in: $0, code: $1) })
     }
 
-    @Test("nobody sleeps")
+    @Test("no code sleeps")
     func sleeping() {
         expectNone(Self.swift.flatMap(SleepRule.findings))
     }
 
-    @Test("whatever is unsafe has its reason beside it")
+    @Test("every unsafe declaration has a comment that says why it is safe")
     func unsafeReasons() {
         expectNone(Self.swiftWithCode.flatMap(UnsafeRule.findings))
     }
 
-    @Test("no task is loose without a reason")
+    @Test("every unstructured task has a comment that says why it is one")
     func looseTasks() {
         expectNone(Self.swiftWithCode.flatMap(LooseTaskRule.findings))
     }
 
-    @Test("files and functions are short")
+    @Test("files and functions do not exceed their maximum lengths")
     func sizes() {
         expectNone(Self.swiftWithCode.flatMap(SizeRule.findings))
     }
 
-    @Test("names say what a thing is")
+    @Test("files, folders and types have meaningful names")
     func names() {
         expectNone(Self.swiftWithCode.flatMap(NameRule.findings))
     }
 
-    @Test("no file knows the machine it was written on")
+    @Test("no file contains a path that exists only on one machine")
     func machinePaths() {
         expectNone(Repository.files.flatMap(MachinePathRule.findings))
     }

@@ -1,15 +1,15 @@
 import JustTrack
 
-/// An app as those that used JustTrack are: in Swift 5's mode, with types that are not made for concurrency.
+/// An app that uses JustTrack as existing apps do: in Swift 5 mode, with types that are not `Sendable`.
 ///
-/// That it compiles is a test; what it does is checked by the others.
+/// Compiling it is a test; other tests check what it does.
 package final class AppTracking {
     package let analytics = AnalyticsTracker(token: "token")
     package var log: [String] = []
 
     private let eventTracker: EventTracking
 
-    /// An app has no argument here; a test gives a tracking that stores nothing in the machine's own folder.
+    /// Takes an `EventTracking`, so that a test can use one that stores nothing in the user's folder.
     package init(_ eventTracker: EventTracking = EventTracking(deliveryType: .batch(dispatchInterval: 3.0))) {
         self.eventTracker = eventTracker
         eventTracker.loadDefaultTracker(.consoleLogger)
@@ -42,7 +42,7 @@ package final class AppTracking {
     }
 }
 
-/// A tracker as JustTrack's documentation had them.
+/// A tracker as in the documentation of the original JustTrack.
 package class AnalyticsTracker: EventTracker {
     package let name = "ANALYTICS"
     package var events: [(name: String, payload: Payload)] = []
@@ -60,7 +60,7 @@ package class AnalyticsTracker: EventTracker {
     }
 }
 
-/// What an app may write that names the rest of the interface.
+/// Uses of the rest of the interface.
 package enum EverythingElse {
     package static func name(of key: EventEncodingKey) -> String {
         switch key {

@@ -10,7 +10,7 @@ logged() {
     "$@" >"$log" 2>&1 || status=$?
     if ((status != 0)); then
         printf 'failed: %s\n' "$*" >&2
-        # Errors first, because a build goes on after one and a test run prints every test that passes.
+        # Errors first, because a build continues after an error, and a test run prints every test that passes.
         grep -aE 'error:|^✘|^↳|Fatal error' "$log" | head -n 40 >&2 || true
         printf 'The last lines of %s:\n' "$log" >&2
         tail -n 20 "$log" >&2

@@ -77,7 +77,7 @@ final class TrackerLane: Sendable {
     ///
     /// - Throws: If too many submissions are in progress; then they were not accepted.
     func track(_ batch: EventBatch) throws(RecordError) -> CommitReceipt {
-        // Superfluous is what cannot be restored, and that is known when all is.
+        // Restoring removes spools without losing their events, so excess spools are removed only after it.
         try submit(removesSuperfluous: false) { _ in batch }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 public enum TrackingLogLevel: Sendable {
     /// Details for finding bugs in this library.
     case verbose
-    /// Messages of the pipeline behind this library.
+    /// Messages of the pipeline that this library uses.
     case debug
     /// Normal operation.
     case info

@@ -97,8 +97,7 @@ struct RecordWriter {
         return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
-    /// What an object of the system's holds that stands for a number, and would pass for one of any kind; other values as
-    /// they are.
+    /// The Swift number in an `NSNumber`, which would otherwise cast to any numeric type; other values unchanged.
     private static func plain(_ value: Any) -> Any {
         guard type(of: value) is NSNumber.Type, let number = value as? NSNumber else { return value }
         if let decimal = number as? NSDecimalNumber { return decimal.decimalValue }

@@ -19,8 +19,8 @@ struct Spool: Sendable {
     init(folder: String) throws(JournalError) {
         self.folder = folder
         let files = try Self.unwritable { () throws(FileError) in try PosixFileSystem(path: folder) }
-        // Held before there is a note of answers, so that nobody takes it for left behind; and the note comes before the
-        // journal: what the end of a process leaves without one would be taken for somebody else's.
+        // Locked before there is a note of answers, so that no other process restores the spool. The note is created before the
+        // journal, because a folder without a note is not recognised as a spool if this process ends in between.
         let lock = try FolderLock(folder: folder)
         answers = try Self.unwritable { () throws(FileError) in try AnswerNote(in: folder) }
         journal = try Journal(

@@ -42,7 +42,7 @@ struct CheckCommand: AsyncParsableCommand {
         journal.add(to: &stated)
         let settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
         let reading = PlanReader().read(paths: [settings.eventsFolder])
-        // With a broken plan, the destinations can still be asked whether they let us in.
+        // Even with an invalid plan, the connections to the destinations are checked.
         let wiring = Wiring(settings, plan: reading.plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
         var parts = [
             CheckReport.Part(plan: reading, at: settings.eventsFolder),

@@ -36,7 +36,7 @@ struct CheckReport: Encodable {
 }
 
 extension CheckReport.Part {
-    /// Takes the errors of a plan; its warnings are left to `sluice lint`.
+    /// Creates the part for a plan from its errors; `sluice lint` reports its warnings.
     init(plan reading: PlanReport, at folder: String) {
         let errors = reading.diagnostics.filter { $0.severity == .error }
         self.init(

@@ -10,7 +10,7 @@ struct SourceFiles {
 
     static let binary = "binary"
     static let generated = "generated from a plan, or a JSON Schema"
-    /// Nobody writes larger source files by hand.
+    /// The maximum size; larger files are not written by hand.
     private static let maximumBytes = 8 << 20
     /// A NUL among the first bytes marks a binary file.
     private static let binaryProbe = 8_192

@@ -10,7 +10,7 @@ struct GitTree {
     init(_ revision: String, path: String) throws(GitError) {
         self.revision = revision
         let path = path.hasPrefix("/") ? try Self.pathFromRoot(of: path) : path
-        // Git takes a path with a final slash for a folder, which a link is not; only "./" and "../" need theirs.
+        // Git interprets a trailing slash as a folder, which a link is not; only "./" and "../" need theirs.
         let name = String(path.reversed().drop { $0 == "/" }.reversed())
         self.path = [".", ".."].contains(name.split(separator: "/").last) ? path : name
     }

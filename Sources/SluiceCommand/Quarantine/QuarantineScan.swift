@@ -4,7 +4,7 @@ import EventQuarantine
 
 /// Selects records of a quarantine.
 struct QuarantineFilter {
-    /// The codes of which a record's verdict has at least one; empty for all.
+    /// The codes to match, of which a record's verdict must have at least one; empty for all.
     var codes: Set<String> = []
     /// The names of events; empty for all.
     var events: Set<String> = []

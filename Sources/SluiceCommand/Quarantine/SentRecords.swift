@@ -3,7 +3,7 @@ import EventModel
 
 /// The records of a quarantine that a replay has sent again, so that none is sent twice.
 ///
-/// Their keys are stored in a journal beside the parts of the quarantine.
+/// Their keys are stored in a separate journal in the quarantine's folder.
 struct SentRecords: ~Copyable {
     private(set) var keys: Set<String> = []
     private var writer: JournalWriter?

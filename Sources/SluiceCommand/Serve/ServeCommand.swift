@@ -139,7 +139,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 }
 
-/// Logs the address once the service group handles signals, so that whoever waits for this line may send one at once.
+/// Logs the address once the service group handles signals, so that a process that waits for this line may send one at once.
 private struct Announcement: Service {
     let address: IngestServer.Address
     let logger: Logger

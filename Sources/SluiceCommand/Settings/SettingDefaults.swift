@@ -7,7 +7,7 @@ import SluiceHTTP
 import SluiceKafka
 import SluicePostgres
 
-/// The values of settings that nobody set.
+/// The defaults of the settings.
 ///
 /// The defaults of a module's configuration are the module's own; here are only those that the command adds. Help texts and
 /// `sluice settings` print these values, so they are written nowhere else.
@@ -28,7 +28,7 @@ enum SettingDefaults {
 }
 
 extension SettingKey {
-    /// The default as `sluice settings` prints it; in all but one case, as the configuration file takes it.
+    /// The default as `sluice settings` prints it; in all cases but one, the configuration file accepts it, too.
     var defaultText: String {
         switch self {
         case .eventsDirectory: SettingDefaults.eventsFolder

@@ -98,7 +98,7 @@ extension SettingsReader {
         return http
     }
 
-    /// Takes `host:port`, or `[host]:port` for an IPv6 address.
+    /// Parses `host:port`, or `[host]:port` for an IPv6 address.
     private static func address(_ text: String) -> (host: String, port: Int)? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return nil }
         var host = text[..<colon]

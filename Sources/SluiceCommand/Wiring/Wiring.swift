@@ -24,7 +24,7 @@ struct Wiring {
         self.init(settings, plan: try PlanFolder.plan(at: settings.eventsFolder))
     }
 
-    /// Takes a plan that was already read.
+    /// Uses a plan that was already read.
     ///
     /// - Parameter minimumLogLevel: The lowest level to log, even if the settings ask for more.
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {

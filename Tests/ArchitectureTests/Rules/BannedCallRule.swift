@@ -1,14 +1,14 @@
 import Testing
 
-/// Calls that are not made here, each with what to do instead.
+/// Calls that are banned in this project, each with its replacement.
 struct BannedCallRule: Sendable, CustomTestStringConvertible {
-    /// What may not stand in code.
+    /// The text that is banned in code.
     let text: String
-    /// The folders it is banned in; a path counts when it begins with one of them.
+    /// The folders in which it is banned, as prefixes of paths.
     let folders: [String]
-    /// The folders in which it is allowed all the same.
+    /// The folders in which it is allowed nevertheless.
     var exceptions: [String] = []
-    /// What to do instead.
+    /// The replacement.
     let instead: String
 
     var testDescription: String { text }
@@ -60,7 +60,7 @@ struct BannedCallRule: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether the text stands in a line as a word of its own: `print(` is not in `fingerprint(` or `.print(`.
+    /// Whether the text is in a line as a separate word: `print(` is not in `fingerprint(` or `.print(`.
     private func stands(in line: String) -> Bool {
         var rest = line[...]
         while let range = rest.firstRange(of: text) {

@@ -1,9 +1,9 @@
-/// What each module may import, as the table "Modules" of ARCHITECTURE.md has it; nothing points back up.
+/// The imports of each module, as in the table "Modules" of ARCHITECTURE.md; dependencies point downwards only.
 enum ImportRule {
     /// The standard library and the system's C library, which everything may import.
     static let always: Set = ["Darwin", "Dispatch", "Glibc", "Musl", "Swift", "Synchronization"]
 
-    /// Beyond those.
+    /// The further imports of each module.
     static let allowed: [String: Set<String>] = [
         "EventModel": [],
         "EventSchema": ["EventModel"],
@@ -67,9 +67,9 @@ enum ImportRule {
         ],
     ]
 
-    /// Foundation stands in for FoundationEssentials where the system has only the whole.
+    /// Imports that are allowed only in some folders of a module, because of the code that they link.
     ///
-    /// Imports that only some folders of a module may have, because of what they bring with them.
+    /// Foundation replaces FoundationEssentials on systems that have only the whole.
     static let folders: [String: [String]] = [
         "Foundation": [
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",

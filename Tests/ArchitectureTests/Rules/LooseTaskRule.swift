@@ -1,6 +1,6 @@
-/// Work lives in the `run()` of a service or in a task group; a task of its own says why it must be one.
+/// Requires a reason for an unstructured task, because work belongs in the `run()` of a service or in a task group.
 enum LooseTaskRule {
-    /// How far above the task the comment may stand.
+    /// The maximum distance between the comment with the reason and the task.
     static let reachInLines = 6
 
     static func findings(in file: TextFile, code: [String]) -> [Finding] {
@@ -15,7 +15,7 @@ enum LooseTaskRule {
         }
     }
 
-    /// A comment among the lines above that belong together.
+    /// Whether there is a comment in the paragraph above.
     private static func hasReason(above index: Int, of lines: [Substring]) -> Bool {
         for line in lines[..<index].suffix(reachInLines).reversed() {
             let text = line.drop { $0 == " " }

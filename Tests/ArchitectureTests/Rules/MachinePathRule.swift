@@ -1,6 +1,6 @@
-/// Nothing in the project knows the machine it was written on, or where packages are downloaded from.
+/// Forbids paths of the machine that a file was written on, and of package mirrors.
 enum MachinePathRule {
-    /// Put together here, so that this file keeps its own rule.
+    /// Concatenated, so that this file does not violate its own rule.
     static let forbidden = [
         "/wo" + "rk/", "/ho" + "me/", "/Us" + "ers/", "/ro" + "ot/", "/fa" + "rm/", "/tmp/" + "wt",
         ".lib" + "rary/", "py" + "pi.org", "deb.deb" + "ian.org", "archive.ubu" + "ntu.com",

@@ -1,4 +1,4 @@
-/// Files, folders and types are named for what they are.
+/// Forbids names of files, folders and types that do not say what these are.
 enum NameRule {
     static let empty = ["Utilities", "Utils", "Util", "Helpers", "Helper", "Common", "Misc", "Manager"]
 

@@ -1,4 +1,4 @@
-/// Scripts stop at the first error.
+/// Requires that scripts stop at the first error.
 enum ScriptRule {
     static func isScript(_ file: TextFile) -> Bool {
         file.path.hasSuffix(".sh") || file.text.hasPrefix("#!") && file.text.prefix(40).contains("sh\n")

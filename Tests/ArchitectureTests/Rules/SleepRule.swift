@@ -1,18 +1,18 @@
-/// Nobody sleeps: what takes time takes a clock, and a test waits for what it waits for.
+/// Forbids sleeping: code takes a clock as an argument, and tests wait for conditions.
 ///
-/// Calls in strings count, too: a shell and PostgreSQL can sleep as well.
+/// Calls in strings are forbidden as well, because a shell and PostgreSQL can sleep, too.
 enum SleepRule {
     private static let folders = ["Sources/", "Plugins/", "Tests/", "Examples/", "Fuzz/"]
     private static let exceptions = [
-        // These sleep on the clock that they were given, or are such a clock and its tests.
+        // They sleep on the given clock, or are such a clock or its tests.
         "Sources/TrackerKit/PipelineClock.swift",
         "Sources/SluiceTesting/ManualClock.swift",
         "Sources/SluiceCommand/Check/DestinationCheck.swift",
         "Sources/SluiceCommand/Replay/ReplayRate.swift",
         "Tests/UnitTests/SluiceTesting/ManualClockTests.swift",
-        // The contract holds trackers to limits in real time, against real destinations.
+        // The contract measures real time, because its destinations are real.
         "Sources/SluiceTesting/TrackerContract+Deliveries.swift",
-        // Here the rule is tested.
+        // They test this rule.
         "Tests/ArchitectureTests/",
     ]
 
@@ -29,7 +29,7 @@ enum SleepRule {
         }
     }
 
-    /// A call whose name ends in `sleep`, or the command: `.sleep(for: …)`, `pg_sleep(1)`, `"sleep"`, `sleep 1`.
+    /// Whether a line has a call whose name ends in `sleep`, or the command: `pg_sleep(1)`, `"sleep"`, `sleep 1`.
     private static func sleeps(_ line: Substring) -> Bool {
         line.contains(/sleep\s*\(|"sleep"|\bsleep +[0-9.$]/)
     }

@@ -1,4 +1,4 @@
-/// What the compiler cannot check has the reason why it is safe written right above it.
+/// Requires a comment, directly above code that the compiler cannot check, that says why it is safe.
 enum UnsafeRule {
     static let words = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
 
@@ -13,7 +13,7 @@ enum UnsafeRule {
         }
     }
 
-    /// A comment, a part of the same declaration that has one, or another of these words with its reason.
+    /// Whether the lines above have a comment, possibly with attributes or further unsafe words in between.
     private static func hasReason(above index: Int, of lines: [Substring]) -> Bool {
         for line in lines[..<index].reversed() {
             let text = line.drop { $0 == " " }

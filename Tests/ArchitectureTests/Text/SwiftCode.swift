@@ -1,7 +1,6 @@
-/// Takes comments and the contents of strings out of Swift text, so that rules look at code alone.
+/// Removes comments and the contents of string literals from Swift, so that rules see only code.
 ///
-/// Lines keep their number and their indentation. A string inside another's interpolation counts as code, which no rule
-/// minds.
+/// Lines keep their numbers and their indentation. A string literal inside an interpolation counts as code, which no rule minds.
 struct SwiftCode {
     private enum State {
         case code
@@ -14,7 +13,7 @@ struct SwiftCode {
     private var position = 0
     private var result: [UInt8] = []
 
-    /// The lines of the text, of which only code is left.
+    /// The lines of a text, reduced to code.
     static func lines(of text: String) -> [String] {
         var code = SwiftCode(text: Array(text.utf8))
         while code.position < code.text.count { code.step() }
@@ -74,7 +73,7 @@ struct SwiftCode {
         }
     }
 
-    /// The hashes and quotes that open a string here; its end is the same backwards.
+    /// The opening quotes and hashes of a string literal at this position; the closing ones are the same, reversed.
     private func openingOfString() -> [UInt8]? {
         let hashes = Array(text[position...].prefix { $0 == Self.hash })
         let quotes = text[(position + hashes.count)...].prefix { $0 == Self.quote }.count

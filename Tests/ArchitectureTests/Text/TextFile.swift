@@ -8,13 +8,13 @@ struct TextFile: Sendable {
         self.text = text
     }
 
-    /// Its lines, without their ends.
+    /// The lines of the text, without line endings.
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    /// The parts of its path.
+    /// The components of the path.
     var components: [Substring] { path.split(separator: "/") }
 
-    /// The module that a file under `Sources`, or of the migrations, belongs to.
+    /// The module that a file in `Sources` or in the migrations belongs to.
     var module: String? {
         if components.first == "migrations" { return "SluiceMigrations" }
         return components.count > 2 && components[0] == "Sources" ? String(components[1]) : nil
@@ -22,9 +22,9 @@ struct TextFile: Sendable {
 }
 
 extension StringProtocol {
-    /// Whether the text contains a word, compared byte by byte.
+    /// Whether the line contains a text, compared byte by byte.
     ///
-    /// `contains` compares characters, which takes a hundred times as long; the rules search 100,000 lines.
+    /// `contains` compares characters, which takes a hundred times as long, and the rules search 100,000 lines.
     func containsBytes(_ word: String) -> Bool {
         let word = Array(word.utf8)
         return Array(utf8).withUnsafeBytes { bytes in
@@ -40,10 +40,10 @@ extension StringProtocol {
     }
 }
 
-/// Something in a file that a rule forbids.
+/// A violation of a rule.
 struct Finding: Sendable, Hashable, CustomStringConvertible {
     let path: String
-    /// Counted from 1; 0 where the whole file is meant.
+    /// The line number, starting at 1; 0 for the whole file.
     let line: Int
     let sentence: String
 

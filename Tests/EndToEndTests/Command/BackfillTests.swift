@@ -20,7 +20,7 @@ struct BackfillTests {
         return serving.process
     }
 
-    @Test("beginning: a new tracker gets the whole journal, in order and once, and the others continue")
+    @Test("with --from beginning, a new tracker gets the whole journal, in order and once, and the others continue")
     func beginning() async throws {
         let folder = try TestFolder()
         let lines = try await RetailMonth.dayLines(1_000)
@@ -41,7 +41,7 @@ struct BackfillTests {
         #expect(messages.map { $0.value } == printed)
     }
 
-    @Test("a time: a new tracker begins there; without --from, it begins at the end")
+    @Test("with --from and a time, a new tracker begins at that time; without --from, it begins at the journal's end")
     func time() async throws {
         let folder = try TestFolder()
         let lines = try await RetailMonth.dayLines(40)

@@ -29,7 +29,7 @@ struct CheckTests {
     private static let plan = Sluice.plan + "/retail.plist"
 
     private func check(_ arguments: [String], plan: String = plan, in folder: TestFolder) async throws -> Finished {
-        // What answers at all may take its time; the last of an option counts.
+        // A destination that responds may take its time; the last occurrence of an option counts.
         try await Sluice.run(["check", "--events", plan, "--timeout", "60"] + arguments, in: folder)
     }
 
@@ -37,7 +37,7 @@ struct CheckTests {
         try JSONDecoder().decode(Report.self, from: Data(run.output.joined(separator: "\n").utf8))
     }
 
-    @Test("if nothing is missing, it exits with 0 and writes nothing")
+    @Test("if serve would find everything it needs, check exits with 0 and writes nothing")
     func healthy() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -55,7 +55,7 @@ struct CheckTests {
         #expect(try await database.run("SELECT count(*) FROM analytics._sluice_checkpoints") == ["0"])
     }
 
-    @Test("all problems are reported in one run, each with its fix, and nothing is created")
+    @Test("check reports all problems in one run, each with its fix, and creates nothing")
     func wrong() async throws {
         let folder = try TestFolder()
         try folder.write("a file", to: "journal")
@@ -103,10 +103,10 @@ struct CheckTests {
         #expect(try await check(arguments, in: folder).ending == .exit(0))
     }
 
-    @Test("a destination that never answers ends at the timeout, and the others are still reported")
+    @Test("a destination that never responds is reported at the timeout, and the others are still checked")
     func silent() async throws {
         let folder = try TestFolder()
-        // It accepts connections and never answers.
+        // It accepts connections and never responds.
         let proxy = try SilentProxy(to: try await PrivatePostgres.shared().port)
         proxy.goMute()
         let connection = "postgres://postgres@127.0.0.1:\(proxy.port)/x?connect_timeout=0"

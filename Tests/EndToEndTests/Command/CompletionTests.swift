@@ -4,7 +4,7 @@ import Testing
 /// The completion scripts for shells.
 @Suite("sluice completions", .timeLimit(.minutes(5)))
 struct CompletionTests {
-    @Test("there is a script for every supported shell", arguments: ["bash", "zsh", "fish"])
+    @Test("completions prints a script for every supported shell", arguments: ["bash", "zsh", "fish"])
     func scripts(shell: String) async throws {
         let run = try await Sluice.run("completions", shell, in: try TestFolder())
         #expect(run.ending == .exit(0) && run.errors == [])
@@ -13,13 +13,13 @@ struct CompletionTests {
         }
     }
 
-    @Test("another shell is wrong usage")
+    @Test("completions for an unknown shell is wrong usage")
     func unknown() async throws {
         #expect(try await Sluice.run("completions", "tcsh", in: try TestFolder()).ending == .exit(64))
     }
 
     @Test(
-        "options that take a file or a folder complete one, in every command",
+        "in every command, options for files and folders complete the names of files and folders",
         arguments: [
             "sluice export html --events", "sluice export html --config", "sluice export html --output",
             "sluice export json-schema --output", "sluice export sql --migrations", "sluice migrate --migrations",

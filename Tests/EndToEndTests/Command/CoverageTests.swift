@@ -11,7 +11,7 @@ struct CoverageTests {
         return "<plist>\n<dict><key>events</key><dict>\n\(entries.joined(separator: "\n"))\n</dict></dict></plist>"
     }
 
-    @Test("events that no code sends are listed with their locations; deprecated ones are no findings")
+    @Test("events that no code sends are listed with their locations; deprecated ones are not reported")
     func events() async throws {
         let folder = try TestFolder()
         let deprecated = "<key>deprecated</key><string>Use Seen.</string>"
@@ -59,7 +59,7 @@ struct CoverageTests {
         #expect(missing.errors.contains("error: /dev/null: neither a file nor a folder"))
     }
 
-    @Test("files generated from a plan do not count as uses")
+    @Test("coverage does not count files that are generated from a plan as uses")
     func generated() async throws {
         let folder = try TestFolder()
         let plan = Self.plan(["sold": ""]).replacingOccurrences(of: "console", with: "postgres")
@@ -82,7 +82,7 @@ struct CoverageTests {
         )
     }
 
-    @Test("unconfigured and unused trackers are listed, and are findings with --strict-trackers")
+    @Test("coverage lists unconfigured and unused trackers, which are findings only with --strict-trackers")
     func trackers() async throws {
         let folder = try TestFolder()
         try folder.write(
@@ -104,7 +104,7 @@ struct CoverageTests {
         #expect(clean.ending == .exit(0) && clean.output == [])
     }
 
-    @Test("--json prints the report as an object")
+    @Test("coverage --json prints the report as an object")
     func json() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan(["Sold": "", "Seen": ""]), to: "events/a.plist")

@@ -22,7 +22,7 @@ struct DiffTests {
         return result.text
     }
 
-    @Test("the working tree is compared with a branch, and a breaking change exits with 1")
+    @Test("diff compares the working tree with a branch, and exits with 1 after a breaking change")
     func workingTree() async throws {
         let folder = try await Self.repository()
         let same = try await Sluice.run("diff", "main", in: folder)
@@ -48,7 +48,7 @@ struct DiffTests {
         #expect(try await Sluice.run("diff", "main", "--allow", "sql", in: folder).ending == .exit(1))
     }
 
-    @Test("a revision, a path in a revision, a file and a folder are plans, from any folder of the repository")
+    @Test("diff accepts a revision, a path in a revision, a file and a folder, in any folder of the repository")
     func places() async throws {
         let folder = try await Self.repository()
         try folder.write(Plans.shop(minimumQuantity: 2), to: "plans/new.plist")
@@ -72,7 +72,7 @@ struct DiffTests {
         #expect(run.errors == ["1 change: 1 breaking"])
     }
 
-    @Test("a plan that cannot be read is reported and exits with 2")
+    @Test("diff reports a plan that cannot be read, and exits with 2")
     func trouble() async throws {
         let folder = try await Self.repository()
         try folder.write(Plans.broken, to: "broken/shop.plist")
@@ -115,7 +115,7 @@ struct DiffTests {
         #expect(gitless.errors.first?.contains("reading a revision needs Git") == true)
     }
 
-    @Test("--format markdown prints a comment, and escapes the plan's texts")
+    @Test("diff --format markdown prints a comment in which the plan's texts are escaped")
     func markdown() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "old/shop.plist")
@@ -142,7 +142,7 @@ struct DiffTests {
         #expect(same.output == ["### Tracking plan: no changes"])
     }
 
-    @Test("the length of a comment is limited")
+    @Test("diff --format markdown limits the length of the comment")
     func longMarkdown() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "old/shop.plist")
@@ -160,7 +160,7 @@ struct DiffTests {
         #expect(run.output.contains("- **Sold** · the event was removed (old&#47;shop&#46;plist&#58;6)"))
     }
 
-    @Test("--format json prints the changes as an object")
+    @Test("diff --format json prints the changes as an object")
     func json() async throws {
         struct Report: Decodable {
             struct Meaning: Decodable, Equatable {

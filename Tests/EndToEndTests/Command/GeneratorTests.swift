@@ -22,7 +22,7 @@ struct GeneratorTests {
         return Finished(ending: ending, output: process.output?.lines ?? [], errors: process.errors.lines)
     }
 
-    @Test("a generated file is replaced, and so is an empty one")
+    @Test("event-codegen replaces a file that it generated, and an empty file")
     func replaced() async throws {
         try folder.write("", to: "Events.swift")
         #expect(try await generate().ending == .exit(0))
@@ -33,7 +33,7 @@ struct GeneratorTests {
     }
 
     @Test(
-        "a file that it did not generate is not overwritten: the plan under any name, and other files",
+        "event-codegen does not overwrite other files, such as the plan under any name",
         arguments: ["plan", "link", "a"]
     )
     func left(name: String) async throws {
@@ -47,7 +47,7 @@ struct GeneratorTests {
         #expect(folder.lines(of: name + ".plist") == before)
     }
 
-    @Test("an output that cannot be written is an error with a sentence")
+    @Test("event-codegen reports an output that cannot be written")
     func unwritable() async throws {
         let here = try await generate(output: ".")
         #expect(here.errors == ["error: . is a folder; name a file in it"])
@@ -58,7 +58,7 @@ struct GeneratorTests {
     }
 
     @Test(
-        "an invalid options file is an error with a sentence",
+        "event-codegen reports an invalid options file",
         arguments: [
             ("7", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
             ("{", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
@@ -82,7 +82,7 @@ struct GeneratorTests {
         #expect(run.ending == .exit(1))
     }
 
-    @Test("an options file that cannot be read is an error with the system's message")
+    @Test("event-codegen reports an options file that cannot be read, with the system's message")
     func unreadableOptions() async throws {
         for (name, reason) in [("nofile.json", "No such file or directory"), (".", "Is a directory")] {
             let run = try await generate("--configuration-file", name)
@@ -91,7 +91,7 @@ struct GeneratorTests {
         }
     }
 
-    @Test("a namespace is refused with the style that has none, in an option or in the file")
+    @Test("event-codegen refuses a namespace for a style without namespaces")
     func namespace() async throws {
         let run = try await generate("--style", "justtrack", "--namespace", "Shop")
         #expect(run.errors == ["error: the style 'justtrack' has no namespace; remove 'Shop'"])

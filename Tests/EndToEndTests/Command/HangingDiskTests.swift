@@ -80,7 +80,7 @@ struct HangingDiskTests {
         #expect(delivered == [ids[0], ids[1], ids[3]])
     }
 
-    @Test("SIGTERM still ends the process, with 1, and it reports what is unknown")
+    @Test("SIGTERM still ends the process, with exit status 1 and an error that says what is unknown")
     func terminates() async throws {
         let folder = try TestFolder()
         let disk = try await HangingCall(.fdatasync, in: folder)

@@ -4,7 +4,7 @@ import Testing
 /// `sluice init`, and every command among the next steps that it prints.
 @Suite("sluice init", .timeLimit(.minutes(5)))
 struct InitTests {
-    @Test("the plan has no problems, and the server accepts the valid example and rejects the invalid one")
+    @Test("the plan of init has no problems, and the server accepts its valid example and rejects the invalid one")
     func nextSteps() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run("init", "my shop", in: folder)
@@ -38,7 +38,7 @@ struct InitTests {
         #expect(try await Sluice.run("lint", in: shop).errors == ["2 events, no problems"])
     }
 
-    @Test("it overwrites nothing", arguments: ["events/mine.txt", "sluice.json"])
+    @Test("init overwrites no file", arguments: ["events/mine.txt", "sluice.json"])
     func overwriting(name: String) async throws {
         let folder = try TestFolder()
         try folder.write("mine", to: name)
@@ -50,7 +50,7 @@ struct InitTests {
         #expect(folder.lines(of: name) == ["mine"])
     }
 
-    @Test("if only one of the files can be written, neither is left")
+    @Test("if init cannot write all of its files, it writes none")
     func half() async throws {
         let folder = try TestFolder()
         let link = folder.path("sluice.json")
@@ -67,7 +67,7 @@ struct InitTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.json"])
     }
 
-    @Test("the default is the current folder; a folder that cannot be created is an error")
+    @Test("init uses the current folder by default, and reports a folder that cannot be created")
     func folders() async throws {
         let folder = try TestFolder()
         let here = try await Sluice.run("init", in: folder)

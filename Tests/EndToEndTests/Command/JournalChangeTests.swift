@@ -44,7 +44,7 @@ struct JournalChangeTests {
         try await Sluice.run("journal", "verify", "journal", in: folder).ending != .exit(0)
     }
 
-    @Test("repair moves damaged regions to files beside the segments, and verify then finds no damage")
+    @Test("repair moves damaged regions to separate files in the journal's folder, and verify then finds no damage")
     func repair() async throws {
         let folder = try damaged()
         let before = try Data(contentsOf: folder.url.appending(path: "journal/\(Self.segment)"))
@@ -71,7 +71,7 @@ struct JournalChangeTests {
     }
 
     @Test(
-        "repair asks, and changes the journal only if the answer is yes",
+        "repair asks for confirmation, and changes the journal only if the answer is yes",
         arguments: [("y\n", true), ("n\n", false), ("\n", false)]
     )
     func asks(answer: String, repairs: Bool) async throws {
@@ -84,7 +84,7 @@ struct JournalChangeTests {
     }
 
     @Test(
-        "without a terminal and without --yes, nothing is changed",
+        "without a terminal and without --yes, repair and forget change nothing",
         arguments: ["repair journal", "forget kafka journal"]
     )
     func refuses(line: String) async throws {
@@ -99,7 +99,7 @@ struct JournalChangeTests {
     }
 
     @Test(
-        "a journal that another process has open is not changed, and the error names the process",
+        "repair and forget do not change a journal in use, and the error names the process that uses it",
         arguments: ["repair", "forget"]
     )
     func locked(command: String) async throws {
@@ -113,7 +113,7 @@ struct JournalChangeTests {
         withExtendedLifetime(journal) {}
     }
 
-    @Test("a gap cannot be repaired, and is reported")
+    @Test("repair reports a gap, which it cannot repair")
     func gap() async throws {
         let folder = try TestFolder()
         try JournalFolder.write(Self.lines, in: folder)
@@ -128,7 +128,7 @@ struct JournalChangeTests {
         )
     }
 
-    @Test("forget removes a tracker's cursor, once")
+    @Test("forget removes a tracker's cursor, and reports a tracker that has none")
     func forget() async throws {
         let folder = try TestFolder()
         try JournalFolder.write(Self.lines, in: folder)

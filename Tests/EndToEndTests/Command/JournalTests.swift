@@ -34,7 +34,7 @@ struct JournalTests {
         try cursor.move(to: 5, syncs: false)
         try folder.write("abc", to: "journal/\(segment).7.cut")
         let run = try await Sluice.run("journal", "inspect", "journal", in: folder)
-        // The default is the journal of the settings.
+        // By default, it inspects the journal of the settings.
         let environment = ["SLUICE_JOURNAL_FOLDER": folder.path("journal")]
         #expect(try await Sluice.run("journal", "inspect", in: folder).output == run.output)
         #expect(
@@ -137,7 +137,7 @@ struct JournalTests {
         #expect(try Data(contentsOf: folder.url.appending(path: file)) == Data(bytes))
     }
 
-    @Test("cat prints the lines unchanged, and a range of them")
+    @Test("cat prints the lines of a journal unchanged, or a range of them")
     func cat() async throws {
         let folder = try TestFolder()
         // Bytes that are not UTF-8 are printed unchanged.
@@ -171,7 +171,7 @@ struct JournalTests {
         #expect(before.ending == .exit(0))
     }
 
-    @Test("cat ends silently when its reader has gone")
+    @Test("cat ends silently after the reader of its output has exited")
     func catBrokenPipe() async throws {
         let folder = try TestFolder()
         try JournalFolder.write((0..<50).map { "{\"\($0)\":\"\(String(repeating: "x", count: 9999))\"}" }, in: folder)
@@ -183,7 +183,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a folder that is not a journal is an error, and is not changed",
+        "the journal commands report a folder that is not a journal, and do not change it",
         arguments: ["inspect", "verify", "cat", "repair", "forget"]
     )
     func noJournal(command: String) async throws {
@@ -204,7 +204,7 @@ struct JournalTests {
     }
 
     @Test(
-        "wrong usage exits with 64",
+        "wrong usage of the journal commands exits with 64",
         arguments: [
             "inspect a b", "forget", "cat journal --limit 0", "cat journal --from -1", "verify a b", "mend a",
         ]

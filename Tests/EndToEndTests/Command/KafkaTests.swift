@@ -8,7 +8,7 @@ import Testing
 struct KafkaTests {
     private static let plan = Sluice.plan + "/retail.plist"
 
-    /// A cluster with enough partitions for the month, because it keeps at most 5 MiB per partition.
+    /// A cluster with enough partitions for the month, because the mock stores at most 5 MiB per partition.
     private func cluster() throws -> MockKafkaCluster {
         let cluster = try MockKafkaCluster(brokers: 3)
         try cluster.makeTopic("events", partitions: 12)
@@ -87,8 +87,8 @@ struct KafkaTests {
             RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, RD_KAFKA_RESP_ERR__TRANSPORT,
         ]
         cluster.failProducing(Array(repeating: transient, count: 3).flatMap { $0 })
-        // These brokers, unlike Kafka's, do not look at sequence numbers: they take a second request after they have refused
-        // the first, and from that librdkafka concludes that they have the first too. So only one is on its way.
+        // Unlike Kafka, the mock brokers ignore sequence numbers: after they refuse one request, they accept the next, and
+        // librdkafka concludes that they have the refused one too. So only one request is in flight at a time.
         let run = try await Sluice.replay(
             [
                 RetailMonth.path, "--kafka", cluster.bootstrapServers, "--to", "kafka",

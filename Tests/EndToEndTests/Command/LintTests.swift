@@ -17,7 +17,7 @@ struct LintTests {
         }
     }
 
-    @Test("each problem of a broken plan is one line, and standard output has nothing else")
+    @Test("lint prints one line for each problem of an invalid plan, and nothing else to standard output")
     func broken() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "events/shop.plist")
@@ -35,7 +35,7 @@ struct LintTests {
         #expect(run.errors == ["3 errors, 0 warnings"])
     }
 
-    @Test("the options, the environment and the configuration file select the plan")
+    @Test("options, the environment and the configuration file can select the plan to lint")
     func places() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "broken/shop.plist")
@@ -50,7 +50,7 @@ struct LintTests {
         #expect(named.ending == .exit(0))
     }
 
-    @Test("a named pipe is not a plan file, but a shell's process substitution is")
+    @Test("lint refuses a named pipe as a plan file, but accepts a shell's process substitution")
     func pipes() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "shop.plist")
@@ -72,7 +72,7 @@ struct LintTests {
         }
     }
 
-    @Test("--json prints the report as an object")
+    @Test("lint --json prints the report as an object")
     func json() async throws {
         struct Report: Decodable {
             struct Problem: Decodable, Equatable {
@@ -140,7 +140,7 @@ struct LintTests {
         #expect(run.errors == ["1 event, 0 errors, 1 warning"])
     }
 
-    @Test("every setting is listed, and a configuration file with all the defaults is accepted")
+    @Test("settings lists every setting, and a configuration file with all the defaults is valid")
     func settings() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run("settings", in: folder)

@@ -4,7 +4,7 @@ import Testing
 /// The memory that a replay needs.
 @Suite("sluice replay's memory", .timeLimit(.minutes(5)))
 struct MemoryTests {
-    @Test("does not grow with the file: a file ten times as long needs no more")
+    @Test("replay needs no more memory for a file ten times as long")
     func flat() async throws {
         let small = try await peakInKibibytes(months: 1)
         let large = try await peakInKibibytes(months: 10)
@@ -18,7 +18,7 @@ struct MemoryTests {
         let folder = try TestFolder()
         let fifo = folder.path("months.gz")
         #expect(mkfifo(fifo, 0o600) == 0)
-        // gzip files one behind the other are one. The end comes only when this process has let go of the other side.
+        // Concatenated gzip files are one gzip file. The pipe ends only when this process closes its writing side.
         let feeder = Process()
         feeder.executableURL = URL(fileURLWithPath: "/bin/sh")
         feeder.arguments = ["-c", "{ for i in $(seq \(months)); do cat '\(RetailMonth.path)'; done; cat; } >'\(fifo)'"]
@@ -33,7 +33,7 @@ struct MemoryTests {
             environment: ["SLUICE_QUEUE_CAPACITY_IN_EVENTS": "20000"],
             keepsOutput: false
         )
-        // The last lines may wait for the end of what they were compressed into.
+        // The last lines may be readable only after the end of their compressed block.
         try await process.output?.waitForLines(months * 42_481 - 2_000)
         let peak = try process.peakMemoryInKibibytes()
         try hold.fileHandleForWriting.close()

@@ -4,7 +4,7 @@ import Testing
 /// `sluice new-event`, on real files.
 @Suite("sluice new-event", .timeLimit(.minutes(5)))
 struct NewEventTests {
-    @Test("an event is added, the rest of the file and its mode stay the same, and the plan has no problems")
+    @Test("new-event adds an event, and changes neither the rest of the file nor its mode")
     func adds() async throws {
         let folder = try TestFolder()
         let before = try String(contentsOfFile: Sluice.plan + "/retail.plist", encoding: .utf8)
@@ -25,7 +25,7 @@ struct NewEventTests {
         #expect(diff.ending == .exit(0) && diff.errors == ["1 change: 1 compatible"])
     }
 
-    @Test("a link to a file stays a link")
+    @Test("new-event writes through a symbolic link, which stays a link")
     func link() async throws {
         let folder = try TestFolder()
         let target = try folder.write(Plans.shop(minimumQuantity: 1), to: "shared/shop.plist")
@@ -40,7 +40,7 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: target, encoding: .utf8).contains("<key>Bought</key>"))
     }
 
-    @Test("with several files, it uses the one given, or the only one with events of the owner")
+    @Test("of several files, new-event changes the given one, or the only one with events of the owner")
     func files() async throws {
         let folder = try TestFolder()
         func write(_ name: String, _ event: String, owner: String) throws {
@@ -84,7 +84,7 @@ struct NewEventTests {
     }
 
     @Test(
-        "what the plan would not take is not written",
+        "new-event does not write an event that would make the plan invalid",
         arguments: [
             ("Sold", "the key 'Sold' is already defined on line 6 [duplicate-key]"),
             (
@@ -105,7 +105,7 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
     }
 
-    @Test("a blank owner is refused, as it is in a plan", arguments: ["", " \t"])
+    @Test("new-event refuses a blank owner, which is invalid in a plan", arguments: ["", " \t"])
     func blankOwner(owner: String) async throws {
         let folder = try TestFolder()
         let path = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
@@ -115,7 +115,7 @@ struct NewEventTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == Plans.shop(minimumQuantity: 1))
     }
 
-    @Test("a plan with errors and a binary plist are not changed")
+    @Test("new-event does not change a plan with errors or a binary plist")
     func unreadable() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "events/shop.plist")

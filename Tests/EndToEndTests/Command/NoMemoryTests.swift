@@ -12,7 +12,7 @@ struct NoMemoryTests {
     private let large =
         #"{"name":"Sold","payload":{"quantity":1,"note":""# + String(repeating: "x", count: 1_040_000) + #""}}"#
 
-    @Test("serve answers 503, and accepts the event once there is memory again")
+    @Test("serve answers 503 to an event that it has no memory to parse, and accepts it once there is memory again")
     func serve() async throws {
         let folder = try TestFolder()
         let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
@@ -33,7 +33,7 @@ struct NoMemoryTests {
     }
 
     @Test(
-        "serve answers 503 to a body for whose inflation there is no memory, and accepts it once there is"
+        "serve answers 503 to a body that it has no memory to inflate, and accepts it once there is memory again"
     )
     func gzip() async throws {
         let folder = try TestFolder()
@@ -44,7 +44,7 @@ struct NoMemoryTests {
         let file = folder.url.appending(path: "lines.ndjson.gz").path
         let sluice = try await ServingSluice.start(in: folder, plan: plan)
         #expect(try await sluice.post(small).status == 200)
-        // Not enough for what 4 KiB of gzip inflate to.
+        // Not enough to inflate 4 KiB of gzip.
         try await sluice.process.limitMemory(toFurtherKibibytes: 3 << 10)
         let answer = try await sluice.post(file: file, "-i", "-H", "Content-Encoding: gzip")
         #expect(answer.status == 503)
@@ -57,7 +57,7 @@ struct NoMemoryTests {
         #expect(sluice.process.output?.lines.count == 3)
     }
 
-    @Test("replay reports that it could not validate its input, and exits with 1")
+    @Test("replay without enough memory reports that it could not validate its input, and exits with 1")
     func replay() async throws {
         let folder = try TestFolder()
         let plan = try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")

@@ -56,7 +56,7 @@ struct PostgresTests {
     }
 
     @Test(
-        "--plan-only prints the SQL and runs nothing; after psql has run it, there is nothing to do"
+        "migrate --plan-only prints the SQL and runs nothing; after psql has run it, migrate has nothing to do"
     )
     func planOnly() async throws {
         let folder = try TestFolder()
@@ -107,7 +107,7 @@ struct PostgresTests {
         return "twenty.ndjson"
     }
 
-    @Test("a replay to a missing table exits with 1 and names the table, also from the quarantine")
+    @Test("a replay to a missing table, even from the quarantine, exits with 1 and names the table")
     func missingTable() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()
@@ -232,7 +232,7 @@ struct PostgresTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("a PostgreSQL that crashes during a replay and comes back loses nothing and has nothing twice")
+    @Test("a replay during which PostgreSQL crashes and recovers loses no event and inserts none twice")
     func crash() async throws {
         let folder = try TestFolder()
         let server = try await PrivatePostgres()

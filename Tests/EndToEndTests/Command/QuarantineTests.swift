@@ -32,7 +32,7 @@ struct QuarantineTests {
         run.output.map { $0.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) } }
     }
 
-    @Test("list prints a line per event, with its id, name, codes, source and state")
+    @Test("quarantine list prints a line per event, with its id, name, codes, source and state")
     func list() async throws {
         let folder = try await folder()
         let list = rows(try await Sluice.run("quarantine", "list", in: folder))
@@ -51,7 +51,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "list, export and replay have the same filters by code, event and time",
+        "quarantine list and export, and replay, have the same filters by code, event and time",
         arguments: [
             (["--code", "out-of-range"], 1), (["--code", "out-of-range", "--code", "wrong-type"], 2),
             (["--event", "Sold"], 2), (["--event", "Lost"], 1), (["--event", "Nothing"], 0),
@@ -68,7 +68,7 @@ struct QuarantineTests {
         #expect(try replay.report().rejected == count)
     }
 
-    @Test("show prints the verdict with its location in the plan, and the event byte for byte")
+    @Test("quarantine show prints the verdict with its location in the plan, and the event byte for byte")
     func show() async throws {
         let folder = try await folder()
         let shown = try await Sluice.run("quarantine", "show", "verdicts/0-1", in: folder)
@@ -81,7 +81,7 @@ struct QuarantineTests {
         #expect(missing.errors == ["error: There is no 'verdicts/0-9' in the quarantine."])
     }
 
-    @Test("stats counts by code, event and source, and the events that were sent again")
+    @Test("quarantine stats counts events by code, name and source, and those that were sent again")
     func stats() async throws {
         let folder = try await folder()
         try folder.write(Plans.shop(minimumQuantity: 0), to: "plan/shop.plist")
@@ -223,7 +223,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "wrong usage is an error with a sentence",
+        "wrong usage of quarantine is reported in a sentence",
         arguments: [
             (["quarantine", "list", "--code", "wrong"], "There is no code 'wrong'; there are: malformed-json,"),
             (["quarantine", "list", "--since", "today"], "--since takes an RFC 3339 time"),
@@ -236,7 +236,7 @@ struct QuarantineTests {
         #expect(run.errors.first?.contains(message) == true)
     }
 
-    @Test("a quarantine that does not exist is an error")
+    @Test("quarantine reports a folder that does not exist")
     func missing() async throws {
         let run = try await Sluice.run("quarantine", "stats", "--quarantine", "nowhere", in: try TestFolder())
         #expect(run.ending == .exit(1))

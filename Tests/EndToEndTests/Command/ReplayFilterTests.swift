@@ -99,7 +99,7 @@ struct ReplayFilterTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("quarantine")))
     }
 
-    @Test("--rate limits the events per second")
+    @Test("--rate limits the number of events per second")
     func rate() async throws {
         let folder = try TestFolder()
         try folder.write(try await RetailMonth.dayLines(60).joined(separator: "\n"), to: "sixty.ndjson")
@@ -123,7 +123,7 @@ struct ReplayFilterTests {
         #expect(await sleepers == [.milliseconds(500)])
     }
 
-    @Test("without --json, the report is a table, and counts the events that filters excluded")
+    @Test("without --json, replay prints its report as a table, with the number of events that filters excluded")
     func table() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run(

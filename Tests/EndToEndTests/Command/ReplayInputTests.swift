@@ -4,7 +4,7 @@ import Testing
 /// The input of `sluice replay`.
 @Suite("sluice replay reads", .timeLimit(.minutes(5)))
 struct ReplayInputTests {
-    @Test("the retail month is printed completely, with one line per event")
+    @Test("replay prints the retail month completely, with one line per event")
     func month() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.replay(RetailMonth.path, in: folder)
@@ -23,7 +23,7 @@ struct ReplayInputTests {
         #expect(folder.quarantined() == [])
     }
 
-    @Test("a file gives the same ids each time, plain or gzip and in any folder, and other ids under another name")
+    @Test("replayed ids depend on a file's name and lines, not on its folder or whether it is gzip")
     func ids() async throws {
         let folder = try TestFolder()
         let gzipped = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
@@ -61,7 +61,7 @@ struct ReplayInputTests {
         #expect(Set(EndToEndTests.ids(of: run.output)).count == 2)
     }
 
-    @Test("standard input is read by default and for -, and may be gzip")
+    @Test("replay reads standard input by default and for -, plain or gzip")
     func standardInput() async throws {
         let folder = try TestFolder()
         let plain = try folder.write(try await RetailMonth.dayLines(5).joined(separator: "\n"), to: "five.ndjson")
@@ -87,7 +87,7 @@ struct ReplayInputTests {
         #expect(try run.report().read == 3)
     }
 
-    @Test("an empty file, plain or gzip, is not an error")
+    @Test("an empty file, plain or gzip, is a valid input of replay")
     func empty() async throws {
         let folder = try TestFolder()
         try folder.write("", to: "empty")
@@ -97,7 +97,7 @@ struct ReplayInputTests {
         #expect(try run.report().read == 0)
     }
 
-    @Test("an unreadable file is reported, and the others are replayed")
+    @Test("replay reports an unreadable file, and replays the others")
     func unreadable() async throws {
         let folder = try TestFolder()
         try folder.write(try await RetailMonth.dayLines(5).joined(separator: "\n"), to: "five.ndjson")

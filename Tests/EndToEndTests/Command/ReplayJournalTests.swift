@@ -53,7 +53,7 @@ struct ReplayJournalTests {
         #expect(try await serving.process.waitForEnd() == .exit(0))
     }
 
-    @Test("all filters work")
+    @Test("all replay filters apply to a journal")
     func filters() async throws {
         let folder = try TestFolder()
         let lines = try await journal(in: folder)

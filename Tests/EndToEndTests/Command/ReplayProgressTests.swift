@@ -20,7 +20,7 @@ struct ReplayProgressTests {
         return result.text
     }
 
-    @Test("on a terminal, it shows a bar, the rate and the time left, and is removed before the report")
+    @Test("on a terminal, replay shows a bar, the rate and the time left, and removes them before the report")
     func bar() async throws {
         let text = try await replay("")
         let steps = text.components(separatedBy: "\r\u{1B}[K")
@@ -30,7 +30,7 @@ struct ReplayProgressTests {
         #expect(steps.last?.hasPrefix("read") == true)
     }
 
-    @Test("it is shown for a journal, too")
+    @Test("replay of a journal shows the progress, too")
     func journal() async throws {
         let folder = try TestFolder()
         let lines = try await Sluice.replay(RetailMonth.dayPath, in: folder).output
@@ -41,7 +41,7 @@ struct ReplayProgressTests {
         #expect(steps.dropFirst().first?.hasPrefix("[") == true)
     }
 
-    @Test("it is not shown with --json")
+    @Test("replay --json shows no progress")
     func json() async throws {
         let text = try await replay("--json")
         #expect(!text.contains("\u{1B}"))

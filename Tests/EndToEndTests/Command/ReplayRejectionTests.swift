@@ -44,7 +44,7 @@ struct ReplayRejectionTests {
         return folder
     }
 
-    @Test("are a failure if the quarantine could not keep them")
+    @Test("rejected events that the quarantine could not store are a failure of the replay")
     func lost() async throws {
         let folder = try TestFolder()
         try folder.write("{}\n{}\n", to: "bad.ndjson")
@@ -58,7 +58,7 @@ struct ReplayRejectionTests {
         #expect(try run.report().failures == ["2 rejected events could not be kept in the quarantine"])
     }
 
-    @Test("are counted by code and quarantined with their verdicts, the others are delivered, and the exit status is 2")
+    @Test("rejected events are counted by code and quarantined, the others are delivered, and the exit status is 2")
     func rejected() async throws {
         let folder = try folder()
         let run = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
@@ -86,7 +86,7 @@ struct ReplayRejectionTests {
         #expect(kept[0].eventText == "{broken")
     }
 
-    @Test("are listed by code in the table without --json")
+    @Test("without --json, replay lists the rejected events by code in a table")
     func table() async throws {
         let folder = try folder()
         let run = try await Sluice.run("replay", "sales.ndjson", "--events", "plan", "--dry-run", in: folder)
@@ -95,7 +95,7 @@ struct ReplayRejectionTests {
         #expect(rows.prefix(4) == ["read 5", "accepted 1", "rejected 4", "malformed-json 1"])
     }
 
-    @Test("are sent once by a replay of the quarantine after the plan is fixed, if they are valid then")
+    @Test("after a fix of the plan, a replay of the quarantine sends the events that are now valid, once")
     func fixed() async throws {
         let folder = try folder()
         _ = try await Sluice.replay("sales.ndjson", in: folder, plan: "plan")
@@ -118,7 +118,7 @@ struct ReplayRejectionTests {
         let again = try await Sluice.replay("quarantine", in: folder, plan: "plan")
         #expect(again.output == [])
         #expect(try again.report().rejected == 3)
-        // An export does not know what was sent. Events that are rejected again stay where they came from.
+        // An export does not record which events were sent. Events that are rejected again are not quarantined a second time.
         let exported = try await Sluice.replay("exported.ndjson", in: folder, plan: "plan")
         #expect(exported.output.count == 1)
         #expect(folder.quarantined() == before)
@@ -157,7 +157,7 @@ struct ReplayRejectionTests {
         #expect(try run.report().rejectedByCode == ["too-large": 2])
         let kept = try kept(in: folder)
         #expect(kept[0].eventText == line(1 << 20))
-        // The rest of the line was not kept in memory.
+        // The rest of the line was not stored in memory.
         #expect((kept[1].eventText ?? "").count >= 8 << 20)
         #expect(line(9 << 20).hasPrefix(kept[1].eventText ?? "?"))
     }

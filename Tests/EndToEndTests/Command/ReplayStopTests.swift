@@ -7,7 +7,7 @@ import Testing
 struct ReplayStopTests {
     private let arguments = ["replay", "--events", Sluice.plan, "--format", "json", "--json"]
 
-    @Test("at a signal: events that were read are delivered, and the exit status is 1", arguments: [SIGTERM, SIGINT])
+    @Test("after a signal, a replay delivers what it has read and exits with 1", arguments: [SIGTERM, SIGINT])
     func signal(_ signal: Int32) async throws {
         let folder = try TestFolder()
         let input = Pipe()
@@ -25,7 +25,7 @@ struct ReplayStopTests {
         #expect(report.failures == ["stopped before everything was read and delivered"])
     }
 
-    @Test("with SIGPIPE when the reader of its output has gone")
+    @Test("a replay ends with SIGPIPE after the reader of its output has exited")
     func closedReader() async throws {
         let folder = try TestFolder()
         let stdout = Pipe()
@@ -40,7 +40,7 @@ struct ReplayStopTests {
         #expect(try await process.waitForEnd() == .signal(SIGPIPE))
     }
 
-    @Test("at a signal while a tracker is unreachable: undelivered events are counted")
+    @Test("after a signal while a tracker is unreachable, a replay counts the undelivered events")
     func unreachable() async throws {
         let folder = try TestFolder()
         let process = try SluiceProcess(
@@ -56,7 +56,7 @@ struct ReplayStopTests {
         #expect(report.undelivered == ["postgres": report.accepted])
     }
 
-    @Test("at a signal while it sends quarantined events: events delivered after the signal are not sent again")
+    @Test("quarantined events that are delivered after a signal are not sent again by the next replay")
     func quarantine() async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()

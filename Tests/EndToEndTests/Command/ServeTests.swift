@@ -47,7 +47,7 @@ struct ServeTests {
         #expect(folder.quarantined().count == 3)
     }
 
-    @Test("rejected events that the quarantine could not keep are counted at the end")
+    @Test("rejected events that the quarantine could not store are counted at the end")
     func lostRejections() async throws {
         let server = try await ServingSluice.start(
             in: try folder(),

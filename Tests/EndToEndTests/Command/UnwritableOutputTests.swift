@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Results that cannot be written, because the disk behind standard output is full.
-@Suite("sluice with a full disk behind standard output", .timeLimit(.minutes(5)))
+/// Results that cannot be written, because standard output is on a full disk.
+@Suite("sluice with standard output on a full disk", .timeLimit(.minutes(5)))
 struct UnwritableOutputTests {
-    /// Runs the program with a full disk behind standard output; returns the exit status and the last error.
+    /// Runs the program with standard output on a full disk; returns the exit status and the last error.
     private func run(_ line: String, in folder: TestFolder) async throws -> (status: Int32, error: String?) {
         let program = try SluiceProcess.executable().path
         let script = "cd '\(folder.url.path)' && exec '\(program)' \(line) >/dev/full 2>errors"
@@ -17,7 +17,7 @@ struct UnwritableOutputTests {
     private static let sentence = "error: Standard output cannot be written to: No space left on device."
 
     @Test(
-        "exits with 1 and an error",
+        "a command whose output cannot be written exits with 1 and an error",
         arguments: [
             "lint broken", "lint --json events", "diff old events", "diff old events --format markdown",
             "diff old events --format json", "coverage old", "coverage old --json", "new-event Moved --events events",
@@ -39,7 +39,7 @@ struct UnwritableOutputTests {
         #expect(try await run(line, in: folder) == (1, Self.sentence))
     }
 
-    @Test("migrate exits with 1 and an error, for its report and for the SQL", arguments: ["", "--plan-only"])
+    @Test("migrate exits with 1 and an error if its output cannot be written", arguments: ["", "--plan-only"])
     func migrate(option: String) async throws {
         let folder = try TestFolder()
         let database = try await PrivatePostgres.shared().makeDatabase()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `sluice serve` with a journal and PostgreSQL, which knows better than the journal how far it has got.
+/// `sluice serve` with a journal and PostgreSQL, whose checkpoint takes precedence over the journal's cursor.
 @Suite("sluice serve and PostgreSQL's checkpoint", .timeLimit(.minutes(5)))
 struct CheckpointTests {
     private static let plan = Sluice.plan + "/retail.plist"
@@ -17,7 +17,7 @@ struct CheckpointTests {
         #expect(run.ending == .exit(0))
     }
 
-    /// Serves while `body` runs, then ends as told.
+    /// Runs a server while `body` runs, then ends it with `signal`.
     private func serve(
         _ database: TestDatabase,
         in folder: TestFolder,
@@ -57,7 +57,7 @@ struct CheckpointTests {
         }
     }
 
-    @Test("a lost cursor repeats nothing; a restored database gets the events again that it lost")
+    @Test("a lost cursor causes no duplicates, and a restored database gets the events again that it lost")
     func lostAndRestored() async throws {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
         try await migrate(database, in: folder)
@@ -72,7 +72,7 @@ struct CheckpointTests {
         let row = try await database.run("SELECT journal, tracker, next_sequence FROM analytics._sluice_checkpoints")
         #expect(row == ["\(journal ?? "-")|postgres|20"])
 
-        // As a backup has it that was made after the fifth event.
+        // The state of a backup that was made after the fifth event.
         try await database.run(
             """
             DELETE FROM analytics.item_purchased WHERE id > '\(ids[4])';
@@ -87,7 +87,7 @@ struct CheckpointTests {
         #expect(try await database.notedInserts() == (ids + ids[5...]).sorted())
     }
 
-    @Test("a database from before there were checkpoints is not started with, and the error names sluice migrate")
+    @Test("a database without a checkpoint table is an error that names sluice migrate")
     func notMigrated() async throws {
         let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
         let first = "migrations/0001_schema.sql"

@@ -2,7 +2,7 @@ import Foundation
 import SluiceHTTP
 import SluiceTesting
 
-/// Clients that send events, one a request, to a server that comes and goes, and note which were acknowledged.
+/// Clients that send one event per request to a server that may be down, and record the acknowledged events.
 final class CrashLoad: Sendable {
     private struct State: Sendable {
         var address: IngestServer.Address?
@@ -16,27 +16,27 @@ final class CrashLoad: Sendable {
     /// The ids of the events that were answered with 200.
     var acknowledged: Set<String> { state.value.acknowledged }
 
-    /// The ids of all events that were sent, or made to be sent, whatever became of them.
+    /// The ids of all events that were created, whether or not they were sent or accepted.
     var sent: Set<String> { state.value.sent }
 
-    /// Says where the server is now.
+    /// Sets the server's current address.
     func begin(at url: String) {
         let parts = url.dropFirst("http://".count).split(separator: ":")
         guard parts.count == 2, let port = Int(parts[1]) else { return }
         state.update { $0.address = .init(host: String(parts[0]), port: port) }
     }
 
-    /// Lets the clients end.
+    /// Ends the clients.
     func end() {
         state.update { $0.isOver = true }
     }
 
-    /// Waits until so many events are acknowledged, or the test's time is up.
+    /// Waits until at least `count` events are acknowledged, or the test's time limit has passed.
     func waitForAcknowledged(_ count: Int) async {
         await state.wait { $0.acknowledged.count >= count }
     }
 
-    /// Makes an event of the retail plan, which counts as sent; the padding makes it longer.
+    /// Creates an event of the retail plan, which counts as sent; the padding makes it longer.
     func event(padding: Int = 0) -> (id: String, text: String) {
         let id = UUID().uuidString.lowercased()
         state.update { _ = $0.sent.insert(id) }
@@ -48,7 +48,7 @@ final class CrashLoad: Sendable {
         return (id, text)
     }
 
-    /// Sends until it is told to end; a connection that breaks is made anew.
+    /// Sends events until `end` is called; reconnects after a connection fails.
     func send() async {
         while !state.value.isOver, !Task.isCancelled {
             guard let address = state.value.address else {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a crash is played in: a journal, a PostgreSQL and a Kafka cluster, and clients that note what was acknowledged.
+/// The parts of a crash test: a journal, PostgreSQL, a Kafka cluster, and clients that record the acknowledged events.
 struct CrashScene {
-    /// The time limit of the test passed before something came to be.
+    /// The test's time limit passed before an expected condition was met.
     struct Stalled: Error, CustomStringConvertible {
         let description: String
     }
@@ -13,12 +13,12 @@ struct CrashScene {
     let database: TestDatabase
     let cluster: MockKafkaCluster
     let load = CrashLoad()
-    /// What is between the server and PostgreSQL; `nil` for nothing.
+    /// The proxy between the server and PostgreSQL; `nil` if they are connected directly.
     let proxy: SilentProxy?
 
     private static let plan = Sluice.plan + "/retail.plist"
 
-    /// Makes a database in the cluster, migrated for the plan.
+    /// Creates a database in the cluster, and migrates it for the plan.
     init(_ postgres: PrivatePostgres, proxy: SilentProxy? = nil) async throws {
         self.proxy = proxy
         folder = try TestFolder()
@@ -30,7 +30,7 @@ struct CrashScene {
         try await database.noteInserts(into: "analytics.item_purchased")
     }
 
-    /// Starts `sluice serve`, and sends the clients there.
+    /// Starts `sluice serve`, and directs the clients to it.
     func serve(environment: [String: String] = [:]) async throws -> ServingSluice {
         let server = try await ServingSluice.start(
             "--no-console",
@@ -48,7 +48,7 @@ struct CrashScene {
         return server
     }
 
-    /// Lets clients send while `body` plays; it returns the server that is left, which then has to deliver everything.
+    /// Lets clients send while `body` runs; the server that it returns must then deliver all events.
     func play(_ body: () async throws -> ServingSluice) async throws {
         try await withThrowingTaskGroup { group in
             for _ in 0..<4 { group.addTask { [load] in await load.send() } }
@@ -62,7 +62,7 @@ struct CrashScene {
         try await check()
     }
 
-    /// Waits until so many more events are acknowledged.
+    /// Waits until `count` more events are acknowledged.
     func waitForAcknowledged(further count: Int, by server: ServingSluice) async throws {
         let before = load.acknowledged.count
         await withTaskGroup { group in
@@ -77,7 +77,7 @@ struct CrashScene {
         throw stalled("\(after - before) of \(count) further events were acknowledged", server)
     }
 
-    /// Waits until the server takes every event of its journal for settled; whether it is right is for `check` to say.
+    /// Waits until no tracker has a lag; `check` then compares the destinations.
     private func waitUntilSettled(by server: ServingSluice) async throws {
         struct Report: Decodable {
             struct Cursor: Decodable {
@@ -96,12 +96,12 @@ struct CrashScene {
         }
     }
 
-    /// The ids of the events that are in PostgreSQL, in order.
+    /// The ids of the events in PostgreSQL, in order.
     func stored() async throws -> [String] {
         try await database.run("SELECT id FROM analytics.item_purchased ORDER BY id")
     }
 
-    /// What was acknowledged must be in both destinations, and nothing there that nobody sent.
+    /// Checks that both destinations have all acknowledged events, and no event that was not sent.
     private func check() async throws {
         let (acknowledged, sent, stored) = (load.acknowledged, load.sent, try await stored())
         let messages = try await cluster.messages(in: "events").map { $0.header("ce_id") ?? "a message without an id" }
@@ -112,7 +112,7 @@ struct CrashScene {
             let strange = found.subtracting(sent)
             #expect(strange.isEmpty, "\(strange.count) events in \(destination) were never sent")
         }
-        // The primary key hides what is sent again; the log of what was sent does not.
+        // The primary key hides repeated inserts; the log of the inserts does not.
         #expect(try await database.notedInserts() == stored)
         print(
             "\(acknowledged.count) events acknowledged, \(stored.count) in PostgreSQL, \(messages.count) messages",
@@ -122,7 +122,7 @@ struct CrashScene {
 
     private func stalled(_ what: String, _ server: ServingSluice) -> Stalled {
         let stalled = Stalled(description: "\(what); the server said:\n\(server.process.errors.text)")
-        // An error that is thrown after the time limit is not reported.
+        // The testing library does not report an error that is thrown after the time limit.
         print(stalled)
         return stalled
     }

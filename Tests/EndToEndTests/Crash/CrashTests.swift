@@ -2,14 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How often it is killed; `make crash-test N=200` sets it.
+/// The number of crashes; `make crash-test N=200` sets it.
 private let crashes = ProcessInfo.processInfo.environment["SLUICE_CRASHES"].flatMap(Int.init) ?? 20
 
-/// `sluice serve` with a journal, in crashes of its own and of what it delivers to, while clients send: every event that
-/// was acknowledged arrives.
+/// Crashes `sluice serve` and its destinations while clients send; every acknowledged event must be delivered.
 @Suite("sluice serve and crashes", .timeLimit(.minutes(crashes > 20 ? 60 : 5)))
 struct CrashTests {
-    @Test("survives being killed at random moments, again and again")
+    @Test("while the server is killed at random moments, no acknowledged event is lost")
     func killed() async throws {
         let scene = try await CrashScene(.shared())
         try await scene.play {
@@ -25,7 +24,7 @@ struct CrashTests {
         }
     }
 
-    @Test("PostgreSQL crashes, the brokers go down, and it is killed while PostgreSQL is away")
+    @Test("while PostgreSQL and the server crash and the brokers are down, no acknowledged event is lost")
     func outages() async throws {
         let postgres = try await PrivatePostgres()
         let scene = try await CrashScene(postgres)
@@ -51,7 +50,7 @@ struct CrashTests {
         }
     }
 
-    @Test("the network to PostgreSQL goes silent at random moments, and it is killed")
+    @Test("while the network goes silent and the server is killed, no acknowledged event is lost")
     func silentNetwork() async throws {
         let postgres = try await PrivatePostgres.shared()
         let proxy = try SilentProxy(to: postgres.port)
@@ -62,7 +61,7 @@ struct CrashTests {
                 try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
                 proxy.goSilent(afterBytes: .random(in: 1...20_000))
                 await proxy.waitForSilence()
-                // The backend goes on waiting for what was sent, with the tracker's lock.
+                // The backend still waits for the rest of the input, and holds the tracker's lock.
                 try await scene.waitForAcknowledged(further: .random(in: 1...100), by: server)
                 server.process.send(SIGKILL)
                 #expect(try await server.process.waitForEnd() == .signal(SIGKILL))
@@ -74,10 +73,10 @@ struct CrashTests {
     }
 
     #if os(Linux)
-    @Test("the journal's disk is full: nothing more is acknowledged, until there is room again")
+    @Test("while the journal's disk is full, no event is acknowledged, and no acknowledged event is lost")
     func fullDisk() async throws {
         let scene = try await CrashScene(.shared())
-        // An event that is longer than what there is room for.
+        // An event that is larger than the free space.
         let large = try scene.folder.write(scene.load.event(padding: 60_000).text, to: "large.ndjson")
         try await scene.play {
             var server = try await scene.serve()
@@ -105,7 +104,7 @@ struct CrashTests {
     }
 
     @Test(
-        "the journal's disk hangs: nothing more is acknowledged, until it answers, or the process is killed or told to stop"
+        "while the journal's disk hangs, no event is acknowledged; acknowledged events survive a kill and a shutdown"
     )
     func hangingDisk() async throws {
         let scene = try await CrashScene(.shared())

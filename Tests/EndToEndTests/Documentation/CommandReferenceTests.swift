@@ -35,7 +35,7 @@ struct CommandReferenceTests {
         return options
     }
 
-    @Test("a command that does not exist is found")
+    @Test("the rule finds a command that does not exist")
     func unknownCommands() {
         let rule = CommandRule(targets: ["run"], subcommands: ["serve"], options: ["--listen"])
         let text = """
@@ -99,7 +99,7 @@ struct CommandReferenceTests {
         #expect(Set(shown.keys) == names)
     }
 
-    /// The words, however wide the lines are.
+    /// The words of a text, regardless of its line breaks.
     private static func words(of text: some StringProtocol) -> [String] {
         text.split { $0.isWhitespace }.map { String($0) }
     }

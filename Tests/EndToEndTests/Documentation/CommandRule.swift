@@ -1,13 +1,13 @@
-/// What a document tells its reader to type exists.
+/// Finds commands in a document that do not exist.
 struct CommandRule {
     /// The targets of the Makefile.
     let targets: Set<String>
     /// The subcommands of `sluice`.
     let subcommands: Set<String>
-    /// The options of all of them.
+    /// The options of all subcommands.
     let options: Set<String>
 
-    /// What a text names that does not exist, each with the number of its line.
+    /// The commands, options and targets in a text that do not exist, each with its line number.
     func unknown(in text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
             unknown(inLine: line).map { "\(index + 1): \($0)" }
@@ -15,7 +15,7 @@ struct CommandRule {
     }
 
     private func unknown(inLine line: Substring) -> [String] {
-        // As it is typed: at the start of a line, or quoted in a sentence.
+        // Commands are at the start of a line, or quoted in a sentence.
         let make = line.matches(of: /(?:^|`)\s*make ([a-z][a-z-]*)/).map { String($0.1) }
         let sluice = line.matches(of: /(?:^|`|\/)\s*sluice +([a-z][a-z-]*)/).map { String($0.1) }
         let option = line.matches(of: /(?:^|[\s`(])(--[a-z][a-z-]*)/).map { String($0.1) }

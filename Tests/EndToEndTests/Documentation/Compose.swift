@@ -11,7 +11,7 @@ struct Compose {
     }
 
     struct Service {
-        /// Whether the image is ours.
+        /// Whether the image is Sluice's own.
         let isBuilt: Bool
         let command: [String]
         let environment: [String]
@@ -23,7 +23,7 @@ struct Compose {
 
     /// Reads a compose file.
     ///
-    /// - Throws: where it is no YAML, or has no services.
+    /// - Throws: If the text is not YAML, or has no services.
     init(_ text: String) throws {
         let root = try Yams.load(yaml: text) as? [String: Any]
         guard let services = root?["services"] as? [String: [String: Any]] else {
@@ -40,7 +40,7 @@ struct Compose {
         }
     }
 
-    /// The settings, subcommands and options that our own services are given but that do not exist.
+    /// The settings, subcommands and options of Sluice's own services that do not exist.
     ///
     /// - Parameter help: Returns the help of a subcommand, or throws if there is no such subcommand.
     func problems(settings: String, help: (String) async throws -> String) async throws -> [String] {

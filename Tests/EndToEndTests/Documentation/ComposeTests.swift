@@ -2,15 +2,15 @@ import Foundation
 import Testing
 import Yams
 
-/// Reads `docker-compose.yml`, because there may be no Docker to start it: everything that it refers to exists.
+/// Reads `docker-compose.yml` without Docker, which may be absent, and checks that everything it refers to exists.
 @Suite("docker-compose.yml", .timeLimit(.minutes(5)))
 struct ComposeTests {
-    @Test("it starts Sluice, PostgreSQL and Kafka, each with a health check")
+    @Test("docker-compose.yml starts Sluice, PostgreSQL and Kafka, each with a health check")
     func services() throws {
         let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
         for name in ["sluice", "postgres", "kafka"] {
             let service = try #require(compose.services[name])
-            // Sluice's own is in its image.
+            // Sluice's own health check is in its image.
             let dockerfile = try RepositoryFile.text("Dockerfile")
             #expect(service.hasHealthCheck || (service.isBuilt && dockerfile.contains("\nHEALTHCHECK ")), "\(name)")
         }
@@ -24,7 +24,7 @@ struct ComposeTests {
         #expect(problems.isEmpty, "\(problems)")
     }
 
-    @Test("services wait only for services that are there")
+    @Test("services depend only on services that exist")
     func dependencies() throws {
         let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
         for (name, service) in compose.services {
@@ -34,7 +34,7 @@ struct ComposeTests {
         }
     }
 
-    @Test("the image runs what it copies, as nobody special")
+    @Test("the image runs the program that it copies, as an unprivileged user")
     func dockerfile() throws {
         let lines = try RepositoryFile.text("Dockerfile").split(separator: "\n")
         #expect(lines.count { $0.hasPrefix("FROM ") } == 2)
@@ -45,7 +45,7 @@ struct ComposeTests {
         }
     }
 
-    @Test("an unknown setting, option and subcommand are found")
+    @Test("the rule finds an unknown setting, option and subcommand")
     func unknownSettings() async throws {
         let compose = try Compose(
             """

@@ -10,7 +10,7 @@ struct SnippetTests {
         return try urls.sorted { $0.path < $1.path }.map { try String(contentsOf: $0, encoding: .utf8) }
     }
 
-    /// Without indentation, which differs between a function and a page.
+    /// The line without indentation, which differs between a function and a page.
     private static func flush(_ text: some StringProtocol) -> String {
         text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
             .map { "\n" + $0 }.joined() + "\n"
@@ -20,7 +20,7 @@ struct SnippetTests {
         try ["Tests/Snippets", "Tests/Tutorial", "Tests/Readme"].flatMap { try files(in: $0, ".swift") }.map(flush)
     }
 
-    @Test("Swift on a page is compiled")
+    @Test("each line of Swift on a page of the documentation is in a compiled file")
     func pages() throws {
         let compiled = try Self.compiled()
         let readme = try RepositoryFile.text("README.md")
@@ -35,7 +35,7 @@ struct SnippetTests {
         }
     }
 
-    @Test("Swift in a comment is compiled")
+    @Test("each line of Swift in a documentation comment is in a compiled file")
     func comments() throws {
         let compiled = try Self.compiled()
         let blocks = try Self.files(in: "Sources", ".swift").flatMap(Self.code(inCommentsOf:))
@@ -45,7 +45,7 @@ struct SnippetTests {
         }
     }
 
-    @Test("a changed line is found")
+    @Test("the rule finds a changed line")
     func changed() throws {
         let block = "let pipeline = try Pipeline(\n    catalog: .nowhere,\n"
         #expect(try !Self.compiled().contains { $0.contains(Self.flush(block)) })

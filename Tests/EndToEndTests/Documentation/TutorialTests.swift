@@ -14,7 +14,7 @@ struct TutorialTests {
     /// The files that the tutorial tells its reader to write, in order.
     private static let files = ["Package.swift", "Sources/Shop/events.plist", "Sources/Shop/Shop.swift"]
 
-    @Test("the files on the page are the files that are built")
+    @Test("the files in the tutorial equal the files that are compiled")
     func files() throws {
         let shown = page.blocks.filter { ["swift", "xml"].contains($0.language) }.map(\.text)
         try #require(shown.count == Self.files.count)
@@ -24,7 +24,7 @@ struct TutorialTests {
         }
     }
 
-    @Test("the manifest is valid, and names products that exist")
+    @Test("the tutorial's manifest is valid, and names products that exist")
     func manifest() async throws {
         let folder = RepositoryFile.url("Tests/Tutorial").path
         let scratch = try TestFolder()
@@ -40,7 +40,7 @@ struct TutorialTests {
         }
     }
 
-    @Test("the commands print what the page shows, and the query returns what the page shows")
+    @Test("the tutorial's commands and query have the output that the page shows")
     func typed() async throws {
         let folder = try TestFolder()
         let server = try await PrivatePostgres.shared()
@@ -100,7 +100,7 @@ struct TutorialTests {
 
     private static let mark = "-- next --"
 
-    /// Without the parts that differ between runs: times, the log, and psql's padding.
+    /// The text without the parts that differ between runs: times, the log, and psql's padding.
     private static func comparable(_ text: String) -> [String] {
         text.split(separator: "\n").map {
             String($0).replacing(/^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d{4})/, with: "TIME")

@@ -120,7 +120,7 @@ struct CatalogueTests {
         #expect(!isHidden)
     }
 
-    @Test("nothing is wider than the window", arguments: [320, 360, 768, 1280])
+    @Test("no part of the page is wider than the window", arguments: [320, 360, 768, 1280])
     func widths(width: Int) async throws {
         struct Widths: Decodable {
             let window: Int
@@ -149,7 +149,7 @@ struct CatalogueTests {
         #expect(widths.window > width - 30)
     }
 
-    @Test("a value is not broken, unless it is longer than a line", arguments: [360, 1280])
+    @Test("a value is broken across lines only if it is longer than a line", arguments: [360, 1280])
     func values(width: Int) async throws {
         struct Values: Decodable {
             let count: Int
@@ -304,7 +304,7 @@ struct CatalogueTests {
         return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
     }
 
-    @Test("a print has the collapsed examples, and not the search")
+    @Test("the printed page has the collapsed examples, and not the search")
     func paper() async throws {
         try open(try Self.ownPlan())
         let pdf = try await browser.print("plan.html")

@@ -8,7 +8,7 @@ struct ExportTests {
     private static func arguments(_ format: String) -> [String] { ["export", format, "--events", Sluice.plan] }
 
     @Test(
-        "standard output and a file get the same bytes, each time",
+        "export writes the same bytes to standard output and to a file, in every run",
         arguments: ["json-schema", "sql", "markdown", "html"]
     )
     func outputs(format: String) async throws {
@@ -28,7 +28,7 @@ struct ExportTests {
         #expect(String(decoding: first, as: UTF8.self) == printed.output.joined(separator: "\n") + "\n")
     }
 
-    @Test("json-schema writes a schema for each event and one for all, with the given base URI")
+    @Test("export json-schema writes a schema for each event and one for all, with the given base URI")
     func schemas() async throws {
         let folder = try TestFolder()
         try folder.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
@@ -52,7 +52,7 @@ struct ExportTests {
         #expect(again.errors == ["warning: 'made/schemas/events/old.schema.json' belongs to no event of the plan"])
     }
 
-    @Test("psql runs the SQL, and migrate then has nothing to do", arguments: ["analytics", #"we"ird's; schema"#])
+    @Test("psql can run the SQL; migrate then has nothing to do", arguments: ["analytics", #"we"ird's; schema"#])
     func sql(schema: String) async throws {
         let folder = try TestFolder()
         let options = ["--schema", schema]
@@ -70,7 +70,7 @@ struct ExportTests {
     }
 
     @Test(
-        "an output that cannot be written is an error, and existing files stay unchanged",
+        "an export whose output cannot be written is an error, and changes no existing file",
         arguments: [
             ("missing/plan.html", "'missing/plan.html' cannot be written: No such file or directory."),
             ("folder", "'folder' cannot be written: Is a directory."),
@@ -89,7 +89,7 @@ struct ExportTests {
         #expect(try Self.files(in: folder.url.path) == before)
     }
 
-    @Test("either all schemas are written or none")
+    @Test("export json-schema writes either all schemas or none")
     func allOrNothing() async throws {
         let folder = try TestFolder()
         try folder.write("here", to: "made/events/item_returned.schema.json/inner")
@@ -105,7 +105,7 @@ struct ExportTests {
     }
 
     @Test(
-        "an empty output, as an unset variable in a script gives it, is wrong usage",
+        "an empty output name, as from an unset variable in a script, is wrong usage",
         arguments: ["json-schema", "html"]
     )
     func emptyName(format: String) async throws {
@@ -114,7 +114,7 @@ struct ExportTests {
         #expect(run.errors.first == "Error: --output has an empty name.")
     }
 
-    @Test("a link stays a link, and its target is written; a device stays a device")
+    @Test("export writes through a symbolic link, which stays a link, and to a device")
     func links() async throws {
         let folder = try TestFolder()
         try folder.write("old", to: "real.md")

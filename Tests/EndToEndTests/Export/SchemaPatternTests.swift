@@ -30,7 +30,7 @@ struct SchemaPatternTests {
         "2016-12-31T00:00:60-23:59",
     ]
 
-    @Test("match what the validator matches")
+    @Test("the patterns of exported JSON Schemas match the same texts as the validator")
     func agreement() async throws {
         let place = PlanLocation(file: "plan.plist", line: 1, column: 1)
         let properties = Self.patterns.enumerated().map { index, pattern in

@@ -4,10 +4,10 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-/// Every answer the public port gives to a well-formed request.
+/// Every response of the public port to a well-formed request.
 @Suite("HTTP answers", .timeLimit(.minutes(5)))
 struct AnswerTests {
-    @Test("one event is accepted, delivered, and answered with its count")
+    @Test("one event is accepted and delivered, and the response has its count")
     func oneEvent() async throws {
         try await TestServer.run { server in
             let response = try await RawClient.with(server.address) { try await $0.exchange(Requests.post()) }
@@ -21,7 +21,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "in an array the valid events are accepted, and each invalid one is explained with its index, id and every reason"
+        "of an array the valid events are accepted, and each invalid one is reported with its index, id and all reasons"
     )
     func array() async throws {
         let body = """
@@ -46,7 +46,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("in NDJSON a broken line is one rejected event, and empty lines do not count")
+    @Test("in NDJSON, an invalid line is one rejected event, and empty lines do not count")
     func lines() async throws {
         let body = #"{"name":"Ping"}"# + "\n\n{broken\n" + #"{"name":"Ping"}"#
         try await TestServer.run { server in
@@ -61,7 +61,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("when no event is valid the answer is 422, with the verdicts")
+    @Test("if no event is valid, the response is 422 with the verdicts")
     func noneValid() async throws {
         try await TestServer.run { server in
             let response = try await RawClient.with(server.address) {
@@ -130,7 +130,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "other types, charsets and encodings are 415",
+        "unsupported media types, charsets and encodings are 415",
         arguments: [
             "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n",
             "Content-Type: application/json; charset=latin1\r\n", "Content-Type: application/jsonx\r\n",
@@ -154,7 +154,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "JSON in UTF-8 is taken however its type is written",
+        "JSON in UTF-8 is accepted with every spelling of its media type",
         arguments: [
             "", "Content-Type: application/json\r\n", "content-type:APPLICATION/JSON;Charset=\"UTF-8\"\r\n",
             "Content-Type: application/json ; charset=utf8 ; x=y\r\n", "Content-Encoding: identity\r\n",
@@ -199,7 +199,7 @@ struct AnswerTests {
         }
     }
 
-    @Test("a refused body is not read as the next request")
+    @Test("the body of a refused request is not read as the next request")
     func refusedBody() async throws {
         let hidden = Requests.post()
         try await TestServer.run { server in
@@ -219,7 +219,7 @@ struct AnswerTests {
             try await RawClient.with(server.address) { client in
                 for target in ["/livez", "/readyz"] {
                     var ready = try await client.exchange(Requests.plain("GET", target))
-                    // The pipeline starts its trackers beside the server.
+                    // The pipeline starts its trackers concurrently with the server.
                     while target == "/readyz", ready.status == 503 {
                         ready = try await client.exchange(Requests.plain("GET", target))
                     }
@@ -229,7 +229,7 @@ struct AnswerTests {
                     #expect(head.status == 200)
                     #expect(head.field("content-length") == "15")
                 }
-                // Had an answer to HEAD a body, this one would begin with it.
+                // If the response to HEAD had a body, this response would begin with it.
                 #expect(try await client.exchange(Requests.plain("GET", "/livez")).status == 200)
             }
         }
@@ -250,7 +250,7 @@ struct AnswerTests {
     }
 }
 
-/// The answer to a body of events, read back.
+/// The decoded response to a body of events.
 struct Answer: Decodable {
     struct Rejected: Decodable {
         struct Violation: Decodable {

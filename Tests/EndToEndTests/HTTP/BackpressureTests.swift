@@ -5,10 +5,10 @@ import SluiceHTTP
 import Synchronization
 import Testing
 
-/// What happens at the door while a tracker's queue is full.
+/// The server's behaviour while a tracker's queue is full.
 @Suite("HTTP backpressure", .timeLimit(.minutes(5)))
 struct BackpressureTests {
-    /// A pipeline that takes one event and then stands still until `startDelivering`.
+    /// A pipeline that accepts one event and delivers nothing until `startDelivering`.
     private static func stalled(maxWait: Duration) -> TestServer.Setup {
         var setup = TestServer.Setup()
         setup.http.maxWait = maxWait
@@ -18,7 +18,7 @@ struct BackpressureTests {
         return setup
     }
 
-    @Test("a queue that stays full is 503 with Retry-After; nothing is accepted or stored as rejected")
+    @Test("a queue that stays full is 503 with Retry-After, and no event of the request is accepted or quarantined")
     func queueFull() async throws {
         try await TestServer.run(Self.stalled(maxWait: .milliseconds(50))) { server in
             try await RawClient.with(server.address) { client in
@@ -34,7 +34,7 @@ struct BackpressureTests {
                 }
                 #expect(server.pipeline.statistics.accepted == 1)
                 #expect(try await server.quarantined().isEmpty)
-                // What needs no room gets its answer, and rejected events are kept again.
+                // A request without valid events needs no room: it gets its response, and its rejected events are stored.
                 #expect(try await client.exchange(Requests.post(#"{"name":"Pong"}"#)).status == 422)
                 #expect(try await server.quarantined().count == 1)
             }
@@ -52,7 +52,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("a waiting request is answered as soon as there is room, and its rejected events are stored then")
+    @Test("a waiting request is answered as soon as there is room, and only then are its rejected events stored")
     func roomComes() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { client in
@@ -88,7 +88,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("nothing more is read from a sender whose request waits")
+    @Test("the server does not read further input from a sender whose request waits")
     func readsNothing() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             let flood = try await RawClient(to: server.address)
@@ -103,7 +103,7 @@ struct BackpressureTests {
             let all = EventLoopFuture.andAllSucceed(sent, on: flood.channel.eventLoop)
             let isSent = Flag()
             all.whenSuccess { isSent.set() }
-            // The server has one loop, so all this time it could as well have read 80 MB of the flood.
+            // The server has one event loop, so it had time to read 80 MB of the flood.
             for _ in 0..<2000 {
                 #expect(try await other.exchange(Requests.plain("GET", "/livez")).status == 200)
             }
@@ -117,7 +117,7 @@ struct BackpressureTests {
         }
     }
 
-    @Test("a waiting sender that half-closes gets its response, whatever it sent before")
+    @Test("a waiting sender that half-closes its connection gets its response, whatever it sent before")
     func halfClosedWhileWaiting() async throws {
         try await TestServer.run(Self.stalled(maxWait: .seconds(60))) { server in
             try await RawClient.with(server.address) { client in
@@ -156,13 +156,13 @@ struct BackpressureTests {
 }
 
 extension TestServer {
-    /// Waits until so many batches wait in the pipeline for room.
+    /// Waits until `count` batches wait in the pipeline for room.
     func untilBatchesWait(_ count: Int) async {
         while pipeline.statistics.waitingBatches != count { await Task.yield() }
     }
 }
 
-/// Something that has happened, or not yet.
+/// An event that has or has not happened yet.
 final class Flag: Sendable {
     private let happened = Mutex(false)
 

@@ -2,8 +2,8 @@ import EventPipeline
 import SluiceHTTP
 import Testing
 
-/// What is no HTTP, or two kinds of it at once.
-@Suite("Broken HTTP", .timeLimit(.minutes(5)))
+/// Requests that are not HTTP, or ambiguous.
+@Suite("Malformed HTTP", .timeLimit(.minutes(5)))
 struct BrokenRequestTests {
     @Test(
         "invalid HTTP is 400 and closes the connection, and the next sender is served",
@@ -53,7 +53,7 @@ struct BrokenRequestTests {
                     Requests.head(fields: fields) + "f\r\n\(Requests.ping)\r\n0\r\n\r\n" + Requests.post()
                 )
                 let response = try await client.response()
-                // Some of these the codec refuses itself, and then it is simply not HTTP.
+                // The decoder itself refuses some of these, and reports them as invalid HTTP.
                 #expect(response.status == status || response.status == 400)
                 #expect(response.field("connection") == "close")
                 #expect(try await client.isAtEnd())
@@ -123,7 +123,7 @@ struct BrokenRequestTests {
             for _ in 0..<3000 {
                 let bytes = Self.mutilate(originals.randomElement(using: &random) ?? [], using: &random)
                 let client = try await RawClient(to: server.address)
-                // The server may have closed before it has all, which is its right.
+                // The server may have closed the connection before it received everything, which is allowed.
                 try? await client.send(bytes: bytes)
                 try? await client.finishSending()
                 let answers = try await client.rest()
@@ -151,7 +151,7 @@ struct BrokenRequestTests {
     }
 }
 
-/// SplitMix64: the same numbers in every run.
+/// SplitMix64, so that every run has the same numbers.
 struct SeededGenerator: RandomNumberGenerator {
     var state: UInt64
 

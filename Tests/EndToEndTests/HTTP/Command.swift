@@ -16,7 +16,7 @@ enum Command {
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-command-\(UUID().uuidString)")
         try Data().write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        // Into a file, so that nothing has to be read while it runs.
+        // The output goes to a file, so that nothing has to read it while the command runs.
         let output = try FileHandle(forWritingTo: file)
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

@@ -2,11 +2,11 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-/// The public port as `curl` sees it, which knows nothing of us.
+/// The public port as seen by `curl`, an independent client.
 @Suite("HTTP with curl", .timeLimit(.minutes(5)))
 struct CurlTests {
     @Test(
-        "curl gets an answer and a status for each way of sending",
+        "curl gets the documented status and response for each kind of request",
         arguments: [
             (["-d", #"{"name":"Ping"}"#], 200, #"{"accepted":1,"rejected":[]}"#),
             (["-d", #"[{"name":"Ping"},{"name":"Ping"}]"#], 200, #"{"accepted":2,"rejected":[]}"#),
@@ -38,7 +38,7 @@ struct CurlTests {
         }
     }
 
-    @Test("curl sends files: NDJSON, gzip, and one that is too large")
+    @Test("curl can send files: NDJSON, gzip, and one that is too large")
     func files() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-curl-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -67,7 +67,7 @@ struct CurlTests {
         }
     }
 
-    @Test("curl uses one connection for many requests")
+    @Test("curl reuses one connection for many requests")
     func reuse() async throws {
         try await TestServer.run { server in
             let url = "http://\(server.address)/livez"

@@ -7,10 +7,10 @@ import NIOPosix
 import SluiceHTTP
 import Testing
 
-/// The ingest handlers in a SwiftNIO server that is not ours.
+/// The ingest handlers in a SwiftNIO server other than `IngestServer`.
 @Suite("HTTP endpoint", .timeLimit(.minutes(5)))
 struct EndpointTests {
-    @Test("a user's own bootstrap mounts the endpoint behind a handler that transforms bytes")
+    @Test("a user's own bootstrap can mount the endpoint after a handler that transforms bytes")
     func mounted() async throws {
         try await TestServer.run { server in
             try await Self.withBootstrap(server.pipeline) { address, _ in
@@ -27,7 +27,7 @@ struct EndpointTests {
         }
     }
 
-    @Test("a mounted endpoint answers what it received before it shuts down, and takes no connections afterwards")
+    @Test("a mounted endpoint answers what it received before it shuts down, and accepts no connections afterwards")
     func shutDown() async throws {
         try await TestServer.run { server in
             try await Self.withBootstrap(server.pipeline) { address, endpoint in
@@ -42,7 +42,7 @@ struct EndpointTests {
         }
     }
 
-    @Test("settings out of range are refused")
+    @Test("an endpoint refuses settings that are out of range")
     func settings() async throws {
         try await TestServer.run { server in
             var configuration = IngestConfiguration()
@@ -89,7 +89,7 @@ struct EndpointTests {
     }
 }
 
-/// Stands for TLS: inverts the case of received letters.
+/// A stand-in for TLS that inverts the case of received letters.
 private final class Inverting: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

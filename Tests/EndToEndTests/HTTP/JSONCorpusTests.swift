@@ -3,10 +3,10 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-/// Texts that are JSON, texts that are none, and the answers to events that hold them.
+/// Valid and invalid JSON texts, and the responses to events that contain them.
 @Suite("A corpus of valid and invalid JSON", .timeLimit(.minutes(5)))
 struct JSONCorpusTests {
-    /// Values that RFC 8259 allows, and that a sender's free-form context may hold.
+    /// Values that RFC 8259 allows, as a sender's free-form context may contain them.
     private static let valid: [String] =
         [
             "null", "true", "false", "0", "-0", "1", "-1", "123456789", "0.5", "-0.5", "1e2", "1E2", "1e+2", "1e-2",
@@ -63,7 +63,7 @@ struct JSONCorpusTests {
         [0xC3, 0x28],
     ]
 
-    /// JSON that no tracker could store, or that no reader would read back as it was.
+    /// Valid JSON that some tracker could not store, or that readers would not read back unchanged.
     private static let refused: [(text: String, code: String)] = [
         ("\"\\u0000\"", "malformed-json"), ("{\"a\":1,\"a\":2}", "malformed-json"),
         ("{\"\\u0061\":1,\"a\":2}", "malformed-json"), ("{\"\\u0000\":1}", "malformed-json"), ("1e400", "out-of-range"),
@@ -73,7 +73,7 @@ struct JSONCorpusTests {
         (String(repeating: "[", count: 2000) + String(repeating: "]", count: 2000), "too-deep"),
     ]
 
-    /// Halves of surrogate pairs, which the grammar allows and no text can hold; the parser itself refuses some of them.
+    /// Lone surrogates, which the grammar allows but no Unicode text can contain; the parser itself refuses some of them.
     private static let halves = [
         "\"\\uD800\"", "\"\\uDC00\"", "\"\\uDE00\\uD83D\"", "\"\\uD800\\uD800\"", "\"\\uD800x\"", "\"x\\uDBFF\"",
     ]
@@ -130,7 +130,7 @@ struct JSONCorpusTests {
         }
     }
 
-    @Test("JSON that cannot be stored as it was sent is a rejected event, with the reason")
+    @Test("JSON that cannot be stored unchanged is a rejected event, with the reason")
     func rejected() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in

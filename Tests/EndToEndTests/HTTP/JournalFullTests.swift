@@ -9,16 +9,16 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-/// What a sender is told while the journal has no room.
+/// The responses while the journal has no room.
 @Suite("HTTP while the journal is full", .timeLimit(.minutes(5)))
 struct JournalFullTests {
-    /// A small journal, and a tracker that delivers ten events each time it is let.
+    /// A small journal, and a tracker that delivers ten events each time a test releases it.
     private final class Scene: Sendable {
         let clock = ManualClock()
         let tracker = ScriptedTracker(name: "collecting", [.stall, .stall])
         private let journal = Mutex<Journal?>(nil)
 
-        /// The number of the event behind the oldest segment.
+        /// The number of the first event after the oldest segment.
         var oldestEnd: UInt64? { journal.withLock { $0?.position.segments.first?.nextSequence } }
 
         func makePipeline(_ catalog: EventCatalog, _ folder: URL, _ quarantine: Quarantine, _ logger: Logger) throws
@@ -44,7 +44,7 @@ struct JournalFullTests {
             )
         }
 
-        /// Lets a second pass, at whose end is noted how far the tracker is.
+        /// Advances the clock by a second, after which the pipeline has measured the tracker's progress.
         func passSecond() async {
             await clock.waitForSleeper(for: .seconds(1))
             clock.advance(by: .seconds(1))
@@ -63,7 +63,7 @@ struct JournalFullTests {
                 var response = try await client.exchange(Requests.post(body))
                 while response.status == 200 { response = try await client.exchange(Requests.post(body)) }
                 #expect(response.status == 503)
-                // Nothing has moved so far.
+                // Nothing has been delivered yet.
                 #expect(response.field("retry-after") == "30")
 
                 await scene.tracker.waitForDeliveries(1)
@@ -74,7 +74,7 @@ struct JournalFullTests {
                 #expect(scene.tracker.deliveries[0].count == 10)
                 response = try await client.exchange(Requests.post(body))
                 #expect(response.status == 503)
-                // Ten events a second.
+                // The tracker delivers ten events per second.
                 let left = try #require(scene.oldestEnd) - 10
                 #expect(left > 10 && left != 300)
                 #expect(response.field("retry-after") == "\((left + 9) / 10)")

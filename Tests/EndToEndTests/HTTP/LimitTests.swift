@@ -3,10 +3,10 @@ import NIOCore
 import SluiceHTTP
 import Testing
 
-/// The limits of size, number and time, each met by a sender that goes past it.
+/// The limits on size, number and time, each exceeded by a sender.
 @Suite("HTTP limits", .timeLimit(.minutes(5)))
 struct LimitTests {
-    /// A server with a limit that a test can reach by hand.
+    /// A server with limits so small that a test can reach them.
     private static func small(_ change: (inout IngestConfiguration) -> Void) -> TestServer.Setup {
         var setup = TestServer.Setup()
         setup.http.maximumBodyBytes = 1000
@@ -14,14 +14,14 @@ struct LimitTests {
         return setup
     }
 
-    @Test("a length over 4 MiB is 413 before the body is sent, and exactly 4 MiB is accepted")
+    @Test("a Content-Length over 4 MiB is 413 before the body is sent, and a body of exactly 4 MiB is accepted")
     func announcedLength() async throws {
         let limit = 4 << 20
         try await TestServer.run { server in
             for length in [String(limit + 1), "99999999999999999999", "9223372036854775807", "18446744073709551615"] {
                 try await RawClient.with(server.address) { client in
                     let response = try await client.exchange(Requests.head(fields: "Content-Length: \(length)\r\n"))
-                    // The last number that fits the codec's own counter is too large; beyond it is no number at all.
+                    // The largest number that the decoder's counter can hold is too large; larger ones are not valid lengths.
                     #expect(response.status == (length.count > 19 && length != "18446744073709551615" ? 400 : 413))
                     #expect(response.field("connection") == "close")
                     #expect(try await client.isAtEnd())
@@ -35,7 +35,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a chunked body is counted, and is 413 as soon as it is over the limit")
+    @Test("the size of a chunked body is counted, and the response is 413 as soon as it exceeds the limit")
     func countedLength() async throws {
         try await TestServer.run(Self.small { _ in }) { server in
             let padding = String(repeating: " ", count: 500)
@@ -43,7 +43,7 @@ struct LimitTests {
             let accepted = try await RawClient.with(server.address) { try await $0.exchange(whole) }
             #expect(accepted.body == Requests.accepted)
             try await RawClient.with(server.address) { client in
-                // The end of the body never comes.
+                // The end of the body never arrives.
                 let head = Requests.head(fields: "Transfer-Encoding: chunked\r\n")
                 let response = try await client.exchange(head + "1f4\r\n\(padding)\r\n1f5\r\n\(padding) \r\n")
                 #expect(response.status == 413)
@@ -53,7 +53,7 @@ struct LimitTests {
         }
     }
 
-    @Test("a gzip body is 413 when it is too large after inflating")
+    @Test("a gzip body whose inflated size exceeds the limit is 413")
     func inflatedLength() async throws {
         let padding = String(repeating: " ", count: 985)
         let exact = try await Requests.gzip(Requests.ping + padding)
@@ -69,14 +69,14 @@ struct LimitTests {
         }
     }
 
-    @Test("a body with too many invalid events is 413 as a whole, in every format, and short of it each is told")
+    @Test("a body with too many invalid events is 413 as a whole, in every format; up to the limit, each is reported")
     func rejections() async throws {
         try await TestServer.run(Self.small { $0.maximumRejections = 20 }) { server in
             try await RawClient.with(server.address) { client in
                 for (count, status) in [(20, 200), (21, 413)] {
                     let events = [Requests.ping] + Array(repeating: "1", count: count)
                     let array = "[" + events.joined(separator: ",") + "]"
-                    // A broken element makes the validator read the others one by one.
+                    // After an invalid element, the validator reads the elements one by one.
                     let broken = "[" + events.dropLast().joined(separator: ",") + ",{:}]"
                     let lines = events.joined(separator: "\n")
                     for (body, type) in [(array, "json"), (broken, "json"), (lines, "x-ndjson")] {
@@ -128,7 +128,7 @@ struct LimitTests {
                 try await $0.exchange(Requests.plain("GET", "/" + String(repeating: "x", count: 17 << 10)))
             }
             #expect(target.status == 431)
-            // 61 and the three that are there anyway are just right.
+            // 61 fields and the three that every request has are exactly the limit.
             let enough = (0..<61).map { "X-\($0): 1\r\n" }.joined()
             let response = try await RawClient.with(server.address) {
                 try await $0.exchange(Requests.post(fields: enough))
@@ -173,7 +173,7 @@ struct LimitTests {
             for client in crowd { refused += try await client.rest().hasPrefix("HTTP/1.1 503 ") ? 1 : 0 }
             #expect((100...140).contains(refused))
             #expect(try await first.exchange(Requests.post()).status == 200)
-            // Those that were refused and stay do not take the place of anybody.
+            // Refused connections that stay open do not count against the limit.
             first.close()
             var status: Int?
             while status != 200 {
@@ -183,16 +183,16 @@ struct LimitTests {
         }
     }
 
-    @Test("large bodies share a limit, beyond which the response is 503 and nothing is accepted")
+    @Test("large bodies share a memory limit; beyond it, the response is 503 and nothing is accepted")
     func budget() async throws {
         var setup = TestServer.Setup()
-        // Room for one such body and four connections.
+        // Room for one large body and four connections.
         setup.http.maximumBufferedBytes = 1_000_000 + 4 * (128 << 10)
         try await TestServer.run(setup) { server in
             let body = String(repeating: " ", count: 800_000 - Requests.ping.utf8.count) + Requests.ping
             let request = Requests.post(body)
             try await RawClient.with(server.address) { holder in
-                // The answer to the first request shows that the header after it has been seen.
+                // The response to the first request shows that the header after it was handled.
                 try await holder.send(Requests.post() + String(request.dropLast()))
                 #expect(try await holder.response().status == 200)
                 for other in [request, Requests.chunked([body])] {
@@ -258,14 +258,14 @@ struct LimitTests {
             let client = try await RawClient(to: server.address, readsByItself: false)
             let request = Requests.post("{")
             let requests = String(repeating: request, count: 1 << 20 / request.utf8.count)
-            // Until the buffers of both kernels are full; then the server gives up, and the writes fail.
+            // Writes succeed until the buffers of both kernels are full; then the server closes the connection, and they fail.
             await #expect(throws: (any Error).self) {
                 while true { try await client.send(requests) }
             }
         }
     }
 
-    /// Sends bits, one a millisecond at the most, until the answer is there.
+    /// Sends pieces, at most one per millisecond, until the response arrives.
     private static func response(of client: RawClient, whileDripping drip: String) async throws -> RawClient.Response {
         let dripping = client.channel.eventLoop.scheduleRepeatedTask(
             initialDelay: .milliseconds(1),

@@ -3,7 +3,7 @@ import NIOCore
 import SluiceHTTP
 import Testing
 
-/// What connections, bodies and unread answers take of the memory that the server has for them.
+/// The memory budget of connections, bodies and unread responses.
 @Suite("HTTP memory", .timeLimit(.minutes(5)))
 struct MemoryBudgetTests {
     private static let connection = 128 << 10
@@ -15,7 +15,7 @@ struct MemoryBudgetTests {
         return setup
     }
 
-    @Test("every open connection counts, and one without memory gets 503")
+    @Test("every open connection counts against the memory budget, and one that exceeds it gets 503")
     func connections() async throws {
         var setup = Self.memory(3 * Self.connection)
         setup.http.maximumConnections = 100
@@ -37,7 +37,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    /// Returns once nothing is counted any more.
+    /// Waits until nothing is reserved any more.
     private static func waitUntilReleased(by server: TestServer) async throws {
         while server.http.reservedBytes > 0 {
             try Task.checkCancellation()
@@ -45,9 +45,9 @@ struct MemoryBudgetTests {
         }
     }
 
-    /// Asks for `/livez` until nothing changes in between, neither the bodies' turns nor what is counted.
+    /// Requests `/livez` until neither the bodies' turns nor the reserved memory change in between.
     ///
-    /// The one event loop looks at every connection between two of these requests.
+    /// The only event loop handles every connection between two of these requests.
     private static func waitUntilStill(_ server: TestServer, _ client: RawClient) async throws -> (Int, bytes: Int) {
         var (last, looks) = ((turns: -1, bytes: 0), 0)
         while looks < 10 {
@@ -60,7 +60,7 @@ struct MemoryBudgetTests {
         return last
     }
 
-    @Test("an unread response counts until it is sent, and its sender is not served meanwhile")
+    @Test("an unread response counts until it is sent, and no further request of its sender is handled meanwhile")
     func unreadAnswers() async throws {
         try await TestServer.run(Self.memory(8 * Self.connection)) { server in
             let rejected = Array(repeating: #"{"name":"Nothing","userId":1}"#, count: 100).joined(separator: ",")
@@ -68,7 +68,7 @@ struct MemoryBudgetTests {
             let (client, other) = (
                 try await RawClient(to: server.address, readsByItself: false), try await RawClient(to: server.address)
             )
-            // More answers than the buffers of both kernels hold.
+            // More responses than the buffers of both kernels hold.
             let (count, requests) = (3000, ByteBuffer(string: String(repeating: request, count: 1000)))
             for _ in 0..<count / 1000 { client.channel.writeAndFlush(requests, promise: nil) }
             let (turns, bytes) = try await Self.waitUntilStill(server, other)
@@ -77,7 +77,7 @@ struct MemoryBudgetTests {
             try await client.channel.setOption(.autoRead, value: true).get()
             let answer = try await client.response()
             let answerBytes = answer.header.utf8.count + answer.body.utf8.count
-            // Up to the mark of unread answers, the one that went beyond it, one that was in progress, and one read.
+            // The limit on unread responses, plus the response that exceeded it, one in progress, and one that was read.
             #expect(counted >= answerBytes && counted <= 32 << 10 + 2 * answerBytes + 64 << 10)
             for _ in 1..<count { #expect(try await client.response().status == 422) }
             #expect(try await other.exchange(Requests.plain("GET", "/livez")).status == 200)
@@ -88,7 +88,7 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("an unread response no longer counts when its sender is gone")
+    @Test("an unread response no longer counts once its sender has disconnected")
     func unreadAnswerOfLeaver() async throws {
         try await TestServer.run(Self.memory(8 * Self.connection)) { server in
             let rejected = Array(repeating: #"{"name":"Nothing","userId":1}"#, count: 100).joined(separator: ",")
@@ -105,9 +105,9 @@ struct MemoryBudgetTests {
         }
     }
 
-    @Test("the memory of a body counts as it grows: beyond the limit it is 503, and nothing is accepted")
+    @Test("a body's memory counts as the body grows: beyond the limit it is 503, and nothing is accepted")
     func growth() async throws {
-        // Lines of 16 bytes give events of ten times as many.
+        // Lines of 16 bytes become events of ten times the size.
         let body = Array(repeating: Requests.ping, count: 20_000).joined(separator: "\n")
         try await TestServer.run(Self.memory(2 * Self.connection + (1 << 20))) { server in
             try await RawClient.with(server.address) { client in
@@ -123,7 +123,7 @@ struct MemoryBudgetTests {
     }
 
     @Test(
-        "the default limit on connections is the lesser of what memory and descriptors allow",
+        "the default limit on connections is the lesser of what memory and file descriptors allow",
         arguments: [
             (nil, 1_048_576, 192 << 20, 1024), (nil, 1024, 192 << 20, 640), (nil, 1_048_576, 1 << 30, 5461),
             (nil, 384, 192 << 20, 1), (nil, 100, 192 << 20, 1), (7, 100, 192 << 20, 7), (5000, 1024, 192 << 20, 5000),

@@ -8,12 +8,12 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-/// What a sender is told while its commit to the journal does not end.
+/// The responses while a commit to the journal does not complete.
 @Suite("HTTP while the journal's disk hangs", .timeLimit(.minutes(5)))
 struct OverdueCommitTests {
     private static func setup(_ files: any FileSystem, maximumBufferedBytes: Int = 64 << 20) -> TestServer.Setup {
         var setup = TestServer.Setup()
-        // Longer than a slow disk takes while it does not hang.
+        // Longer than a slow disk needs when it does not hang.
         setup.http.maxWait = .seconds(2)
         setup.http.eventLoopCount = 1
         setup.http.maximumBufferedBytes = maximumBufferedBytes
@@ -29,7 +29,7 @@ struct OverdueCommitTests {
         return setup
     }
 
-    /// A journal's folder whose syncs hang while the gate is closed.
+    /// A journal folder whose syncs hang while the gate is closed.
     private struct HangingJournal {
         let gate = Gate()
         let files: HookedFileSystem
@@ -43,7 +43,7 @@ struct OverdueCommitTests {
     }
 
     @Test(
-        "504 for what is being written, 503 for what waits behind it; what was rejected with it is kept if it is taken"
+        "a commit in progress is answered with 504, later ones with 503; rejections are stored if their commit succeeds"
     )
     func answers() async throws {
         let journal = try HangingJournal()
@@ -72,11 +72,11 @@ struct OverdueCommitTests {
         }
     }
 
-    @Test("a commit in progress counts until it ends, though its sender was answered or has left")
+    @Test("a commit in progress counts until it ends, even if its sender was answered or has disconnected")
     func memory() async throws {
         let journal = try HangingJournal()
         let body = "[" + Array(repeating: Requests.ping, count: 10_000).joined(separator: ",") + "]"
-        // Room for one such body, with the canonical lines that are made of it, and not for two.
+        // Room for one large body with the canonical lines made of it, but not for two.
         let setup = Self.setup(journal.files, maximumBufferedBytes: 3 << 20)
         try await TestServer.run(setup) { server in
             try await RawClient.with(server.address) { client async throws in
@@ -91,7 +91,7 @@ struct OverdueCommitTests {
             }
             journal.gate.open()
             try await RawClient.with(server.address) { client async throws in
-                // Behind it in the journal, so that it has ended.
+                // This commit follows it in the journal, so the other one has ended.
                 #expect(try await client.exchange(Requests.post()).status == 200)
                 #expect(try await client.exchange(Requests.post(body)).status == 200)
             }

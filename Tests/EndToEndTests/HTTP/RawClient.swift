@@ -3,15 +3,15 @@ import NIOCore
 import NIOPosix
 import SluiceHTTP
 
-/// A client that sends exactly the bytes it is told to, in the pieces it is told, and shows exactly what came back.
+/// A client that sends exactly the given bytes, in the given pieces, and returns exactly what it received.
 final class RawClient {
-    /// One answer, taken apart.
+    /// A parsed response.
     struct Response: Equatable {
         let status: Int
         let header: String
         let body: String
 
-        /// The value of a header field; `nil` where it is absent.
+        /// The value of a header field; `nil` if it is absent.
         func field(_ name: String) -> String? {
             for line in header.split(separator: "\r\n").dropFirst() {
                 let parts = line.split(separator: ":", maxSplits: 1)
@@ -21,7 +21,7 @@ final class RawClient {
         }
     }
 
-    /// The server closed the connection in the middle of an answer.
+    /// The server closed the connection in the middle of a response.
     struct Interrupted: Error {
         let received: String
     }
@@ -30,7 +30,7 @@ final class RawClient {
     private var incoming: AsyncStream<ByteBuffer>.Iterator
     private var buffer = ByteBuffer()
 
-    /// Connects; with `readsByItself` off, nothing is read from the socket at all.
+    /// Connects; if `readsByItself` is false, nothing is read from the socket.
     init(to address: IngestServer.Address, readsByItself: Bool = true) async throws {
         let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream()
         incoming = stream.makeAsyncIterator()
@@ -47,7 +47,7 @@ final class RawClient {
             .get()
     }
 
-    /// Connects, runs `body`, and closes.
+    /// Connects, runs `body`, and closes the connection.
     static func with<Result>(
         _ address: IngestServer.Address,
         _ body: (RawClient) async throws -> Result
@@ -63,44 +63,44 @@ final class RawClient {
         }
     }
 
-    /// Sends a text and waits until the kernel has it.
+    /// Sends a text and waits until the kernel has accepted it.
     func send(_ text: String) async throws {
         try await channel.writeAndFlush(ByteBuffer(string: text)).get()
     }
 
-    /// Sends bytes and waits until the kernel has them.
+    /// Sends bytes and waits until the kernel has accepted them.
     func send(bytes: [UInt8]) async throws {
         try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
     }
 
-    /// Sends a text byte by byte, each in a write of its own.
+    /// Sends a text with a separate write for each byte.
     func sendByteByByte(_ text: String) async throws {
         for byte in text.utf8 { try await send(bytes: [byte]) }
     }
 
-    /// Sends a request and returns the answer.
+    /// Sends a request and returns the response.
     func exchange(_ text: String, hasBody: Bool = true) async throws -> Response {
         try await send(text)
         return try await response(hasBody: hasBody)
     }
 
-    /// Says that nothing more will be sent, and goes on reading.
+    /// Closes the output, and continues reading.
     func finishSending() async throws {
         try await channel.close(mode: .output).get()
     }
 
-    /// Closes both ways.
+    /// Closes both directions.
     func close() {
         channel.close(promise: nil)
     }
 
-    /// Closes with a reset instead of in order.
+    /// Closes the connection with a reset.
     func reset() async throws {
         try await (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
         try await channel.close().get()
     }
 
-    /// The next answer; one to HEAD and one of the 1xx has no body.
+    /// The next response; a response to HEAD and a 1xx response have no body.
     func response(hasBody: Bool = true) async throws -> Response {
         while true {
             if let response = takeResponse(hasBody: hasBody) { return response }
@@ -139,7 +139,7 @@ final class RawClient {
     }
 }
 
-/// Hands what arrives to a stream, which ends with the server's side of the connection.
+/// Passes received bytes to a stream, which ends when the server closes its side.
 private final class Receiver: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

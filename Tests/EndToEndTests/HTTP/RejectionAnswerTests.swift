@@ -2,10 +2,10 @@ import Foundation
 import SluiceHTTP
 import Testing
 
-/// What is answered to a body of which much was rejected.
+/// The responses to bodies with many rejected events.
 @Suite("HTTP answers to many rejected events", .timeLimit(.minutes(5)))
 struct RejectionAnswerTests {
-    /// No answer is longer, whatever the settings.
+    /// The maximum size of a response with any settings.
     private static let maximumBytes = 256 << 10
 
     private static func explaining(_ maximum: Int) -> TestServer.Setup {
@@ -14,7 +14,7 @@ struct RejectionAnswerTests {
         return setup
     }
 
-    @Test("explain 100 events, and give the indexes of all as ranges and their number for each code")
+    @Test("a response explains 100 events, and lists all indexes as ranges and the number of events for each code")
     func explained() async throws {
         let events = (0..<300).map { $0 % 2 == 0 ? Requests.ping : $0 < 100 ? "{}" : #"{"name":"Nothing","userId":1}"# }
         try await TestServer.run { server in
@@ -33,7 +33,7 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("have the members of a short answer when nothing was rejected, and the new ones behind them when it was")
+    @Test("a response has only the usual members if nothing was rejected, and otherwise the additional ones after them")
     func compatible() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -52,7 +52,7 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("explain as many as the setting says", arguments: [0, 3])
+    @Test("a response explains as many rejected events as the setting says", arguments: [0, 3])
     func setting(maximum: Int) async throws {
         try await TestServer.run(Self.explaining(maximum)) { server in
             try await RawClient.with(server.address) { client in
@@ -65,11 +65,11 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("never take more than 256 KiB, whatever the setting, and still give every index")
+    @Test("a response never exceeds 256 KiB with any setting, and still lists every index")
     func bounded() async throws {
         let ten = (0..<10).map { #""\#(String(repeating: "key", count: 20))\#($0)":1"# }.joined(separator: ",")
         let mistakes = #"{"name":"Ping","payload":{\#(ten)}}"#
-        // Each of these characters takes one byte in a reason, and six in the answer.
+        // Each of these characters has one byte in a reason, and six in the response.
         let controls = (0..<10).map { #""\#(String(repeating: #"\u0001"#, count: 60))\#($0)":1"# }.joined(
             separator: ","
         )
@@ -77,7 +77,7 @@ struct RejectionAnswerTests {
         let bodies = [
             Array(repeating: mistakes, count: 2000).joined(separator: "\n"),
             Array(repeating: longer, count: 800).joined(separator: "\n"),
-            // As many ranges as there can be.
+            // The maximum number of ranges.
             (0..<20_000).map { $0 % 2 == 0 ? Requests.ping : "5" }.joined(separator: "\n"),
         ]
         try await TestServer.run(Self.explaining(.max - 1)) { server in
@@ -95,7 +95,7 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("a limit whose indexes would not fit into a response is refused")
+    @Test("a limit for which the indexes would not fit into a response is refused")
     func settingsProblem() async throws {
         var setup = TestServer.Setup()
         setup.http.maximumRejections = IngestConfiguration.greatestMaximumRejections + 1

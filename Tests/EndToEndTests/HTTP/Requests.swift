@@ -1,11 +1,11 @@
 import Foundation
 
-/// The requests the tests send, as text.
+/// The text of the requests that the tests send.
 enum Requests {
     static let ping = #"{"name":"Ping"}"#
     static let accepted = #"{"accepted":1,"rejected":[]}"#
 
-    /// A POST of events with a length.
+    /// A POST of events with a Content-Length.
     static func post(
         _ body: String = ping,
         type: String = "application/json",
@@ -32,7 +32,7 @@ enum Requests {
         "\(method) \(target) HTTP/1.1\r\nHost: sluice\r\n\(fields)\r\n"
     }
 
-    /// What the `gzip` command makes of the bytes.
+    /// The output of the `gzip` command for the bytes.
     static func gzip(_ text: String) async throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-http-\(UUID().uuidString)")
         try Data(text.utf8).write(to: file)

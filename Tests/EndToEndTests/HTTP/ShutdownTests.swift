@@ -2,10 +2,10 @@ import EventPipeline
 import SluiceHTTP
 import Testing
 
-/// How the door closes.
+/// The shutdown of the server.
 @Suite("HTTP shutdown", .timeLimit(.minutes(5)))
 struct ShutdownTests {
-    @Test("idle connections close at once, and no new ones are taken")
+    @Test("idle connections are closed at once, and no new ones are accepted")
     func idle() async throws {
         try await TestServer.run { server in
             let used = try await RawClient(to: server.address)

@@ -11,15 +11,15 @@ import SluiceTesting
 import Synchronization
 import TrackerKit
 
-/// A real server on a port of its own, with a real pipeline behind it.
+/// A real server on a free port, with a real pipeline.
 struct TestServer: Sendable {
-    /// How the server and its pipeline are set up.
+    /// The configuration of the server and its pipeline.
     struct Setup: Sendable {
         var http = IngestConfiguration(port: 0)
-        /// Whether events are delivered; if not, the one queue fills, and then every request waits.
+        /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
-        /// Makes another pipeline than the usual one; its plan names the tracker `collecting`.
+        /// Creates a pipeline other than the default; its plan names the tracker `collecting`.
         var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Quarantine, Logger) throws -> Pipeline)?
     }
 
@@ -28,12 +28,12 @@ struct TestServer: Sendable {
     let pipeline: Pipeline
     let quarantineFolder: URL
     private let quarantine: Quarantine
-    /// The canonical lines that the tracker got.
+    /// The canonical lines that the tracker received.
     let delivered: CollectingTracker
     private let services: ServiceGroup
     private let door: DoorService
 
-    /// Runs a server, then `body`, then shuts the server down in order, as SIGTERM does.
+    /// Runs a server, then `body`, then shuts the server down gracefully, as SIGTERM does.
     static func run<Result: Sendable>(
         _ setup: Setup = Setup(),
         _ body: @Sendable (TestServer) async throws -> Result
@@ -85,21 +85,21 @@ struct TestServer: Sendable {
         )
         address = try await http.bind()
         door = DoorService(pipeline: pipeline, isOpen: setup.delivers)
-        // The last service is the first to be shut down.
+        // Services are shut down in reverse order.
         services = ServiceGroup(services: [door, http], logger: logger)
     }
 
-    /// Lets the pipeline deliver, from now on.
+    /// Starts the deliveries.
     func startDelivering() {
         door.open()
     }
 
-    /// Begins the shutdown, and does not wait for it.
+    /// Begins the shutdown without waiting for it.
     func beginShutdown() async {
         await services.triggerGracefulShutdown()
     }
 
-    /// What the quarantine holds, once all that was handed to it is written.
+    /// The lines of the quarantine, after all pending ones are written.
     func quarantined() async throws -> [String] {
         await quarantine.drain()
         return try QuarantineContents.lines(in: quarantineFolder.path)
@@ -122,12 +122,12 @@ struct TestServer: Sendable {
     ])
 }
 
-/// Keeps the lines it is given.
+/// Collects the lines that it receives.
 final class CollectingTracker: Tracker {
     let name = "collecting"
     private let received = Mutex<[String]>([])
 
-    /// The lines so far.
+    /// The lines received so far.
     var lines: [String] { received.withLock { $0 } }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
@@ -137,7 +137,7 @@ final class CollectingTracker: Tracker {
     }
 }
 
-/// Runs the pipeline, at once or when told.
+/// Runs the pipeline, immediately or when `open` is called.
 private final class DoorService: Service {
     private let pipeline: Pipeline
     private let opened: AsyncStream<Void>

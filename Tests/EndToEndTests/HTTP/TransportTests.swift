@@ -3,7 +3,7 @@ import NIOCore
 import SluiceHTTP
 import Testing
 
-/// What HTTP/1 allows a sender to do with a connection, and what it does not.
+/// What HTTP/1 allows a sender to do with a connection, and what it forbids.
 @Suite("HTTP transport", .timeLimit(.minutes(5)))
 struct TransportTests {
     @Test("a request may arrive byte by byte")
@@ -32,7 +32,7 @@ struct TransportTests {
         }
     }
 
-    @Test("100 pipelined requests are answered in their order")
+    @Test("100 pipelined requests are answered in order")
     func pipelining() async throws {
         let requests = (1...100).map { count in
             Requests.post("[" + Array(repeating: Requests.ping, count: count).joined(separator: ",") + "]")
@@ -48,7 +48,7 @@ struct TransportTests {
         }
     }
 
-    @Test("pipelined requests of every kind are answered in their order")
+    @Test("pipelined requests of every kind are answered in order")
     func mixedPipelining() async throws {
         let requests = [
             Requests.post(), Requests.plain("GET", "/livez"), Requests.post("{", type: "application/json"),
@@ -64,7 +64,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a connection stays open in HTTP/1.1, until the sender says close")
+    @Test("an HTTP/1.1 connection stays open until the sender asks to close it")
     func keepAlive() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -81,7 +81,7 @@ struct TransportTests {
         }
     }
 
-    @Test("in HTTP/1.0 a connection closes, unless the sender says keep-alive")
+    @Test("an HTTP/1.0 connection closes unless the sender asks for keep-alive")
     func version10() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
@@ -125,7 +125,7 @@ struct TransportTests {
                     #expect(try await client.exchange(body).body == Requests.accepted)
                 }
             }
-            // There is nothing to hold back here, or nobody who would understand.
+            // These requests have no body to wait for, or are of HTTP/1.0, which has no 100 Continue.
             try await RawClient.with(server.address) { client in
                 let empty = try await client.exchange(Requests.post("", fields: "Expect: 100-continue\r\n"))
                 #expect(empty.status == 400)
@@ -136,7 +136,7 @@ struct TransportTests {
     }
 
     @Test(
-        "a sender that waits for 100 Continue gets a refusal at once",
+        "a sender that waits for 100 Continue and is refused gets the refusal at once",
         arguments: [
             ("Content-Type: text/plain\r\nContent-Length: 15\r\n", 415), ("Content-Length: 4194305\r\n", 413),
             ("Content-Length: 15\r\nContent-Encoding: br\r\n", 415),
@@ -147,7 +147,7 @@ struct TransportTests {
             try await RawClient.with(server.address) { client in
                 let response = try await client.exchange(Requests.head(fields: fields + "Expect: 100-continue\r\n"))
                 #expect(response.status == status)
-                // Whether the body comes nobody knows, so nothing after it can be read.
+                // Whether the body follows is unknown, so nothing after the header can be read.
                 #expect(response.field("connection") == "close")
                 #expect(try await client.isAtEnd())
             }
@@ -177,14 +177,14 @@ struct TransportTests {
         }
     }
 
-    @Test("a sender that disconnects within a body leaves nothing behind")
+    @Test("a sender that disconnects within a body leaves no connection and no memory behind")
     func disconnect() async throws {
         var setup = TestServer.Setup()
         setup.http.maximumConnections = 1
         try await TestServer.run(setup) { server in
             let head = Requests.head(fields: "Content-Length: 1000\r\nExpect: 100-continue\r\n")
             for resets in [true, false] {
-                // Beyond the one connection there is 503, so each success shows that the one before was let go.
+                // The limit is one connection, and more get 503, so each success shows that the previous connection was released.
                 var client = try await RawClient(to: server.address)
                 while try await client.exchange(head).status != 100 { client = try await RawClient(to: server.address) }
                 try await client.send(#"{"name":"#)
@@ -199,7 +199,7 @@ struct TransportTests {
         }
     }
 
-    @Test("a body that ends too early is 400 for a sender that still listens")
+    @Test("a truncated body is 400 for a sender that still reads")
     func cutBody() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in

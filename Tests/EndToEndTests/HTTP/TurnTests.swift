@@ -3,28 +3,28 @@ import NIOCore
 import SluiceHTTP
 import Testing
 
-/// How the bodies of one event loop share its time.
+/// How the bodies on one event loop share its time.
 @Suite("HTTP turns", .timeLimit(.minutes(5)))
 struct TurnTests {
-    /// A turn's budget; beyond it comes at most one piece of lines.
+    /// The budget of a turn, plus at most one piece of lines.
     private static let turnBytes = (256 << 10) + (64 << 10)
 
     private static var oneLoop: TestServer.Setup {
         var setup = TestServer.Setup()
         setup.http.eventLoopCount = 1
-        // Where the machine is busy, a body may wait as long as it takes.
+        // On a busy machine, a body may have to wait for long.
         setup.http.maxWait = .seconds(100)
         return setup
     }
 
-    @Test("a body of 9,990 rejected events is checked in 40 turns, and the loop answers others between them")
+    @Test("a body of 9,990 rejected events is checked in 40 turns, and the loop answers other requests between them")
     func rejections() async throws {
         let body = "[" + Array(repeating: #"{"name":"Nothing"}"#, count: 9990).joined(separator: ",") + "]"
         try await TestServer.run(Self.oneLoop) { server in
             let (long, short) = (try await RawClient(to: server.address), try await RawClient(to: server.address))
             var before = await server.http.turnStatistics()
             var wasAnsweredBetween = false
-            // This client may come too late for one body's turns where the machine is busy; the suite's limit ends it.
+            // On a busy machine, this client may miss the turns of one body; the suite's time limit ends the loop.
             while !wasAnsweredBetween {
                 try await long.send(Requests.post(body))
                 while await server.http.turnStatistics().setAside == before.setAside {
@@ -74,7 +74,7 @@ struct TurnTests {
                 try await client.send(String(repeating: request, count: 50))
                 for _ in 0..<50 { #expect(try await client.response().status == 422) }
                 let turns = await server.http.turnStatistics()
-                // How many depends on how the system cuts what was sent into reads; two in one read make one.
+                // Their number depends on how the system splits the input into reads; two bodies in one read count as one.
                 #expect(turns.setAside > 0)
                 #expect(turns.turns == 50 + turns.setAside)
                 #expect(turns.mostRejections <= 256)
@@ -82,7 +82,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a body that waits for its turn too long is 503, and none of it is accepted")
+    @Test("a body that waits too long for its turn is 503, and none of its events is accepted")
     func waitsTooLong() async throws {
         var setup = Self.oneLoop
         setup.http.timeouts.check = .zero
@@ -98,7 +98,7 @@ struct TurnTests {
         }
     }
 
-    @Test("small bodies precede large ones, of which four rotate while the others wait")
+    @Test("small bodies precede large ones, of which four take turns while the others wait")
     func order() {
         var queue = TurnQueue<String>()
         for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, isSmall: false) }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Chromium without a window, in which exported pages are opened as a reader opens them: from a file.
+/// Chromium in headless mode, which opens exported pages from a file.
 struct Browser {
-    /// There is no browser, or it did not do what it was told.
+    /// Chromium is not installed, or has failed.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -16,7 +16,7 @@ struct Browser {
     private let folder: TestFolder
     private let program: String
 
-    /// Works in a folder, in which it keeps its profile as well.
+    /// Uses a folder for its pages and its profile.
     init(in folder: TestFolder) throws {
         guard let program = Self.programs.first(where: FileManager.default.isExecutableFile) else {
             throw Failure(
@@ -28,13 +28,13 @@ struct Browser {
         self.program = program
     }
 
-    /// The document as it stands when the page of this name, with this fragment, has loaded and its script has run.
+    /// The document after the page has loaded, with a fragment, and its scripts have run.
     func document(_ name: String, fragment: String = "") async throws -> String {
         let url = URL(fileURLWithPath: folder.path(name)).absoluteString + fragment
         return try await run(["--virtual-time-budget=10000", "--dump-dom", url]).text
     }
 
-    /// Prints the page of this name to a PDF, and returns that.
+    /// Prints a page to a PDF, and returns it.
     func print(_ name: String) async throws -> Data {
         let output = folder.path("print.pdf")
         let url = URL(fileURLWithPath: folder.path(name)).absoluteString
@@ -42,10 +42,10 @@ struct Browser {
         return try Data(contentsOf: URL(fileURLWithPath: output))
     }
 
-    /// What the body of a JavaScript function returns that sees the page in a frame of this width, as `page` and
-    /// `document`.
+    /// Runs the body of a JavaScript function in a page, and returns its result.
     ///
-    /// The page's own scripts can be kept from running.
+    /// The function sees the page, in a frame of the given width, as `page` and `document`. If `runsScripts` is false, the page's
+    /// own scripts do not run.
     func evaluate<Value: Decodable>(
         _ script: String,
         on name: String,
@@ -88,7 +88,7 @@ struct Browser {
     }
 
     private func run(_ arguments: [String]) async throws -> Command.Result {
-        // Nobody's pages but ours are opened; as root there is no sandbox to be had.
+        // Only the project's own pages are opened, and Chromium's sandbox is not available to root.
         let fixed = [
             "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--allow-file-access-from-files",
             "--user-data-dir=\(folder.path("profile"))",

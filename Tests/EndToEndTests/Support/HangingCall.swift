@@ -1,19 +1,19 @@
 #if os(Linux)
 import Foundation
 
-/// A call of the system that hangs in `sluice serve` while a test lets it: a library that is loaded before the system's own.
+/// Makes a system call hang in `sluice serve` while a test wants it to, with a library that is loaded before libc.
 ///
-/// Each call waits for a lock on a file first, which the test holds while it is to hang.
+/// Each call first waits for a file lock, which the test holds while the call is to hang.
 final class HangingCall: Sendable {
     /// The calls that can hang.
     enum Name: String {
-        /// Of a disk that does not answer.
+        /// Called to sync a file; hangs as on a disk that does not respond.
         case fdatasync
-        /// Of an event loop, which does nothing else then.
+        /// Called to accept a connection; hanging blocks the event loop.
         case accept4
     }
 
-    /// The library could not be made, or the lock not be had.
+    /// The library could not be compiled, or the file could not be opened or locked.
     struct Failed: Error {
         let reason: String
     }
@@ -56,7 +56,7 @@ final class HangingCall: Sendable {
 
     private let gate: Int32
     private let note: String
-    /// What the process needs for it.
+    /// The environment variables that the process needs.
     let environment: [String: String]
 
     /// Compiles the library in a folder.
@@ -76,17 +76,17 @@ final class HangingCall: Sendable {
         close(gate)
     }
 
-    /// Makes each call from now on hang.
+    /// Makes all calls hang from now on.
     func hang() throws {
         guard lock(LOCK_EX) else { throw Failed(reason: "the gate cannot be locked") }
     }
 
-    /// Lets all calls go on.
+    /// Lets all calls continue.
     func answer() throws {
         guard lock(LOCK_UN) else { throw Failed(reason: "the gate cannot be unlocked") }
     }
 
-    /// Waits until a call has hung.
+    /// Waits until a call hangs.
     func waitUntilHanging() async throws {
         while !FileManager.default.fileExists(atPath: note) {
             try Task.checkCancellation()

@@ -1,20 +1,20 @@
 import EventJournal
 
-/// A journal in a folder, written as a server does, for the tools to look at.
+/// A journal in a folder, written as a server writes it, for tests of the tools.
 enum JournalFolder {
-    /// Small segments, of 4 events each where the events are short.
+    /// Small segments, each with four short events.
     static let configuration: JournalConfiguration = {
         var configuration = JournalConfiguration(minimumFreeBytes: 0)
         configuration.segmentBytes = 350
         return configuration
     }()
 
-    /// Makes a journal in `folder/journal` with an event a line, a commit each, and ends it.
+    /// Creates a journal in `folder/journal` with one commit per line, and closes it.
     static func write(_ lines: [String], in folder: TestFolder) throws {
         try write(lines.map { JournalledLine($0) }, in: folder)
     }
 
-    /// Makes a journal in `folder/journal` with a commit for each line, and ends it.
+    /// Creates a journal in `folder/journal` with one commit per line, and closes it.
     static func write(
         _ lines: [JournalledLine],
         in folder: TestFolder,
@@ -26,21 +26,21 @@ enum JournalFolder {
         try writer.close(now: 0)
     }
 
-    /// The segments' files, in order.
+    /// The names of the segments' files, in order.
     static func segments(in folder: TestFolder) throws -> [String] {
         try PosixFileSystem(existing: folder.path("journal"), isReadOnly: true).names()
             .compactMap { SegmentName($0) }.sorted().map(\.text)
     }
 }
 
-/// One line to be journalled.
+/// A line to be written to a journal.
 final class JournalledLine: JournalEntry {
-    // Safe to share: written in `init` and never after.
+    // Safe to share: written only in `init`.
     nonisolated(unsafe) let lines: UnsafeRawBufferPointer
     let count = 1
     let times: ClosedRange<Int64>
 
-    /// The event's time is 2010-12-01T08:26:00Z unless told.
+    /// Creates an entry; the default of the event's time is 2010-12-01T08:26:00Z.
     init(_ line: String, microseconds: Int64 = 1_291_191_960_000_000) {
         times = microseconds...microseconds
         let text = Array((line + "\n").utf8)

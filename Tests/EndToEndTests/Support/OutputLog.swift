@@ -2,9 +2,9 @@ import Foundation
 import SluiceTesting
 import Synchronization
 
-/// What a process writes to a pipe, line by line, as it comes; lines can be waited for.
+/// The lines that a process writes to a pipe; a test can wait for a line.
 final class OutputLog: Sendable {
-    /// A line that never came.
+    /// An expected line was not written.
     struct Missing: Error, CustomStringConvertible {
         let text: String
         let output: String
@@ -19,7 +19,7 @@ final class OutputLog: Sendable {
 
     private struct Content: Sendable {
         var lines: [String] = []
-        /// What came behind the last newline.
+        /// The output after the last newline.
         var rest: [UInt8] = []
     }
 
@@ -27,10 +27,10 @@ final class OutputLog: Sendable {
     private let content = Mutex(Content())
     private let progress = Watched(Progress())
 
-    /// Reads a descriptor to its end on a thread of its own, and closes it; without `keepsLines` lines are only counted.
+    /// Reads a descriptor to its end on a separate thread, and closes it; if `keepsLines` is false, lines are only counted.
     init(reading handle: FileHandle, keepsLines: Bool) {
         self.keepsLines = keepsLines
-        // The handle's owner may be gone before the end has come.
+        // The handle's owner may be deallocated before the end of the output.
         let descriptor = dup(handle.fileDescriptor)
         Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -44,13 +44,13 @@ final class OutputLog: Sendable {
         }
     }
 
-    /// The lines that have come so far, the last also without its newline once all have come.
+    /// The lines so far; after the end of the output, including a last line without a newline.
     var lines: [String] { content.withLock { $0.lines } }
 
-    /// All of them as one text.
+    /// All lines as one text.
     var text: String { lines.joined(separator: "\n") }
 
-    /// Waits for a line with this text.
+    /// Waits for a line that contains this text.
     func line(containing text: String) async throws -> String {
         var seen = 0
         while true {
@@ -63,14 +63,14 @@ final class OutputLog: Sendable {
         }
     }
 
-    /// Waits until so many lines have come.
+    /// Waits until there are at least `count` lines.
     func waitForLines(_ count: Int) async throws {
         await progress.wait { $0.lines >= count || $0.isClosed }
         let lines = progress.value.lines
         if lines < count { throw Missing(text: "the \(count)th", output: text) }
     }
 
-    /// Waits for the end, which comes when every process that can write to the pipe has closed it.
+    /// Waits for the end of the output, when every process that can write to the pipe has closed it.
     func waitForEnd() async {
         await progress.wait { $0.isClosed }
     }

@@ -1,4 +1,4 @@
-/// Small plans for tests that need one to be wrong, or to change.
+/// Small plans for tests that need an invalid or a changed plan.
 enum Plans {
     /// One event, `Sold`, whose `quantity` is at least `minimum`.
     static func shop(minimumQuantity minimum: Int, additionally: String = "") -> String {
@@ -29,7 +29,7 @@ enum Plans {
         """
     }
 
-    /// A mistake on each of four lines.
+    /// A plan with an error on each of four lines.
     static let broken = """
         <?xml version="1.0" encoding="UTF-8"?>
         <plist version="1.0">

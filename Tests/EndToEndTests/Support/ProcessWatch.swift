@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Ends the processes that tests have started and not ended, however this process itself ends.
+/// Kills the processes that tests have started and not ended when this process ends, for whatever reason.
 ///
-/// A shell waits for its standard input to close, which it does with this process; then it kills every process group
-/// that it was told of and not told to forget.
+/// A shell waits until its standard input closes, which happens when this process ends; then it kills every process group
+/// that was added and not removed.
 enum ProcessWatch {
     private static let script = """
         pids=' '
@@ -19,10 +19,10 @@ enum ProcessWatch {
 
     private static let shell: Mutex<FileHandle?> = Mutex(start())
 
-    /// Takes a process, which leads a group of its own, into the watch.
+    /// Adds a process, which must lead a process group.
     static func add(_ process: Int32) { tell("add \(process)") }
 
-    /// Forgets a process that has ended.
+    /// Removes a process that has ended.
     static func forget(_ process: Int32) { tell("forget \(process)") }
 
     private static func tell(_ line: String) {

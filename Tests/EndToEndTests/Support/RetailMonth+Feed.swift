@@ -1,11 +1,11 @@
 import Foundation
 
 extension RetailMonth {
-    /// The month as a file that gives its first half, and the second only when it is told to.
+    /// The month as a pipe that provides its first half at once, and the second half when a test asks for it.
     ///
     /// It has the name of the real file, so that its events get the same ids.
     final class Feed: Sendable {
-        /// How many lines come at once.
+        /// The number of lines in the first half.
         static let firstLines = 20_000
 
         let path: String
@@ -28,12 +28,12 @@ extension RetailMonth {
         }
 
         deinit {
-            // It waits for its gate or its reader where the test has failed.
+            // After a failed test, the writer would still wait for its gate or its reader.
             if feeder.isRunning { kill(-feeder.processIdentifier, SIGKILL) }
             ProcessWatch.forget(feeder.processIdentifier)
         }
 
-        /// Lets the second half come.
+        /// Provides the second half.
         func goOn() async throws {
             _ = try await Command.run("sh", ["-c", ": >'\(gate)'"])
         }
@@ -54,7 +54,7 @@ extension RetailMonth.Facts {
         ) as sold
         """
 
-    /// Takes the row that `sql` gives.
+    /// Returns the single row of a query.
     init?(row: String) {
         let numbers = row.split(separator: "|").compactMap { Int($0) }
         guard numbers.count == 8 else { return nil }

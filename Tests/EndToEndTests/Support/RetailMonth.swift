@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// The real month of events that comes with the project, and what is known of it.
+/// The real events of one month that come with the project, and their expected totals.
 enum RetailMonth {
     static let path = RepositoryFile.url("Examples/data/retail-2010-12.ndjson.gz").path
 
-    /// Its first day: 3,081 purchases and 27 returns.
+    /// The first day: 3,081 purchases and 27 returns.
     static let dayPath = RepositoryFile.url("Examples/data/retail-2010-12-01.ndjson.gz").path
 
-    /// What is counted and summed of events, wherever they arrived.
+    /// The totals of some events, computed in the same way for every destination.
     struct Facts: Equatable, Sendable, CustomStringConvertible {
         var purchased = 0
         var returned = 0
@@ -17,7 +17,7 @@ enum RetailMonth {
         var withoutUser = 0
         var withoutDescription = 0
         var free = 0
-        /// How many ids are different.
+        /// The number of distinct ids.
         var ids = 0
 
         var description: String {
@@ -26,7 +26,7 @@ enum RetailMonth {
         }
     }
 
-    /// What the month holds.
+    /// The expected totals of the month.
     static let facts = Facts(
         purchased: 41_683,
         returned: 798,
@@ -38,7 +38,7 @@ enum RetailMonth {
         ids: 42_481
     )
 
-    /// Counts the events of canonical lines.
+    /// Computes the totals of canonical lines.
     static func facts(of lines: [String]) throws -> Facts {
         var facts = Facts()
         var ids = Set<String>()
@@ -61,7 +61,7 @@ enum RetailMonth {
         return facts
     }
 
-    /// The lines of the first day as they stand in the file.
+    /// The lines of the first day, as they are in the file.
     static func dayLines(_ count: Int = .max) async throws -> [String] {
         let text = try await Command.run("gzip", ["-dc", dayPath]).text
         return text.split(separator: "\n").prefix(count).map(String.init)
@@ -81,7 +81,7 @@ enum RetailMonth {
     }
 }
 
-/// The ids of canonical lines, in their order.
+/// The ids of canonical lines, in order.
 func ids(of lines: [String]) -> [String] {
     lines.map { String($0.dropFirst(#"{"id":""#.count).prefix(36)) }
 }

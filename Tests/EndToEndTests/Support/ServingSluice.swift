@@ -1,8 +1,8 @@
 import Foundation
 
-/// A `sluice serve` that takes events, and what to send it with.
+/// A running `sluice serve`, and requests to it.
 struct ServingSluice {
-    /// The answer to a request.
+    /// The response to a request.
     struct Answer {
         let status: Int
         let body: String
@@ -11,7 +11,7 @@ struct ServingSluice {
     let process: SluiceProcess
     let url: String
 
-    /// Starts it on a port of its own choice, and waits until it takes events.
+    /// Starts a server on a free port, and waits until it accepts events.
     static func start(
         _ arguments: String...,
         in folder: TestFolder,
@@ -30,7 +30,7 @@ struct ServingSluice {
         )
     }
 
-    /// Starts it on a port of its own choice, and waits until it takes events.
+    /// Starts a server on a free port, and waits until it accepts events.
     static func start(
         _ arguments: [String],
         in folder: TestFolder,
@@ -51,25 +51,25 @@ struct ServingSluice {
         return ServingSluice(process: process, url: url)
     }
 
-    /// Sends a body, and returns the answer.
+    /// Sends a body, and returns the response.
     func post(_ body: String, type: String = "application/json", _ options: String...) async throws -> Answer {
         try await request("/v1/events", ["-H", "Content-Type: \(type)", "--data-binary", body] + options)
     }
 
-    /// Sends a file, and returns the answer.
+    /// Sends a file, and returns the response.
     func post(file: String, _ options: String...) async throws -> Answer {
         let type = ["-H", "Content-Type: application/x-ndjson"]
         return try await request("/v1/events", type + ["--data-binary", "@\(file)"] + options)
     }
 
-    /// Makes a request with curl.
+    /// Sends a request with curl.
     func request(_ path: String, _ options: [String] = []) async throws -> Answer {
         let result = try await Command.run("curl", ["-sS", "-w", "\n%{http_code}"] + options + [url + path])
         let parts = result.text.split(separator: "\n", omittingEmptySubsequences: false)
         return Answer(status: parts.last.flatMap { Int($0) } ?? 0, body: parts.dropLast().joined(separator: "\n"))
     }
 
-    /// Asks until `/readyz` says that events are taken; trackers may still be starting then.
+    /// Polls `/readyz` until events are accepted; trackers may still be starting.
     func waitUntilReady() async throws {
         while try await request("/readyz").status != 200 { try Task.checkCancellation() }
     }

@@ -2,7 +2,7 @@ import Foundation
 import SluiceTesting
 import Testing
 
-/// What a run of the program to its end left.
+/// The result of a completed run of the program.
 struct Finished {
     /// The report that `replay --json` prints.
     struct Report: Decodable {
@@ -25,7 +25,7 @@ struct Finished {
     /// The lines of standard error.
     let errors: [String]
 
-    /// The report, which is the last line of standard error where the console has standard output, and else of that.
+    /// The report, which is the last line of standard output, or of standard error if the console tracker prints events.
     func report() throws -> Report {
         let line = [output.last, errors.last].compactMap { $0 }.first { $0.hasPrefix(#"{"accepted":"#) } ?? ""
         return try JSONDecoder().decode(Report.self, from: Data(line.utf8))
@@ -37,7 +37,7 @@ enum Sluice {
     /// The project's own plan.
     static let plan = RepositoryFile.url("events").path
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     static func run(
         _ arguments: String...,
         in folder: TestFolder,
@@ -47,7 +47,7 @@ enum Sluice {
         try await run(arguments, in: folder, environment: environment, input: input)
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     static func run(
         _ arguments: [String],
         in folder: TestFolder,
@@ -66,7 +66,7 @@ enum Sluice {
         return run.output.joined(separator: "\n")
     }
 
-    /// Replays with the project's plan, events as JSON, the report too, and only errors logged.
+    /// Replays with the project's plan; the events and the report are JSON, and only errors are logged.
     static func replay(
         _ arguments: String...,
         in folder: TestFolder,
@@ -77,7 +77,7 @@ enum Sluice {
         try await replay(arguments, in: folder, plan: plan, environment: environment, input: input)
     }
 
-    /// Replays with the project's plan, events as JSON, the report too, and only errors logged.
+    /// Replays with the project's plan; the events and the report are JSON, and only errors are logged.
     static func replay(
         _ arguments: [String],
         in folder: TestFolder,
@@ -95,14 +95,14 @@ enum RepositoryFile {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Where a file or folder is, by its path from the project's folder.
+    /// The location of a file or folder, given its path from the project's folder.
     static func url(_ path: String) -> URL { root.appending(path: path) }
 
-    /// The text of a file, by its path from the project's folder.
+    /// The text of a file, given its path from the project's folder.
     static func text(_ path: String) throws -> String { try String(contentsOf: url(path), encoding: .utf8) }
 }
 
-/// A folder of one test's own, gone with it.
+/// A temporary folder for one test, removed when it is released.
 final class TestFolder: Sendable {
     let url: URL
 
@@ -115,7 +115,7 @@ final class TestFolder: Sendable {
         self.url = url
     }
 
-    /// A folder within another one; made where it is not there, and gone before the other.
+    /// A folder inside another one, created if it does not exist; it must be released first.
     static func inside(_ folder: TestFolder, _ name: String) throws -> TestFolder {
         let url = folder.url.appending(path: name)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -143,12 +143,12 @@ final class TestFolder: Sendable {
         return file.path
     }
 
-    /// The lines of the quarantine; none where there is none.
+    /// The lines of the quarantine; empty if it does not exist.
     func quarantined(_ name: String = "quarantine") -> [String] {
         (try? QuarantineContents.lines(in: path(name))) ?? []
     }
 
-    /// Returns once the quarantine has so many lines: a server writes them after it has answered.
+    /// Waits until the quarantine has `count` lines, because a server writes them after it has responded.
     func waitForQuarantined(_ count: Int) async throws {
         while try QuarantineContents.lines(in: path("quarantine")).count < count {
             try Task.checkCancellation()
@@ -156,7 +156,7 @@ final class TestFolder: Sendable {
         }
     }
 
-    /// The lines of a file; none where there is no file.
+    /// The lines of a file; empty if it does not exist.
     func lines(of name: String) -> [String] {
         let text = (try? String(contentsOfFile: path(name), encoding: .utf8)) ?? ""
         return text.split(separator: "\n").map(String.init)

@@ -1,13 +1,13 @@
 import Foundation
 import SluiceTesting
 
-/// The program itself, as a user starts it: the product that was built beside the tests.
+/// The built program, started as a user starts it.
 final class SluiceProcess: Sendable {
-    /// What standard input is.
+    /// The kind of standard input.
     enum Input {
         case nothing
         case file(URL)
-        /// Written to by the test.
+        /// A pipe that the test writes to.
         case pipe(Pipe)
     }
 
@@ -20,7 +20,7 @@ final class SluiceProcess: Sendable {
         static func signal(_ number: Int32) -> Ending { Ending(status: number, isBySignal: true) }
     }
 
-    /// There is no program beside the tests.
+    /// The program was not built.
     struct NotBuilt: Error {}
 
     let output: OutputLog?
@@ -28,10 +28,10 @@ final class SluiceProcess: Sendable {
     let processID: Int32
     private let ending = Watched<Ending?>(nil)
 
-    /// Starts the program, or another one of the project's, or any `executable`.
+    /// Starts the program, another program of the project, or any `executable`.
     ///
-    /// Without `readsOutput` nobody reads its standard output, which is `stdout`. With `keepsOutput` off its lines are
-    /// only counted. The environment is the test's own without the settings of Sluice.
+    /// If `readsOutput` is false, nothing reads its standard output, which is `stdout`. If `keepsOutput` is false, lines are only
+    /// counted. The environment is the test's own without Sluice's settings.
     init(
         _ arguments: [String],
         program: String = "sluice",
@@ -64,9 +64,9 @@ final class SluiceProcess: Sendable {
         try process.run()
         processID = process.processIdentifier
         ProcessWatch.add(processID)
-        // Where it has ended already, it was forgotten before it was known.
+        // If it has already ended, it was removed from the watch before it was added.
         if !process.isRunning { ProcessWatch.forget(processID) }
-        // The child has these now; the end of its output is seen only when nobody else can write there.
+        // The child has inherited these; the end of its output is seen only when no other process can write to it.
         try stdout.fileHandleForWriting.close()
         try stderr.fileHandleForWriting.close()
         if case .pipe(let pipe) = input { try pipe.fileHandleForReading.close() }
@@ -81,28 +81,28 @@ final class SluiceProcess: Sendable {
         if ending.value == nil { kill(processID, signal) }
     }
 
-    /// Waits until the process has ended and all its output has come.
+    /// Waits until the process has ended and all its output was read.
     func waitForEnd() async throws -> Ending {
         await ending.wait { $0 != nil }
-        // The time limit of the test has passed: say what the process was about.
+        // The time limit of the test has passed, so the error includes the output.
         guard let ending = ending.value else { throw OutputLog.Missing(text: "the end", output: errors.text) }
         await output?.waitForEnd()
         await errors.waitForEnd()
         return ending
     }
 
-    /// The most memory the process ever had, in KiB, as the kernel counts.
+    /// The peak memory of the process, in KiB, as counted by the kernel.
     func peakMemoryInKibibytes() throws -> Int {
         try memoryInKibibytes("VmHWM")
     }
 
-    /// Lets the process take so much more memory than it has now, and no more; any amount without a number.
+    /// Limits the process to this much more memory than it uses now; `nil` removes the limit.
     func limitMemory(toFurtherKibibytes further: Int?) async throws {
         let limit = try further.map { String((try memoryInKibibytes("VmData") + $0) << 10) } ?? "unlimited"
         _ = try await Command.run("prlimit", ["--pid", String(processID), "--data=\(limit):unlimited"])
     }
 
-    /// Lets no file of the process grow beyond a size, as a full disk does; any size without a number.
+    /// Limits the size of the process's files, which has the same effect as a full disk; `nil` removes the limit.
     func limitFiles(toBytes limit: Int?) async throws {
         let limit = limit.map(String.init) ?? "unlimited"
         _ = try await Command.run("prlimit", ["--pid", String(processID), "--fsize=\(limit):unlimited"])
@@ -128,7 +128,7 @@ final class SluiceProcess: Sendable {
         }
     }
 
-    /// Beside the tests' own executable, or beside the bundle it stands in.
+    /// The folder of the tests' executable, or of the bundle that contains it.
     static func executable(_ program: String = "sluice") throws -> URL {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0])
         for _ in 0..<5 {

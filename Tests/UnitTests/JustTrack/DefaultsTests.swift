@@ -4,7 +4,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Testing
 
-@Suite("JustTrack: what it stored itself", .timeLimit(.minutes(5))) struct DefaultsTests {
+@Suite("JustTrack: events in the defaults of the original JustTrack", .timeLimit(.minutes(5))) struct DefaultsTests {
     private static let key = "com.justeat.TrackOperations"
     private let sample = TrackingSample()
     private let suite = "sluice-\(UUID().uuidString)"
@@ -14,7 +14,7 @@ import Testing
         defaults = try #require(UserDefaults(suiteName: suite))
     }
 
-    /// Stores events as JustTrack did.
+    /// Stores events as the original JustTrack did.
     private func store(_ entries: [String: Any]) throws {
         let all = NSMutableDictionary(dictionary: entries)
         defaults.set(
@@ -31,7 +31,7 @@ import Testing
         return tracking
     }
 
-    @Test("what JustTrack had not delivered is delivered after enable, to that tracker, in order, once")
+    @Test("undelivered events of the original JustTrack are delivered once, in order, to their tracker only")
     func restoring() async throws {
         try store([
             "User_ON_Analytics_1700000001.5": [
@@ -68,7 +68,7 @@ import Testing
         defaults.removePersistentDomain(forName: suite)
     }
 
-    @Test("what cannot be read is left as it is, and said")
+    @Test("defaults that cannot be read are left unchanged and reported, and new events are still delivered")
     func damaged() async {
         defaults.set(Data("no archive".utf8), forKey: Self.key)
         let tracker = NotingTracker("a")

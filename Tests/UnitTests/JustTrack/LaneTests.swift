@@ -5,10 +5,10 @@ import SluiceTesting
 import Synchronization
 import Testing
 
-@Suite("JustTrack: trackers beside each other", .timeLimit(.minutes(5))) struct LaneTests {
+@Suite("JustTrack: concurrent trackers", .timeLimit(.minutes(5))) struct LaneTests {
     private let sample = TrackingSample()
 
-    @Test("a tracker that hangs holds up no other")
+    @Test("a tracker that hangs does not delay other trackers")
     func hanging() async {
         let gate = Watched(false)
         let hanging = NotingTracker("hanging") { _ in gate.hold() }
@@ -23,7 +23,7 @@ import Testing
         #expect(hanging.names.value == names)
     }
 
-    @Test("a tracker that hangs takes no more of the disk than it may; it loses the oldest, which is said")
+    @Test("the events of a tracker that hangs take a limited amount of disk; the oldest are dropped, with an error")
     func limit() async {
         let gate = Watched(false)
         let hanging = NotingTracker("a") { _ in gate.hold() }
@@ -32,7 +32,7 @@ import Testing
         func track(_ number: Int) -> Bool {
             tracking.trackEvent(SampleEvent("\(number)", payload: ["text": text], trackers: "a"))
         }
-        // 65 MB, of which 32 MiB find room at once; then each waits until there is room again.
+        // 65 MB, of which the first 32 MiB fit at once; each further event waits until there is room again.
         var refused = 0
         for number in 0..<130 {
             while !track(number) { refused += 1 }
@@ -42,12 +42,12 @@ import Testing
         let names = hanging.names.value.compactMap { Int($0) }
         #expect(names == names.sorted() && names.last == 129)
         #expect((20..<110).contains(names.count))
-        // A slow machine may make room in time for each.
+        // On a slow machine, room may become available in time for every event.
         #expect(sample.errors.contains { $0.contains("could not be stored") } == (refused > 0))
         #expect(sample.errors.contains { $0.contains("Events that the tracker had not got are removed") })
     }
 
-    @Test("a tracker is called for one event at a time, in their order, whoever tracks them")
+    @Test("a tracker is called for one event at a time, in order, whichever threads track the events")
     func order() async {
         let calls = Mutex(0)
         let tracker = NotingTracker("a") { _ in
@@ -69,12 +69,12 @@ import Testing
         for thread in 0..<8 {
             #expect(names.filter { $0.hasPrefix("\(thread) ") } == (0..<50).map { "\(thread) \($0)" })
         }
-        // None was answered with false, so no call ever met another.
+        // No call returned false, so no two calls overlapped.
         tracking.enable()
         #expect(!sample.log.contains { $0.contains("restored") })
     }
 
-    @Test("one tracker in several places is called for one event at a time, too")
+    @Test("a tracker that is loaded in several instances is still called for one event at a time")
     func severalPlaces() async {
         let calls = Mutex((now: 0, most: 0))
         let tracker = NotingTracker("a") { _ in
@@ -83,12 +83,12 @@ import Testing
                 calls.most = max(calls.most, calls.now)
                 return calls.now
             }
-            // Long enough for the other place's thread to come in, if it could.
+            // Long enough for a thread of the other instance to enter, if it could.
             for _ in 0..<200 where calls.withLock({ $0.now }) == before { sched_yield() }
             calls.withLock { $0.now -= 1 }
             return true
         }
-        // Neither passes anything on before both have all their events.
+        // Neither instance delivers anything before both have all their events.
         let one = sample.tracking(.batch(dispatchInterval: 3600), trackers: tracker)
         let other = sample.tracking(.batch(dispatchInterval: 3600), trackers: tracker)
         for number in 0..<100 {
@@ -104,7 +104,7 @@ import Testing
         #expect(calls.withLock { $0.most } == 1)
     }
 
-    @Test("a tracker that is loaded anew is still called for one event at a time")
+    @Test("a tracker that is unloaded and loaded again is still called for one event at a time")
     func loadedAnew() async {
         let calls = Mutex((now: 0, most: 0))
         let tracker = NotingTracker("a") { _ in
@@ -127,12 +127,12 @@ import Testing
         #expect(calls.withLock { $0.most } == 1)
     }
 
-    @Test("while all threads of the system's pool are taken, events are taken, too, and passed on when there is one")
+    @Test("while all threads of the cooperative pool are busy, events are accepted, and they are delivered afterwards")
     func noThreads() async {
         let tracker = NotingTracker("a")
         let tracking = sample.tracking(trackers: tracker)
         let (gate, held) = (Watched(false), Watched(0))
-        // This test has one of the threads itself.
+        // This test occupies one of the threads.
         let others = ProcessInfo.processInfo.activeProcessorCount - 1
         await withDiscardingTaskGroup { group in
             for _ in 0..<others {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a tracker may track events itself, and load another in its place")
+    @Test("a tracker may track events and replace itself while it is called")
     func fromWithin() async {
         let sample = sample
         let replacement = NotingTracker("a")
@@ -162,7 +162,7 @@ import Testing
         tracker.tracking = nil
     }
 
-    @Test("a tracker that is loaded under the same name takes the place of the other")
+    @Test("loading a tracker replaces a loaded tracker of the same name")
     func replacing() async {
         let (first, second) = (NotingTracker("a"), NotingTracker("A"))
         let tracking = sample.tracking(trackers: first)
@@ -175,7 +175,7 @@ import Testing
         #expect(second.names.value == ["2"])
     }
 
-    @Test("an event that names a tracker twice comes twice")
+    @Test("an event that names a tracker twice is delivered to it twice")
     func twice() async {
         let tracker = NotingTracker("a")
         let tracking = sample.tracking(trackers: tracker)
@@ -184,7 +184,7 @@ import Testing
         #expect(tracker.names.value == ["1", "1"])
     }
 
-    @Test("an event is taken though one of its trackers is not loaded, and that is said")
+    @Test("an event is delivered although one of its trackers is not loaded, which is reported")
     func missingTracker() async {
         let tracker = NotingTracker("a")
         let tracking = sample.tracking(trackers: tracker)
@@ -194,7 +194,7 @@ import Testing
         #expect(sample.errors == ["error: The event '1' names the tracker 'b', which is not loaded."])
     }
 
-    @Test("completeAllOperations passes on at once what waits for the end of the interval")
+    @Test("completeAllOperations delivers the events that wait for the end of the interval")
     func completing() async {
         let tracker = NotingTracker("a")
         let tracking = sample.tracking(.batch(dispatchInterval: 3600), trackers: tracker)
@@ -205,7 +205,7 @@ import Testing
         await tracker.waits(for: ["1", "2"])
     }
 
-    @Test("an interval of any size is taken", arguments: [0, -1, .nan, .infinity, -.infinity, 1e300])
+    @Test("a batch's interval may be any number", arguments: [0, -1, .nan, .infinity, -.infinity, 1e300])
     func intervals(interval: TimeInterval) async {
         let tracker = NotingTracker("a")
         let tracking = sample.tracking(.batch(dispatchInterval: interval), trackers: tracker)
@@ -214,14 +214,14 @@ import Testing
         #expect(tracker.names.value == ["1"])
     }
 
-    @Test("what waits is passed on when the tracking is let go")
+    @Test("waiting events are delivered when the EventTracking is deinitialised")
     func lettingGo() async {
         let tracker = NotingTracker("a")
         sample.tracking(.batch(dispatchInterval: 3600), trackers: tracker).trackEvent(SampleEvent("1", trackers: "a"))
         await tracker.waits(for: ["1"])
     }
 
-    @Test("names of trackers may be of any kind", arguments: ["", "..", "a/b", "Größe 1", "🙂", "a\0b"])
+    @Test("the name of a tracker may be any text", arguments: ["", "..", "a/b", "Größe 1", "🙂", "a\0b"])
     func names(name: String) async {
         let tracker = NotingTracker(name)
         let tracking = sample.tracking(trackers: tracker)
@@ -231,7 +231,7 @@ import Testing
         #expect(sample.errors == [])
     }
 
-    @Test("where there is no folder to be had, events are passed on from memory, and that is said")
+    @Test("if the folder cannot be created, events are delivered from memory, and the error is logged")
     func noFolder() async throws {
         try Data("a file".utf8).write(to: URL(fileURLWithPath: sample.folder.path))
         let tracker = NotingTracker("a") { $0 != "2" }
@@ -244,7 +244,7 @@ import Testing
         #expect(sample.errors.last?.contains("is lost") == true)
     }
 
-    @Test("the log is told on the threads that call, and on no other")
+    @Test("logClosure is called only on threads that call EventTracking")
     func log() async throws {
         let threads = Mutex<Set<UInt>>([])
         let refusing = NotingTracker("a") { _ in false }
@@ -264,7 +264,7 @@ import Testing
         #expect(threads.withLock { $0 }.isSubset(of: known.withLock { $0 }))
     }
 
-    @Test("the folder is the app's own unless told, and within the state folder that the environment states")
+    @Test("the default folder is the app's own, in the state folder of the environment")
     func folder() {
         let stated = EventStorage.standard(environment: ["XDG_STATE_HOME": "/state"]).folder
         let program = ProcessInfo.processInfo.processName
@@ -278,8 +278,8 @@ import Testing
     }
 }
 
-/// A tracker that loads another in its own place, and tracks an event for it.
-// Safe to share: `tracking` is set before the first event, and taken back after the last.
+/// A tracker that replaces itself and tracks another event while it is called.
+// Safe to share: `tracking` is set before the first event, and removed after the last.
 private final class ReplacingTracker: EventTracker, @unchecked Sendable {
     let name = "a"
     var tracking: EventTracking?

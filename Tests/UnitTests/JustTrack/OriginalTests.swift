@@ -4,13 +4,13 @@ import JustTrackApp
 import SluiceTesting
 import Testing
 
-/// What JustTrack's own tests ask of it.
-@Suite("JustTrack: what its own tests ask", .timeLimit(.minutes(5))) struct OriginalTests {
+/// The behaviour that the tests of the original JustTrack require.
+@Suite("JustTrack: the requirements of its original tests", .timeLimit(.minutes(5))) struct OriginalTests {
     private let sample = TrackingSample()
     private let first = NotingTracker("MockTracker")
     private let second = NotingTracker("SomeOtherMockTracker")
 
-    @Test("an event goes to all the trackers it names, at once")
+    @Test("with immediate delivery, an event goes to all trackers that it names, at once")
     func immediate() async throws {
         let tracking = sample.tracking(.immediate, trackers: first, second)
         #expect(tracking.trackEvent(SampleEvent(trackers: first.name, second.name)))
@@ -18,7 +18,7 @@ import Testing
         await second.waits(for: ["example"])
     }
 
-    @Test("an event goes to all the trackers it names when the batch's interval is over, and not before")
+    @Test("with batches, an event goes to all trackers that it names, and not before the interval is over")
     func batch() async throws {
         let interval = 0.2
         let tracking = sample.tracking(.batch(dispatchInterval: interval), trackers: first, second)
@@ -30,7 +30,7 @@ import Testing
         #expect(ContinuousClock.now - start >= .seconds(interval))
     }
 
-    @Test("an event goes to none of the trackers it does not name")
+    @Test("an event is not delivered to trackers that it does not name")
     func mapping() async throws {
         let tracking = sample.tracking(trackers: first, second)
         tracking.enable()
@@ -40,7 +40,7 @@ import Testing
         #expect(second.names.value == [])
     }
 
-    @Test("trackers are named without regard to case")
+    @Test("the names of trackers are compared case-insensitively")
     func caseOfNames() async throws {
         let tracking = sample.tracking(trackers: first, second)
         #expect(tracking.trackEvent(SampleEvent(trackers: "mOCKtRACKER")))
@@ -63,7 +63,7 @@ import Testing
         #expect(sample.errors.count == 1)
     }
 
-    @Test("an event is stored and read back with its name, its payload and its tracker")
+    @Test("an event is stored and restored with its name, payload and tracker")
     func storing() async throws {
         let absent = NotingTracker("AmazingTracker") { _ in false }
         let payload: Payload = ["AmazingId": 123_456, "arrayOfItems": [EventBasket.Items]()]
@@ -80,7 +80,7 @@ import Testing
         #expect(keeping.payloads.first?["arrayOfItems"] as? [EventBasket.Items] == [])
     }
 
-    @Test("an app that was written for JustTrack runs as it is")
+    @Test("an app that was written for the original JustTrack works unchanged")
     func app() async throws {
         let app = AppTracking(sample.tracking(.batch(dispatchInterval: 3)))
         let count = Watched(0)

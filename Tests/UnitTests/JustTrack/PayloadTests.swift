@@ -6,7 +6,7 @@ import Testing
     private let sample = TrackingSample()
     private let tracker = KeepingTracker()
 
-    /// What comes to the tracker of what was tracked.
+    /// The payload that the tracker receives for a tracked payload.
     private func passed(_ payload: Payload) async throws -> Payload {
         let tracking = sample.tracking(trackers: tracker)
         #expect(tracking.trackEvent(SampleEvent(payload: payload, trackers: "keeping")))
@@ -23,18 +23,18 @@ import Testing
         #expect(passed as? Value == value, sourceLocation: sourceLocation)
     }
 
-    @Test("text comes as it was", arguments: ["", "a", "\"\\\n\t\u{1}\u{7F}", "Zoë 日本 🙂", "$date"])
+    @Test("a string is delivered unchanged", arguments: ["", "a", "\"\\\n\t\u{1}\u{7F}", "Zoë 日本 🙂", "$date"])
     func text(text: String) async throws {
         try await expectSame(text)
     }
 
-    @Test("a whole number comes as it was", arguments: [0, -1, 42, .max, .min])
+    @Test("an Int is delivered unchanged", arguments: [0, -1, 42, .max, .min])
     func integers(number: Int) async throws {
         try await expectSame(number)
     }
 
     @Test(
-        "a number comes as it was, with or without a fraction",
+        "a Double is delivered unchanged, with or without a fraction",
         arguments: [
             0, 3, -0.0, 0.1, -2.55, 1e300, .leastNonzeroMagnitude, .infinity, -.infinity, .pi, .greatestFiniteMagnitude,
         ]
@@ -43,17 +43,17 @@ import Testing
         try await expectSame(number)
     }
 
-    @Test("no number comes as none")
+    @Test("NaN is delivered as NaN")
     func notANumber() async throws {
         #expect((try await passed(["value": Double.nan])["value"] as? Double)?.isNaN == true)
     }
 
-    @Test("a truth value comes as it was, and is no number", arguments: [true, false])
+    @Test("a Boolean is delivered unchanged, and not as a number", arguments: [true, false])
     func truthValues(truth: Bool) async throws {
         try await expectSame(truth)
     }
 
-    @Test("numbers of every kind come as that kind")
+    @Test("a number of any type is delivered with that type")
     func kindsOfNumbers() async throws {
         let payload: Payload = [
             "a": Int8.min, "b": Int16.max, "c": Int32.min, "d": Int64.max, "e": UInt8.max, "f": UInt16.max,
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("dates, data, URLs, UUIDs and decimals come as they were")
+    @Test("dates, data, URLs, UUIDs and decimals are delivered unchanged")
     func otherKinds() async throws {
         let date = Date(timeIntervalSinceReferenceDate: 733_000_000.123_456_7)
         let id = UUID()
@@ -85,7 +85,7 @@ import Testing
         #expect(passed["decimal"] as? Decimal == decimal)
     }
 
-    @Test("arrays and dictionaries come as they were, also those that look like ours")
+    @Test("arrays and dictionaries are delivered unchanged, even those that look like tagged values")
     func nesting() async throws {
         let passed = try await passed([
             "array": [1, "a", [true, NSNull()]] as [Any], "empty": [String](), "none": [String: Any](),
@@ -105,7 +105,7 @@ import Testing
         #expect(passed["unknown"] as? [String: String] == ["$me": "1"])
     }
 
-    @Test("a part of a text comes as a text, also within arrays and dictionaries")
+    @Test("a Substring is delivered as a String, even in arrays and dictionaries")
     func partsOfTexts() async throws {
         let parts = "a,b".split(separator: ",")
         let passed = try await passed(["part": parts[1], "parts": parts, "deep": ["part": parts[0]]])
@@ -114,12 +114,12 @@ import Testing
         #expect(passed["deep"] as? [String: String] == ["part": "a"])
     }
 
-    @Test("a payload of one key that looks like ours is none of ours")
+    @Test("a payload with one key that looks like a tag is delivered unchanged")
     func taggedPayload() async throws {
         #expect(try await passed(["$date": "1"])["$date"] as? String == "1")
     }
 
-    @Test("numbers in the system's objects come as numbers, and an absent value as null")
+    @Test("numbers in NSNumber objects are delivered as numbers, and a missing optional as NSNull")
     func objects() async throws {
         let absent: String? = nil
         let present: String? = "a"
@@ -137,7 +137,7 @@ import Testing
         #expect(passed["present"] as? String == "a" && passed["text"] as? String == "b")
     }
 
-    @Test("what cannot be stored is refused, and the log says where it is, and no value")
+    @Test("a payload that cannot be stored is refused, and the error names its key path, but no value")
     func unstorable() async throws {
         struct Secret { let text = "hidden" }
         let tracking = sample.tracking(trackers: tracker)

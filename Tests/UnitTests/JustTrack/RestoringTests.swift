@@ -8,7 +8,7 @@ import Testing
 @Suite("JustTrack: undelivered events", .timeLimit(.minutes(5))) struct RestoringTests {
     private let sample = TrackingSample()
 
-    @Test("what a tracker does not take holds up nothing behind it, and comes again after enable, not before")
+    @Test("an event that a tracker refuses does not delay later ones, and is delivered again after enable, not before")
     func sameProcess() async {
         let answers = Mutex([String: Bool]())
         let tracker = NotingTracker("a") { name in answers.withLock { $0[name] ?? true } }
@@ -33,7 +33,7 @@ import Testing
         #expect(sample.errors == [])
     }
 
-    @Test("what a tracker did not take in one process comes after enable in the next, only to that tracker")
+    @Test("a refused event is delivered again after enable in the next process, to the same tracker only")
     func nextProcess() async throws {
         let (refusing, taking) = (NotingTracker("a") { _ in false }, NotingTracker("b"))
         let before = sample.tracking(trackers: refusing, taking)
@@ -53,7 +53,7 @@ import Testing
         #expect(after.errors == [])
     }
 
-    @Test("what waits for the end of a batch's interval, or for a tracker that hangs, survives the process, in order")
+    @Test("events that wait for a batch's interval survive the end of the process, in order")
     func waiting() async throws {
         let names = (0..<100).map { "\($0)" }
         let before = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "of a batch in whose middle the process ends, only what was not answered comes again",
+        "if the process ends in the middle of a batch, only the unanswered and the refused events are delivered again",
         arguments: [true, false]
     )
     func middle(answer: Bool) async throws {
@@ -91,7 +91,7 @@ import Testing
         gate.update { $0 = true }
     }
 
-    @Test("what was passed on before flush returned does not come again, though the process ends then")
+    @Test("events that were delivered before flush returned are not delivered again, even if the process ends at once")
     func flushed() async throws {
         let before = sample.tracking(trackers: NotingTracker("a"))
         for number in 0..<20 {
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("what is restored and not passed on is restored again")
+    @Test("restored events that were not delivered are restored again")
     func again() async throws {
         let before = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
         before.trackEvent(SampleEvent("1", trackers: "a"))
@@ -121,7 +121,7 @@ import Testing
         #expect(tracker.names.value == ["1", "2"])
     }
 
-    @Test("an event that was taken is there after the process is killed the moment after")
+    @Test("an accepted event survives if the process is killed at once")
     func killed() async throws {
         let path = sample.folder.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -142,7 +142,7 @@ import Testing
         #expect(tracker.names.value == (0..<10).map { "\($0)" })
     }
 
-    @Test("events for a tracker that is not loaded stay until it is")
+    @Test("events for a tracker that is not loaded stay stored until it is loaded")
     func notLoaded() async throws {
         let before = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
         before.trackEvent(SampleEvent("1", trackers: "a"))
@@ -157,14 +157,14 @@ import Testing
         #expect(tracker.names.value == ["1"])
     }
 
-    @Test("without trackers enable does nothing")
+    @Test("enable does nothing if no tracker is loaded")
     func noTrackers() {
         sample.tracking().enable()
         #expect(sample.log == [])
         #expect(!FileManager.default.fileExists(atPath: sample.folder.path))
     }
 
-    @Test("unloadTrackers forgets what is stored, passes on what was just tracked, and takes no more")
+    @Test("unloadTrackers removes stored events, delivers the events just tracked, and accepts no more")
     func unloading() async throws {
         let tracker = NotingTracker("a") { $0 != "undelivered" }
         let tracking = sample.tracking(.batch(dispatchInterval: 3600), trackers: tracker)
@@ -183,7 +183,7 @@ import Testing
         #expect(next.names.value == [])
     }
 
-    @Test("of what a tracker never takes the newest is kept, and what is lost is said")
+    @Test("of the events that a tracker always refuses, the newest are stored; the others are lost, with an error")
     func undeliveredLimit() async throws {
         let before = sample.tracking(trackers: NotingTracker("a") { _ in false })
         let text = String(repeating: "x", count: 500_000)
@@ -201,7 +201,7 @@ import Testing
         #expect((50..<70).contains(names.count))
     }
 
-    @Test("what unloadTrackers forgets does not come back, though the process ends before a tracker that hangs is done")
+    @Test("events that unloadTrackers removed are not restored, even if the process ends while a tracker hangs")
     func unloadingAtTheEnd() async throws {
         let gate = Watched(false)
         let hanging = NotingTracker("a") { _ in gate.hold() }
@@ -220,7 +220,7 @@ import Testing
         gate.update { $0 = true }
     }
 
-    @Test("two of one process share a folder, and none takes what the other still has")
+    @Test("two EventTrackings of one process can share a folder, and neither restores the events in use by the other")
     func sharing() async {
         let (first, second) = (NotingTracker("a"), NotingTracker("a"))
         let one = sample.tracking(.batch(dispatchInterval: 3600), trackers: first)
@@ -235,7 +235,7 @@ import Testing
         #expect(sample.errors == [])
     }
 
-    @Test("what is damaged is said, and the rest is restored")
+    @Test("damage in a spool is reported, and the remaining events are restored")
     func damaged() async throws {
         let before = sample.tracking(.batch(dispatchInterval: 3600), trackers: NotingTracker("a"))
         for number in 0..<10 { before.trackEvent(SampleEvent("\(number)", trackers: "a")) }

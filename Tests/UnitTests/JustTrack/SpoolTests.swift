@@ -4,10 +4,10 @@ import PipelineTestSupport
 import SluiceTesting
 import Testing
 
-@Suite("JustTrack: spools that are left behind", .timeLimit(.minutes(5))) struct SpoolTests {
+@Suite("JustTrack: spools of earlier processes", .timeLimit(.minutes(5))) struct SpoolTests {
     private let sample = TrackingSample()
 
-    /// What as many processes leave that end without `enable()`, each with one event, which its tracker takes or does not.
+    /// The state after processes that did not call `enable()`, each with one event that the tracker accepts or refuses.
     private func leave(_ names: [String], taken: @escaping @Sendable (String) -> Bool) async throws -> TrackingSample {
         var processes: [EventTracking] = []
         for name in names {
@@ -23,10 +23,10 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: sample.folder.path + "/a").sorted()
     }
 
-    /// What was said of events that are lost.
+    /// The errors about lost events.
     private func losses(in sample: TrackingSample) -> [String] { sample.errors.filter { $0.contains("lost") } }
 
-    @Test("of what nobody ever restores the newest is kept, and what is lost is said")
+    @Test("of the events that are never restored, the newest are kept; the others are lost, with an error")
     func bound() async throws {
         let left = try await leave((0..<35).map { "\($0)" }) { _ in false }
         let tracker = NotingTracker("a")
@@ -39,7 +39,7 @@ import Testing
         #expect(tracker.names.value == ["new"] + (4..<35).map { "\($0)" })
     }
 
-    @Test("enable takes all that is there, however much, and nothing is lost on the way")
+    @Test("enable restores all stored events, however many spools there are, and loses none")
     func restoring() async throws {
         let names = (0..<35).map { "\($0)" }
         let left = try await leave(names) { _ in false }
@@ -52,7 +52,7 @@ import Testing
         #expect(try spools(in: left).count == 1)
     }
 
-    @Test("spools of which everything was passed on are removed without a word, and before any other")
+    @Test("spools whose events are all delivered are removed silently, and before any others")
     func passedOn() async throws {
         let left = try await leave((0..<40).map { "\($0)" }) { $0 != "0" }
         let tracker = NotingTracker("a")
@@ -65,7 +65,7 @@ import Testing
         #expect(tracker.names.value == ["new", "0"])
     }
 
-    @Test("a spool in whose removal a process ended is removed by the next")
+    @Test("a spool whose removal was interrupted is removed by the next process")
     func remains() async throws {
         let left = try await leave(["1"]) { _ in true }
         let spool = left.folder.path + "/a/" + (try #require(try spools(in: left).first))
@@ -74,7 +74,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: spool + ".removed"))
     }
 
-    @Test("a spool in whose making a process ended is removed, and so is the last of one in whose removal it did")
+    @Test("a spool whose creation was interrupted is removed, and so is the rest of one whose removal was interrupted")
     func halfMade() async throws {
         let folder = sample.folder.path + "/a/"
         let made = folder + "0190f3a4-0000-7000-8000-000000000001"
@@ -91,7 +91,7 @@ import Testing
         for path in [made, removed] { #expect(!FileManager.default.fileExists(atPath: path), "\(path)") }
     }
 
-    @Test("what is not of this library's own in the folder stays, whatever it is called")
+    @Test("other files and folders in the folder are not changed, whatever their names are")
     func foreign() async throws {
         let paths = [
             "sessions/0190f3a4-0000-4000-8000-000000000001/data", "backups/old.removed/data", "a/notes.removed/data",
@@ -115,7 +115,7 @@ import Testing
             let copy = left.folder.path + path.dropFirst(sample.folder.path.count)
             #expect(FileManager.default.fileExists(atPath: copy), "\(path)")
         }
-        // Nor is a lock put there.
+        // No lock file was created there, either.
         let folders = Set(paths.map { ($0 as NSString).deletingLastPathComponent.dropFirst(sample.folder.path.count) })
         for folder in folders {
             #expect(try FileManager.default.contentsOfDirectory(atPath: left.folder.path + folder).count == 1)

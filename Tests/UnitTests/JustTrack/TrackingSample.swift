@@ -4,7 +4,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Synchronization
 
-/// An event of a test's own.
+/// An event whose members a test chooses.
 struct SampleEvent: Event {
     var name = "example"
     var payload: Payload = [:]
@@ -17,7 +17,7 @@ struct SampleEvent: Event {
     }
 }
 
-/// A tracker that notes the names of the events that come, and answers as told.
+/// A tracker that records the names of its events, and returns the result that a test chooses.
 final class NotingTracker: EventTracker, Sendable {
     let name: String
     let names = Watched<[String]>([])
@@ -33,13 +33,13 @@ final class NotingTracker: EventTracker, Sendable {
         return answer(name)
     }
 
-    /// Waits for the events that come, in this order.
+    /// Waits until exactly these events were received, in this order.
     func waits(for expected: [String]) async {
         await names.wait { $0 == expected }
     }
 }
 
-/// A tracker that keeps payloads, not made for concurrency; to be looked at when all was passed on.
+/// A tracker that records payloads without synchronisation; a test reads them after all events were delivered.
 final class KeepingTracker: EventTracker {
     let name: String
     private(set) var names: [String] = []
@@ -56,24 +56,24 @@ final class KeepingTracker: EventTracker {
     }
 }
 
-/// A folder for undelivered events, and what is logged.
+/// A folder for undelivered events, and the log.
 final class TrackingSample {
     let folder = TemporaryFolder()
     private let lines = Mutex<[String]>([])
 
-    /// What was logged as an error.
+    /// The logged errors.
     var errors: [String] { lines.withLock { $0.filter { $0.hasPrefix("error") } } }
-    /// All that was logged, but what is the engine's own affair.
+    /// The log without the engine's own messages.
     var log: [String] { lines.withLock { $0.filter { !$0.hasPrefix("debug") && !$0.hasPrefix("verbose") } } }
 
-    /// A sample whose folder is as this one's is now: what a process finds that begins after the end of this one.
+    /// A copy of the current state of the folder, as a later process finds it if this process ends now.
     func copy() throws -> TrackingSample {
         let copy = TrackingSample()
         try FileManager.default.copyItem(atPath: folder.path, toPath: copy.folder.path)
         return copy
     }
 
-    /// A tracking in the folder.
+    /// An `EventTracking` that uses the folder.
     func tracking(
         _ deliveryType: TrackingDeliveryType = .immediate,
         trackers: any EventTracker...
@@ -84,14 +84,14 @@ final class TrackingSample {
         return tracking
     }
 
-    /// Notes what is logged.
+    /// Records the log.
     func listen(to tracking: EventTracking) {
         tracking.logClosure = { text, level in self.lines.withLock { $0.append("\(level): \(text)") } }
     }
 }
 
 extension Watched<Bool> {
-    /// Holds the thread until the value is true; for a tracker that hangs.
+    /// Blocks the thread until the value is true, as a tracker that hangs does.
     func hold() -> Bool {
         let condition = NSCondition()
         while !value { _ = condition.withLock { condition.wait(until: Date(timeIntervalSinceNow: 0.01)) } }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The manual clock", .timeLimit(.minutes(5)))
 struct ManualClockTests {
-    @Test("a sleeper wakes when the clock has come to its deadline, not before")
+    @Test("a task sleeps until the clock reaches its deadline, not before")
     func wakes() async throws {
         let clock = ManualClock()
         let woken = Watched(false)
@@ -21,7 +21,7 @@ struct ManualClockTests {
         #expect(clock.now.offset == .seconds(2))
     }
 
-    @Test("a sleeper whose task is cancelled wakes with an error")
+    @Test("a sleeping task that is cancelled wakes with an error")
     func cancellation() async {
         let clock = ManualClock()
         let sleeper = Task { try await clock.sleep(for: .seconds(2)) }
@@ -31,7 +31,7 @@ struct ManualClockTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("sleeping until a time that has been takes no time")
+    @Test("sleeping until a time in the past returns at once")
     func past() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(5))

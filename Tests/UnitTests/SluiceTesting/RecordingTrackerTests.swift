@@ -13,7 +13,7 @@ struct RecordingTrackerTests {
         try await Pipeline.run(catalog: ShapesEvents.catalog, trackers: [recorder], body)
     }
 
-    @Test("what it received compares with typed events, in order and by type")
+    @Test("the received events of a type equal the tracked ones, in order")
     func typed() async throws {
         let first = ShapesEvents.LimitsKept(code: "AB", count: 1, share: 0.5, price: 19.90)
         let second = ShapesEvents.LimitsKept(code: "CD", word: "hello", count: 2, share: 1, price: 0, tags: ["a"])
@@ -41,14 +41,14 @@ struct RecordingTrackerTests {
         #expect(try recorder.events(ShapesEvents.AnythingGoes.self) != [other])
     }
 
-    @Test("an expected event that could not be tracked is equal to none")
+    @Test("an expected event that violates the plan equals no received event")
     func invalid() async throws {
         try await run { try await $0.track(ShapesEvents.LimitsKept(code: "AB", count: 1, share: 0, price: 0)) }
         let invalid = ShapesEvents.LimitsKept(code: "AB", count: 0, share: 0, price: 0)
         #expect(try recorder.events(ShapesEvents.LimitsKept.self) != [invalid])
     }
 
-    @Test("the envelope and the payload can be read")
+    @Test("the envelope and the payload of a received event can be read")
     func envelope() async throws {
         let context = EventContext(userID: "u", anonymousID: "a", sessionID: "s", requestID: "r-1")
         try await run { pipeline in

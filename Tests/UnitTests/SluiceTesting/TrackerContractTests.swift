@@ -8,7 +8,7 @@ import TrackerKit
 
 @Suite("The tracker contract", .timeLimit(.minutes(5)))
 struct TrackerContractTests {
-    @Test("a tracker that keeps its promises passes")
+    @Test("a tracker that keeps all promises passes")
     func passes() async throws {
         try await contract { MemoryTracker($0) }.verify()
     }
@@ -43,7 +43,7 @@ struct TrackerContractTests {
         #expect(error?.description.contains(text) == true, "\(error?.description ?? "")")
     }
 
-    @Test("a tracker whose destination knows ids passes the stricter contract, another does not")
+    @Test("if the contract requires deduplication, only a tracker whose destination ignores duplicates passes")
     func deduplication() async throws {
         try await contract(deduplicates: true) { MemoryTracker($0, .deduplicates) }.verify()
         let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
@@ -53,7 +53,7 @@ struct TrackerContractTests {
     }
 
     @Test(
-        "a tracker that keeps checkpoints is held to that, too",
+        "a CheckpointingTracker is held to the promises about checkpoints, and the error names a broken one",
         arguments: [
             (CheckpointingMemoryTracker.Flaw.none, nil),
             (
@@ -113,14 +113,14 @@ struct TrackerContractTests {
     }
 }
 
-/// Where the trackers of these tests deliver to.
+/// The destination of the trackers in these tests.
 final class MemoryDestination: Sendable {
     let ids = Mutex<[EventID]>([])
     let checkpoints = Mutex<[JournalID: UInt64]>([:])
     let isUp = Watched(true)
 }
 
-/// A tracker that keeps its promises, but for one.
+/// A tracker that keeps all promises except one.
 final class MemoryTracker: Tracker {
     enum Flaw: Sendable {
         case none, losesTheLast, doubles, reverses, ignoresSlices, refuses, namesWrongPositions
@@ -175,7 +175,7 @@ final class MemoryTracker: Tracker {
     }
 }
 
-/// A tracker that keeps checkpoints beside its events, and its promises, but for one.
+/// A tracker that stores checkpoints with its events, and keeps all promises except one.
 final class CheckpointingMemoryTracker: CheckpointingTracker {
     enum Flaw: Sendable {
         case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites, deliversUnstored,
@@ -192,7 +192,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
     private let destination: MemoryDestination
     private let events: MemoryTracker
     private let flaw: Flaw
-    /// What it knows to be stored for the journals it was asked about.
+    /// The checkpoints that it knows to be stored, for the journals that it was asked about.
     private let known = Mutex<[JournalID: UInt64?]>([:])
 
     init(_ destination: MemoryDestination, _ flaw: Flaw) {
@@ -217,7 +217,7 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
         return outcome
     }
 
-    /// Whether what is stored is what it knows of.
+    /// Whether the stored checkpoint is the one that it knows.
     private func isOurs(_ delivery: Delivery) -> Bool {
         guard let journal = delivery.journal, [.none, .deliversUnstored, .deliversParts].contains(flaw) else {
             return true

@@ -1,23 +1,23 @@
 public import Foundation
 public import Sluice
 
-/// Keeps each event in a file named after it: the ten-line way to write a tracker.
+/// Appends each event to a file named after it: a tracker in about ten lines.
 ///
-/// A file is opened for each event, which is plenty for a trickle. A tracker for more than that implements
-/// `deliver(_:)`, and writes a delivery at once.
+/// It opens a file for each event, which suffices for low rates. For higher rates, implement `deliver(_:)`, which receives many
+/// events at once.
 public struct FileTracker: SingleEventTracker {
-    /// The name by which a plan's events name this tracker.
+    /// The name that the plan's events refer to.
     public let name = "files"
     private let folder: URL
 
-    /// Keeps its files in `folder`, which must exist.
+    /// Creates a tracker that writes to files in `folder`, which must exist.
     public init(folder: URL) {
         self.folder = folder
     }
 
-    /// Appends the event's canonical JSON to the file of its kind.
+    /// Appends the event's canonical JSON to the file of its definition.
     ///
-    /// - Throws: What the file system says when the disk does not take the event, which is then tried again.
+    /// - Throws: The file system's error if the event cannot be written; the pipeline then retries it.
     public func track(_ event: TrackedEvent) async throws {
         let file = folder.appending(path: event.definition.key + ".ndjson")
         if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }

@@ -4,7 +4,7 @@ import Logging
 import PlanReading
 import Sluice
 
-/// Runs a pipeline inside a program, with a tracker of its own: two events go through it, and one is turned down.
+/// Runs a pipeline with a custom tracker in a program: two events are delivered, and one is rejected.
 @main
 struct CustomTracker {
     static func main() async throws {
@@ -54,7 +54,7 @@ struct CustomTracker {
         init(_ description: String) { self.description = description }
     }
 
-    /// A service would have this in a file of its own; `sluice lint` checks it.
+    /// A real service has its plan in a separate file; `sluice lint` checks it.
     private static let plan = """
         <?xml version="1.0" encoding="UTF-8"?>
         <plist version="1.0">

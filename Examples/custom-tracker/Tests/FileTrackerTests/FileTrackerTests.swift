@@ -4,14 +4,14 @@ import Sluice
 import SluiceTesting
 import Testing
 
-@Test("the tracker keeps every promise a tracker makes")
+@Test("the tracker fulfils the tracker contract")
 func contract() async throws {
     let folder = URL.temporaryDirectory.appending(path: "file-tracker-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
 
     try await TrackerContract(
-        // Each file has its events in order; between files there is none.
+        // The events of one file are in order; there is no order between files.
         traits: .init(keepsOrder: false, largestDeliveryInEvents: 500),
         makeTracker: { FileTracker(folder: folder) },
         delivered: {

@@ -2,10 +2,10 @@ package import EventPipeline
 package import Hummingbird
 package import Logging
 
-/// Everything a request of this service may need to know.
+/// The context of a request; this service adds nothing to the basic one.
 package typealias AppRequestContext = BasicRequestContext
 
-/// The routes, and what every request goes through before them.
+/// Builds the routes and their middleware.
 package func buildRouter(pipeline: Pipeline, ledger: RevenueLedger) -> Router<AppRequestContext> {
     let router = Router(context: AppRequestContext.self)
     router.addMiddleware {
@@ -19,10 +19,10 @@ package func buildRouter(pipeline: Pipeline, ledger: RevenueLedger) -> Router<Ap
     return router
 }
 
-/// The server and the pipeline, in one service group.
+/// Builds the server and the pipeline, in one service group.
 ///
-/// A group ends its services in the reverse of their order, and the server comes last in Hummingbird's. So the server
-/// answers the requests that it has, each with a pipeline that still takes events; then the pipeline delivers them.
+/// A service group shuts its services down in reverse order, and Hummingbird adds the server as the last one. So the server
+/// first finishes its requests while the pipeline still accepts their events; then the pipeline delivers all events.
 package func buildApplication(
     router: Router<AppRequestContext>,
     pipeline: Pipeline,

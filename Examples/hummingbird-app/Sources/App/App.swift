@@ -3,7 +3,7 @@ import Hummingbird
 import Logging
 import Sluice
 
-/// The service as it is run: settings from the environment, one pipeline, one server.
+/// The service: settings from the environment, one pipeline, one server.
 @main
 struct App {
     static func main() async {
@@ -11,7 +11,7 @@ struct App {
         do {
             try await run(logger: logger)
         } catch {
-            // A port or a journal that another process has is no reason for a backtrace.
+            // A port or a journal that is in use is an ordinary error, which needs no stack trace.
             logger.critical("The service ends.", metadata: ["error": "\(error)"])
             exit(1)
         }
@@ -23,7 +23,7 @@ struct App {
         let pipeline = try Pipeline(
             catalog: AppEvents.catalog,
             trackers: [.console(.json), RevenueTracker(ledger: ledger)],
-            // Events are acknowledged when they are in here, and delivered after a restart where they were not before it.
+            // An event is acknowledged once it is in the journal; undelivered events are delivered after a restart.
             journal: .directory(environment.get("JOURNAL") ?? "journal"),
             logger: logger
         )

@@ -6,7 +6,7 @@ import Sluice
 import SluiceTesting
 import Testing
 
-/// What requests make of events.
+/// The events that requests cause.
 @Suite struct EventTests {
     private let recorder = RecordingTracker(name: "console")
 
@@ -14,7 +14,7 @@ import Testing
         try Pipeline(catalog: AppEvents.catalog, trackers: [recorder], logger: TestApp.logger)
     }
 
-    @Test("an order, its cancellation and a look at a menu are tracked with who did it and in which request")
+    @Test("placing and cancelling an order and viewing a menu are tracked with the user, the session and the request")
     func tracked() async throws {
         let id = try await TestApp.run(try pipeline()) { client in
             let id = try await client.placeOrder()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "an order that breaks a rule of the plan is turned down with the rule, and neither kept nor tracked",
+        "an order that violates the plan is rejected with the rule, and neither stored nor tracked",
         arguments: [
             (
                 #"[{"dish":"Margherita","quantity":21}]"#,
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "a request that is wrong before it comes to events tracks nothing",
+        "a request that is invalid regardless of the plan tracks nothing",
         arguments: [
             ("/orders", #"{"restaurantId":"nobody","items":[{"dish":"Margherita","quantity":1}]}"#, 404),
             ("/orders", #"{"restaurantId":"da-enzo","items":[{"dish":"Mapo Tofu","quantity":1}]}"#, 422),
@@ -99,7 +99,7 @@ import Testing
         #expect(recorder.events.isEmpty)
     }
 
-    @Test("an order is cancelled once, and only for a reason that the plan knows")
+    @Test("an order can be cancelled once, and only for a reason in the plan")
     func cancelledOnce() async throws {
         try await TestApp.run(try pipeline()) { client in
             let cancel = "/orders/\(try await client.placeOrder())/cancel"
@@ -110,7 +110,7 @@ import Testing
         #expect(recorder.events.map(\.name) == ["Order Placed", "Order Cancelled"])
     }
 
-    @Test("where events are not taken, an order is neither placed nor cancelled, and may be tried again")
+    @Test("while events are not accepted, orders are neither placed nor cancelled, and can be retried")
     func notTaken() async throws {
         let pipeline = try pipeline()
         let router = buildRouter(pipeline: pipeline, ledger: RevenueLedger())
@@ -128,7 +128,7 @@ import Testing
         #expect(pipeline.statistics.accepted == 1)
     }
 
-    @Test("while there is no room for events an order waits, and a menu is shown all the same", .timeLimit(.minutes(1)))
+    @Test("while the queue is full, placing an order waits, and a menu is shown at once", .timeLimit(.minutes(1)))
     func backpressure() async throws {
         let stalled = ScriptedTracker(name: "console", [.stall])
         let queue = Pipeline.Queue(capacityInEvents: 1, fullPolicy: .wait)

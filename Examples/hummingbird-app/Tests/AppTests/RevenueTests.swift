@@ -3,9 +3,9 @@ import Sluice
 import SluiceTesting
 import Testing
 
-/// The service's own tracker.
+/// The custom tracker.
 @Suite struct RevenueTests {
-    @Test("it keeps every promise a tracker makes, and counts an event that is delivered again once")
+    @Test("the tracker fulfils the tracker contract, and counts an event that is delivered again only once")
     func contract() async throws {
         let ledger = RevenueLedger()
         try await TrackerContract(
@@ -15,7 +15,7 @@ import Testing
         ).verify()
     }
 
-    @Test("only the last ids are remembered, so that memory has an end")
+    @Test("only the most recent ids are stored, so that memory is bounded")
     func recentIDs() {
         let ids = (0..<4).map { EventID(high: 0, low: $0) }
         var recent = RecentIDs(capacity: 3)
@@ -26,7 +26,7 @@ import Testing
         #expect(areNew == [false, true])
     }
 
-    @Test("what was ordered is shown by restaurant, without what was cancelled")
+    @Test("the revenue of each restaurant is the total of its orders without the cancelled ones")
     func revenue() async throws {
         let ledger = RevenueLedger()
         let pipeline = try Pipeline(

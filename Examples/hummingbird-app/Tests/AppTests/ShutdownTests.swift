@@ -8,14 +8,14 @@ import Sluice
 import SluiceTesting
 import Testing
 
-/// What becomes of events when the service ends.
+/// The events that are not delivered yet when the service shuts down.
 @Suite struct ShutdownTests {
     @Test("an order that was answered but not delivered is delivered after a restart, with the same id")
     func restart() async throws {
         try await TestApp.withFolder { folder in
             func pipeline(_ tracker: any Tracker) throws -> Pipeline {
                 var configuration = Pipeline.Configuration.journaled
-                // The outage lasts, so there is nothing to wait for.
+                // The outage does not end, so there is nothing to wait for.
                 configuration.shutdownTimeout = .zero
                 return try Pipeline(
                     catalog: AppEvents.catalog,
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the pipeline takes the events of requests that are under way when the service is told to end")
+    @Test("during a shutdown, the pipeline accepts the events of requests that are in progress")
     func order() async throws {
         let recorder = RecordingTracker(name: "console")
         let pipeline = try Pipeline(catalog: AppEvents.catalog, trackers: [recorder], logger: TestApp.logger)
@@ -46,7 +46,7 @@ import Testing
         let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
         router.get("last-request") { _, _ in
             arrived.yield()
-            // Returns when the server is told to end, which must be before the pipeline is.
+            // Returns when the server begins to shut down, which must be before the pipeline does.
             try await gracefulShutdown()
             try await pipeline.track(AppEvents.MenuViewed(restaurantId: "da-enzo", dishes: 2))
             return "tracked"
@@ -54,7 +54,7 @@ import Testing
         let app = buildApplication(router: router, pipeline: pipeline, logger: TestApp.logger)
         let request = try await app.test(.live) { client in
             let port = try #require(client.port)
-            // The answer comes after this closure has returned, which is when the service is told to end.
+            // The response comes after this closure has returned, which is when the shutdown begins.
             let request = Task {
                 try await TestClient.withClient(host: "localhost", port: port) { try await $0.get("/last-request") }
             }

@@ -6,9 +6,9 @@ import HummingbirdTesting
 import Logging
 import Sluice
 
-/// The service around a test's own pipeline.
+/// The service with a pipeline that a test provides.
 enum TestApp {
-    /// A silent one, but with metadata: Hummingbird keeps a request's id there.
+    /// A logger that prints nothing, but has metadata, in which Hummingbird stores the request's id.
     static let logger = {
         var logger = Logger(label: "tests")
         logger.logLevel = .critical
@@ -17,14 +17,14 @@ enum TestApp {
 
     static let order = #"{"restaurantId":"da-enzo","items":[{"dish":"Margherita","quantity":2}],"note":"no basil"}"#
 
-    /// What a customer's request says of them.
+    /// The header fields of a customer's request.
     static var customer: HTTPFields {
         var headers: HTTPFields = [.cookie: "session=s-1"]
         if let name = HTTPField.Name("X-User-Id") { headers[name] = "zoe" }
         return headers
     }
 
-    /// Sends requests to the service while it runs; when this returns, it was shut down in order.
+    /// Runs the service while `test` sends requests, then shuts it down gracefully.
     static func run<Result: Sendable>(
         _ pipeline: Pipeline,
         ledger: RevenueLedger = RevenueLedger(),
@@ -34,7 +34,7 @@ enum TestApp {
         return try await buildApplication(router: router, pipeline: pipeline, logger: logger).test(.router, test)
     }
 
-    /// Lends a new folder.
+    /// Runs `body` with a new folder.
     static func withFolder<Result>(_ body: (String) async throws -> Result) async throws -> Result {
         let folder = URL.temporaryDirectory.appending(path: "hummingbird-app-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -52,14 +52,14 @@ extension TestClientProtocol {
         try await execute(uri: path, method: .post, headers: headers, body: ByteBuffer(string: json))
     }
 
-    /// Orders two pizzas, as Zoë, and returns the order's id.
+    /// Orders two pizzas as the user Zoë, and returns the order's id.
     func placeOrder() async throws -> String {
         let response = try await post("/orders", TestApp.order, headers: TestApp.customer)
         return try response.json(Answer.self).id
     }
 }
 
-/// What an answer about an order says of it.
+/// The parts of a response about an order.
 struct Answer: Decodable {
     let id: String
 }

@@ -112,7 +112,7 @@ struct PendingLines {
 
     var isEmpty: Bool { lines.isEmpty }
 
-    /// Takes the next lines; call it only when all earlier ones are validated.
+    /// Sets the next lines; call it only when all earlier ones are validated.
     mutating func fill(_ lines: [UInt8]) {
         self.lines = lines[...]
     }

@@ -9,7 +9,7 @@ import EventModel
 struct TerminalText: Sendable, Hashable, CustomStringConvertible, ExpressibleByStringInterpolation {
     private(set) var description: String
 
-    /// Takes a literal unchanged.
+    /// Creates a text from a literal, unchanged.
     init(stringLiteral literal: String) {
         description = literal
     }

@@ -1,18 +1,18 @@
 package import EventSchema
 package import PlanReading
 
-/// A plan file written down in a test, in which `👉` stands before each node that is to be reported.
+/// A plan file in a test, in which `👉` marks each node that a problem is expected for.
 package struct PlanFixture: CustomStringConvertible, Sendable {
     package static let file = "plan.plist"
 
     /// The file without the marks.
     package let xml: String
-    /// The places of the marks, in order: what is reported there begins with these.
+    /// The locations of the marks, in order; they are the beginnings of the expected problems.
     package let marks: [String]
 
     package var description: String { xml }
 
-    /// A file as it stands.
+    /// A complete file.
     package init(_ marked: String) {
         var xml = ""
         var marks: [String] = []
@@ -27,12 +27,12 @@ package struct PlanFixture: CustomStringConvertible, Sendable {
         self.marks = marks
     }
 
-    /// A file whose root dictionary holds these nodes.
+    /// A file whose root dictionary has these nodes.
     package static func root(_ nodes: String) -> PlanFixture {
         PlanFixture("<plist>\n<dict>\n\(nodes)\n</dict>\n</plist>\n")
     }
 
-    /// A file with one event `e`, whose dictionary holds these nodes besides its tracker.
+    /// A file with one event `e`, whose dictionary has these nodes in addition to its tracker.
     package static func event(_ nodes: String, tracker: String = "console") -> PlanFixture {
         root(
             """
@@ -48,12 +48,12 @@ package struct PlanFixture: CustomStringConvertible, Sendable {
         )
     }
 
-    /// A file with one event whose payload holds these nodes.
+    /// A file with one event whose payload has these nodes.
     package static func payload(_ nodes: String, tracker: String = "console") -> PlanFixture {
         event("<key>payload</key>\n<dict>\n\(nodes)\n</dict>", tracker: tracker)
     }
 
-    /// A file with one event that has one property `p`, whose dictionary holds these nodes.
+    /// A file with one event that has one property `p`, whose dictionary has these nodes.
     package static func property(_ nodes: String) -> PlanFixture {
         payload("<key>p</key>\n<dict>\n\(nodes)\n</dict>")
     }
@@ -69,6 +69,6 @@ extension PlanReport {
         diagnostics.map { "\($0.location.line):\($0.location.column) \($0.code.rawValue)" }
     }
 
-    /// The first event's first property.
+    /// The first property of the first event.
     package var firstProperty: PropertyDefinition? { plan?.events.first?.properties.first }
 }

@@ -2,7 +2,7 @@ import Foundation
 import SluiceTesting
 import Synchronization
 
-/// Where threads stop while a test keeps it closed.
+/// A gate that blocks threads while a test keeps it closed.
 package final class Gate: Sendable {
     private let condition = NSCondition()
     private let isClosed: Mutex<Bool>
@@ -12,7 +12,7 @@ package final class Gate: Sendable {
         self.isClosed = Mutex(isClosed)
     }
 
-    /// How many threads stand before it.
+    /// The number of threads that wait for it.
     package var waitingCount: Int { waiting.value }
 
     package func close() {
@@ -26,9 +26,9 @@ package final class Gate: Sendable {
         condition.unlock()
     }
 
-    /// Runs `body` and opens the gate then, also where it fails; where it is cancelled, at once.
+    /// Runs `body`, then opens the gate, even if `body` fails; if the task is cancelled, opens it at once.
     ///
-    /// A thread that nobody lets through would keep the test from ending.
+    /// Otherwise a blocked thread would keep the test from ending.
     package func openAfter<Result>(_ body: () async throws -> Result) async rethrows -> Result {
         defer { open() }
         return try await withTaskCancellationHandler {
@@ -38,7 +38,7 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Goes through, on a thread that may block.
+    /// Waits until the gate is open, on a thread that may block.
     package func pass() {
         condition.lock()
         defer { condition.unlock() }
@@ -48,7 +48,7 @@ package final class Gate: Sendable {
         waiting.update { $0 -= 1 }
     }
 
-    /// Waits until a thread stands before it.
+    /// Waits until a thread waits for the gate.
     package func waitForSomebody() async {
         await waiting.wait { $0 > 0 }
     }

@@ -2,7 +2,7 @@ package import EventJournal
 import Foundation
 import Synchronization
 
-/// A folder that calls a hook, on the thread that asks, in each sync or each write, and whose writes fail where asked.
+/// A folder that calls a hook before each sync or write, on the calling thread, and whose writes fail on request.
 package final class HookedFileSystem: FileSystem {
     private let files: any FileSystem
     private let hook = Mutex<(@Sendable () -> Void)?>(nil)
@@ -13,13 +13,13 @@ package final class HookedFileSystem: FileSystem {
         self.files = files
     }
 
-    /// Sets what is called from now on; `nil` for nothing.
+    /// Sets the hook for syncs; `nil` for none.
     package func setHook(_ hook: (@Sendable () -> Void)?) { self.hook.withLock { $0 = hook } }
 
-    /// Sets what is called before each write from now on; `nil` for nothing.
+    /// Sets the hook for writes; `nil` for none.
     package func setWriteHook(_ hook: (@Sendable () -> Void)?) { writeHook.withLock { $0 = hook } }
 
-    /// Lets writes fail from now on, or not any more.
+    /// Sets whether writes fail.
     package func failWrites(_ fails: Bool) { failsWrites.withLock { $0 = fails } }
 
     private func callHook() { hook.withLock { $0 }?() }

@@ -1,19 +1,19 @@
 package import EventJournal
 import Testing
 
-/// A journal of a few segments in memory, of which the last is open, and whose frames' places are known.
+/// A journal in memory with a few segments, the last of which is open, and the known locations of its frames.
 package struct JournalSample {
-    /// Where a frame stands.
+    /// The location of a frame.
     package struct Place: Equatable {
         package let segment: String
         package let range: Range<Int>
-        /// The events in it; none in a frame that ends a segment.
+        /// The numbers of its events; empty for a frame that ends a segment.
         package let numbers: Range<UInt64>
     }
 
     package let files = SimulatedFileSystem(seed: 1)
     package private(set) var places: [Place] = []
-    /// By number, the lines.
+    /// The lines by event number.
     package private(set) var lines: [UInt64: String] = [:]
     package private(set) var segments: [String] = []
 
@@ -40,12 +40,12 @@ package struct JournalSample {
         }
     }
 
-    /// All the lines without those of some places.
+    /// All lines except those at some locations.
     package func lines(without lost: [Place]) -> [UInt64: String] {
         lines.filter { line in !lost.contains { $0.numbers.contains(line.key) } }
     }
 
-    /// The lines that are read from files, by their numbers.
+    /// The lines that are read from files, by event number.
     package static func lines(of files: any FileSystem) throws -> [UInt64: String] {
         var walk = try JournalWalk(files)
         var lines: [UInt64: String] = [:]

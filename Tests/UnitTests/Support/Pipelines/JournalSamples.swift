@@ -1,14 +1,14 @@
 package import EventJournal
 import TestCases
 
-/// A few lines to be journalled.
+/// A few lines to be written to a journal.
 package struct SampleEntry: JournalEntry {
     private let storage: Storage
     package let count: Int
     package let times: ClosedRange<Int64>
 
     private final class Storage: Sendable {
-        // Safe to share: written in `init` and never after.
+        // Safe to share: written only in `init`.
         nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
         init(_ text: [UInt8]) {
@@ -31,11 +31,11 @@ package struct SampleEntry: JournalEntry {
     package var lines: UnsafeRawBufferPointer { storage.bytes }
 }
 
-/// What a reader found in a journal: the lines by their numbers, and the rest in sentences.
+/// The result of reading a journal: the lines by number, and a sentence for everything else.
 package struct JournalContents: Equatable {
     package var lines: [UInt64: String] = [:]
     package var damages: [Damage] = []
-    /// The numbers in the order in which they came.
+    /// The numbers in the order in which they were read.
     package var order: [UInt64] = []
 
     package init(_ journal: Journal, from sequence: UInt64 = 0) throws {
@@ -57,7 +57,7 @@ package struct JournalContents: Equatable {
 }
 
 extension JournalConfiguration {
-    /// Small segments, so that a few events make several.
+    /// Small segments, so that a few events need several.
     package static func small(_ durability: Durability = .fsync) -> Self {
         var configuration = JournalConfiguration(durability: durability, minimumFreeBytes: 0)
         configuration.segmentBytes = 2000

@@ -13,12 +13,12 @@ package import TrackerKit
 package struct PipelineHarness: Sendable {
     package static let catalog = EventCatalog.scripted(["A": ["alpha"], "B": ["beta"], "AB": ["alpha", "beta"]])
 
-    /// A limit for the journal's threads that is not reached, though the clock of `runWithTime` goes faster than they do.
+    /// A time limit that the journal's threads never reach, although the clock of `runWithTime` runs faster than they do.
     package static let never = Duration.seconds(365 * 86_400)
 
     package let clock = ManualClock()
     package let pipeline: Pipeline
-    /// Where the syncs of its journal hang; a pipeline does not end as long as they do.
+    /// The gate at which the journal's syncs hang; a pipeline does not end while they hang.
     private let syncs: Gate?
 
     package init(
@@ -39,7 +39,7 @@ package struct PipelineHarness: Sendable {
         )
     }
 
-    /// A pipeline with a journal; deliveries do not linger unless a test states how long.
+    /// A pipeline with a journal; by default, deliveries do not linger.
     package init(
         _ trackers: [any Tracker],
         journal files: any FileSystem,
@@ -84,7 +84,7 @@ package struct PipelineHarness: Sendable {
         }
     }
 
-    /// Lets syncs that hang go on where `body` fails or is cancelled, or else the test would not end.
+    /// Releases hanging syncs if `body` fails or is cancelled, because the test would not end otherwise.
     private func openingSyncs(_ body: () async throws -> Void) async throws {
         try await withTaskCancellationHandler {
             do {
@@ -98,7 +98,7 @@ package struct PipelineHarness: Sendable {
         }
     }
 
-    /// Runs the pipeline while `body` runs and its clock with it, then shuts it down and waits for its end.
+    /// Runs the pipeline and its clock while `body` runs, then shuts the pipeline down and waits for its end.
     package func runWithTime(_ body: (Pipeline) async throws -> Void) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await pipeline.run() }
@@ -121,7 +121,7 @@ package struct PipelineHarness: Sendable {
 }
 
 extension Pipeline {
-    /// Submits events with these numbers as ids; they must be taken at once.
+    /// Submits events with these numbers as ids, which must be accepted at once.
     package func accept(_ name: String, _ numbers: Range<Int>, sourceLocation: SourceLocation = #_sourceLocation) {
         let ticket = submit(PipelineHarness.batch(name, numbers)) { result in
             if case .failure(let error) = result { Issue.record("\(error)", sourceLocation: sourceLocation) }
@@ -131,6 +131,6 @@ extension Pipeline {
 }
 
 extension ScriptedTracker {
-    /// The numbers of the events it delivered, in order.
+    /// The numbers of the delivered events, in order.
     package var deliveredNumbers: [Int] { delivered.map { Int(truncatingIfNeeded: $0.low) } }
 }

@@ -7,10 +7,10 @@ package final class RecordingLog: Sendable {
 
     package init() {}
 
-    /// What was logged as an error: the sentence, then the metadata as `key=value`, sorted.
+    /// The logged errors: each message, followed by its metadata as `key=value`, sorted.
     package var errors: [String] { lines.withLock { $0.filter { $0.level >= .error }.map(\.text) } }
 
-    /// What was logged at any level, in the same form.
+    /// The log lines of all levels, in the same form.
     package var all: [String] { lines.withLock { $0.map(\.text) } }
 
     package var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }

@@ -2,12 +2,12 @@ package import EventJournal
 import Synchronization
 package import TestCases
 
-/// A folder in memory that loses, at a crash, what was not synced, in pieces and in any order, and whose calls can fail.
+/// A folder in memory whose calls can fail, and that loses unsynced changes at a simulated crash.
 ///
-/// - A write that is not synced survives a crash whole, not at all, or in sectors of 512 bytes of which some do.
-/// - A file that was made or removed is so for good only after the folder was synced.
-/// - A sync that fails leaves each write either safe or lost for good: the next sync does not try it again, while reads
-///   still see it. That is what Linux does.
+/// - At a crash, an unsynced write survives as a whole, not at all, or in part, in sectors of 512 bytes.
+/// - The creation or removal of a file is durable only after the folder was synced.
+/// - A failed sync makes each write either durable or lost: the next sync does not retry it, and reads still see it. Linux
+///   behaves in the same way.
 package final class SimulatedFileSystem: FileSystem {
     package struct Content {
         package var current: [UInt8] = []
@@ -27,27 +27,27 @@ package final class SimulatedFileSystem: FileSystem {
         package var random: SeededGenerator
         /// How many of 1,000 calls fail.
         package var failures = 0
-        /// How many of 1,000 readings fail.
+        /// How many of 1,000 reads fail.
         package var readFailures = 0
-        /// Whether no file can be synced.
+        /// Whether syncs of files fail.
         package var failsSyncs = false
-        /// Whether the folder cannot be synced.
+        /// Whether syncs of the folder fail.
         package var failsFolderSyncs = false
-        /// Whether a sync that fails also makes reads see what was lost.
+        /// Whether reads no longer see the writes that a failed sync has lost.
         package var forgetsUnsynced = false
         package var free = Int.max
-        /// Files of which no reading succeeds.
+        /// The files whose reads fail.
         package var unreadable: Set<String> = []
-        /// Whether the folder cannot be listed.
+        /// Whether listing the folder fails.
         package var failsListing = false
-        /// How many bytes were read of each file.
+        /// The number of bytes read from each file.
         package var bytesRead: [String: Int] = [:]
-        /// Up to where the memory of each file was released.
+        /// The offset up to which the memory of each file was released.
         package var released: [String: Int] = [:]
     }
 
     private let state: Mutex<State>
-    /// Where syncs hang while it is closed.
+    /// The gate at which syncs hang while it is closed.
     package let syncs = Gate()
 
     package init(seed: UInt64) {
@@ -58,7 +58,7 @@ package final class SimulatedFileSystem: FileSystem {
         self.state = Mutex(state)
     }
 
-    /// What another machine would find after a crash at this moment; this one goes on.
+    /// The state after a crash at this moment, as a copy; this file system continues.
     package func crashedCopy() -> SimulatedFileSystem {
         let copy = SimulatedFileSystem(state: withState { $0 })
         copy.crash()
@@ -76,17 +76,17 @@ package final class SimulatedFileSystem: FileSystem {
 
     package func setFailures(_ perMille: Int) { withState { $0.failures = perMille } }
 
-    /// How many bytes of a file `body` reads.
+    /// The number of bytes of a file that `body` reads.
     package func bytesRead(of name: String, _ body: () throws -> Void) rethrows -> Int {
         let before = withState { $0.bytesRead[name] ?? 0 }
         try body()
         return withState { $0.bytesRead[name] ?? 0 } - before
     }
 
-    /// Up to where the memory of a file was released.
+    /// The offset up to which the memory of a file was released.
     package func releasedBytes(of name: String) -> Int { withState { $0.released[name] ?? 0 } }
 
-    /// Whether a crash now could lose something that was written to a segment.
+    /// Whether a crash now could lose data that was written to a segment.
     package var hasUnsyncedWrites: Bool {
         withState { state in
             state.files.contains { $0.key.hasSuffix(".segment") && !state.contents[$0.value].pending.isEmpty }
@@ -106,7 +106,7 @@ package final class SimulatedFileSystem: FileSystem {
         }
     }
 
-    /// Loses what was not synced.
+    /// Discards unsynced changes.
     package func crash() {
         withState { state in
             for name in Set(state.files.keys).union(state.durableFiles.keys).sorted()
@@ -232,7 +232,7 @@ package final class SimulatedFileSystem: FileSystem {
             let bytes = parts.flatMap { Array($0) }
             let failed = system.withState { [index, system] state in
                 let fails = system.fails(&state)
-                // The system says of the last byte, too, that it was written: a write that fails lacks at least one.
+                // A write that fails writes at least one byte less, because the system reports success for the last byte.
                 let count = fails ? Int.random(in: 0..<max(1, bytes.count), using: &state.random) : bytes.count
                 let change = Change.write(offset: offset, bytes: Array(bytes[..<count]))
                 SimulatedFileSystem.apply(change, to: &state.contents[index].current)

@@ -5,7 +5,7 @@ import Logging
 import SluiceTesting
 import TestCases
 
-/// Makes a quarantine in a folder of its own, and removes the folder afterwards; `lines` reads it.
+/// Creates a quarantine in a temporary folder, which is removed afterwards; `lines` reads it.
 package func withQuarantine<Result>(
     capacityInBytes: Int = Quarantine.defaultCapacityInBytes,
     _ body: (Quarantine, _ lines: () throws -> [String]) async throws -> Result
@@ -20,7 +20,7 @@ package func withQuarantine<Result>(
     return try await body(quarantine) { try QuarantineContents.lines(in: folder.path) }
 }
 
-/// A folder that is not there yet, and is removed when this is let go.
+/// A folder that does not exist yet, and is removed when this object is released.
 package final class TemporaryFolder {
     package let path = FileManager.default.temporaryDirectory.appending(path: "sluice-\(UUID().uuidString)")
         .path(percentEncoded: false)

@@ -1,12 +1,12 @@
 import Hummingbird
 import Sluice
 
-/// What a customer sends to order.
+/// The body of a request to place an order.
 struct OrderRequest: Decodable {
-    /// So many of one dish.
+    /// A quantity of one dish.
     struct Item: Decodable {
         let dish: String
-        /// A byte, so that no quantity in a request is too large to reckon with; how much is sensible, the plan says.
+        /// An 8-bit number, so that the total cannot overflow; the plan has the sensible limit.
         let quantity: UInt8
     }
 
@@ -15,21 +15,21 @@ struct OrderRequest: Decodable {
     let note: String?
 }
 
-/// What a customer sends to cancel an order; the reasons are those of the plan.
+/// The body of a request to cancel an order; the plan defines the reasons.
 struct CancellationRequest: Decodable {
     let reason: AppEvents.OrderCancelled.Reason
 }
 
 extension AppEvents.OrderCancelled.Reason: Decodable {}
 
-/// An order that was taken.
+/// An order that was placed.
 struct Order: Sendable {
     let id: EventID
     let restaurantId: String
     let totalInPence: Int
     var isCancelled = false
 
-    /// Prices what a customer wants.
+    /// Creates an order, with the total of its prices.
     init(_ request: OrderRequest) throws(HTTPError) {
         let restaurant = try Restaurant.named(request.restaurantId)
         var totalInPence = 0
@@ -42,7 +42,7 @@ struct Order: Sendable {
     }
 }
 
-/// An order as a customer sees it.
+/// An order as the API returns it.
 struct OrderResponse: ResponseEncodable {
     let id: String
     let restaurantId: String

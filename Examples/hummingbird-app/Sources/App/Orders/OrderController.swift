@@ -3,8 +3,8 @@ import Sluice
 
 /// `POST /orders`, `GET /orders/{id}` and `POST /orders/{id}/cancel`.
 ///
-/// `track`: an order is money, so it is answered when its event is safe in the journal, and waits while there is no room
-/// for it. Where the event is not taken, the order is not either; `TrackErrorMiddleware` answers.
+/// It uses `track` because an order is money: the response is sent after the event is safe in the journal, and the request
+/// waits while the journal has no room. If the event is not accepted, neither is the order, and `TrackErrorMiddleware` responds.
 struct OrderController: Sendable {
     let orders: OrderStore
     let pipeline: Pipeline

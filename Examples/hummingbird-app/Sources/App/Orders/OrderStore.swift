@@ -1,26 +1,26 @@
 import Hummingbird
 import Sluice
 
-/// The orders, in memory; a real service has a database.
+/// Stores the orders in memory; a real service uses a database.
 actor OrderStore {
     private var orders: [EventID: Order] = [:]
 
-    /// Keeps a new order.
+    /// Stores a new order.
     func add(_ order: Order) {
         orders[order.id] = order
     }
 
-    /// The order with this id.
+    /// Returns the order with an id.
     ///
-    /// - Throws: 404 where there is none.
+    /// - Throws: 404 if it does not exist.
     func order(_ id: EventID) throws(HTTPError) -> Order {
         guard let order = orders[id] else { throw HTTPError(.notFound, message: "There is no such order.") }
         return order
     }
 
-    /// Cancels an order; of two who try, one does.
+    /// Cancels an order; of two concurrent requests, only one succeeds.
     ///
-    /// - Throws: 404 where there is none, 409 where it was cancelled before.
+    /// - Throws: 404 if it does not exist, 409 if it is already cancelled.
     func cancel(_ id: EventID) throws(HTTPError) -> Order {
         var order = try order(id)
         guard !order.isCancelled else { throw HTTPError(.conflict, message: "The order was cancelled before.") }
@@ -29,7 +29,7 @@ actor OrderStore {
         return order
     }
 
-    /// Takes a cancellation back.
+    /// Reverts a cancellation.
     func reopen(_ id: EventID) {
         orders[id]?.isCancelled = false
     }

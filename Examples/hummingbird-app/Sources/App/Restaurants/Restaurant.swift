@@ -1,8 +1,8 @@
 import Hummingbird
 
-/// Somebody who cooks.
+/// A restaurant and its menu.
 struct Restaurant: ResponseEncodable, Sendable {
-    /// What can be ordered.
+    /// A dish on the menu.
     struct Dish: Encodable, Sendable {
         let name: String
         let priceInPence: Int
@@ -12,7 +12,7 @@ struct Restaurant: ResponseEncodable, Sendable {
     let name: String
     let menu: [Dish]
 
-    /// All there are; a real service asks its database.
+    /// All restaurants; a real service uses a database.
     static let all = [
         Restaurant(
             id: "da-enzo",
@@ -26,9 +26,9 @@ struct Restaurant: ResponseEncodable, Sendable {
         ),
     ]
 
-    /// The one with this id.
+    /// Returns the restaurant with an id.
     ///
-    /// - Throws: 404 where there is none.
+    /// - Throws: 404 if it does not exist.
     static func named(_ id: String) throws(HTTPError) -> Restaurant {
         guard let restaurant = all.first(where: { $0.id == id }) else {
             throw HTTPError(.notFound, message: "There is no such restaurant.")
@@ -36,9 +36,9 @@ struct Restaurant: ResponseEncodable, Sendable {
         return restaurant
     }
 
-    /// What a dish costs.
+    /// Returns the price of a dish.
     ///
-    /// - Throws: 422 where it is not on the menu.
+    /// - Throws: 422 if the dish is not on the menu.
     func priceInPence(of dish: String) throws(HTTPError) -> Int {
         guard let dish = menu.first(where: { $0.name == dish }) else {
             throw HTTPError(.unprocessableContent, message: "\(name) does not cook one of these dishes.")

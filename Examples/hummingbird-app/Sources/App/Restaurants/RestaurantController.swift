@@ -19,12 +19,12 @@ struct RestaurantController: Sendable {
         return restaurant
     }
 
-    /// `tryTrack`: a menu is shown at once, also when nobody can count that it was.
+    /// Uses `tryTrack`, because a menu is shown at once, even if the event cannot be accepted.
     private func countView(of restaurant: Restaurant, logger: Logger) {
         do throws(TrackError) {
             try pipeline.tryTrack(AppEvents.MenuViewed(restaurantId: restaurant.id, dishes: restaurant.menu.count))
         } catch {
-            // An invalid event is a mistake in this program; anything else passes.
+            // An invalid event is a bug in this program; other errors are expected while the pipeline accepts no events.
             let level: Logger.Level = error.code == .invalid ? .error : .notice
             logger.log(level: level, "A view was not counted.", metadata: ["error": "\(error)"])
         }

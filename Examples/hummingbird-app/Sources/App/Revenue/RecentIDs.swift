@@ -1,22 +1,22 @@
 package import EventModel
 
-/// The last so many ids, to recognise an event that is delivered again.
+/// The most recent ids, to recognise an event that is delivered again.
 package struct RecentIDs {
     private let capacity: Int
     private var known: Set<EventID> = []
-    /// In the order of arrival, from `oldest` on and around.
+    /// A ring buffer, whose oldest id is at `oldest`.
     private var ring: [EventID] = []
     private var oldest = 0
 
-    /// Knows none yet, and later at most `capacity`.
+    /// Creates an empty set that holds at most `capacity` ids.
     package init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
-    /// The ids, the newest at the end.
+    /// The ids, from oldest to newest.
     package var ids: [EventID] { Array(ring[oldest...] + ring[..<oldest]) }
 
-    /// Notes an id, for which the oldest makes room; false where it is known already.
+    /// Inserts an id, in place of the oldest one if the set is full; returns false if it is already there.
     package mutating func insert(_ id: EventID) -> Bool {
         guard known.insert(id).inserted else { return false }
         if ring.count < capacity {

@@ -3,9 +3,9 @@ import Foundation
 import Hummingbird
 import Sluice
 
-/// What each restaurant's orders come to since the service was started.
+/// The revenue of each restaurant since the service started.
 package actor RevenueLedger {
-    /// What one restaurant's orders come to.
+    /// The revenue of one restaurant.
     package struct Revenue: ResponseEncodable, Sendable, Equatable {
         let restaurantId: String
         var orders = 0
@@ -13,19 +13,19 @@ package actor RevenueLedger {
     }
 
     private var revenues: [String: Revenue] = [:]
-    // An event may be delivered again, but then soon after.
+    // A repeated delivery follows soon after the first, so the most recent ids suffice.
     private var booked = RecentIDs(capacity: 100_000)
 
-    /// An empty one.
+    /// Creates an empty ledger.
     package init() {}
 
-    /// What there is, by restaurant.
+    /// The revenue of all restaurants, sorted by their ids.
     package var revenue: [Revenue] { revenues.values.sorted { $0.restaurantId < $1.restaurantId } }
 
-    /// The events that were booked last, the newest at the end.
+    /// The ids of the most recently booked events, from oldest to newest.
     package var bookedIDs: [EventID] { booked.ids }
 
-    /// Books an order or its cancellation, once however often it comes; in other events there is no money.
+    /// Books an order or a cancellation once, even if it is delivered again; ignores other events.
     func book(_ event: TrackedEvent) throws {
         let line = try Line(event)
         guard booked.insert(event.id), let line else { return }
@@ -34,9 +34,9 @@ package actor RevenueLedger {
     }
 }
 
-/// What an event says of money.
+/// The part of an event that concerns revenue.
 private struct Line {
-    /// The part of an event's JSON that is of interest.
+    /// The members of the event's JSON that are needed.
     private struct Event: Decodable {
         struct Payload: Decodable {
             let restaurantId: String

@@ -1,19 +1,19 @@
 package import EventPipeline
 
-/// A tracker of this service's own: it adds up what was ordered, for `GET /revenue`.
+/// A custom tracker that sums up the orders, for `GET /revenue`.
 package struct RevenueTracker: SingleEventTracker {
-    /// The name by which the plan's events name this tracker.
+    /// The name that the plan's events refer to.
     package let name = "revenue"
     private let ledger: RevenueLedger
 
-    /// Books into `ledger`.
+    /// Creates a tracker that books into `ledger`.
     package init(ledger: RevenueLedger) {
         self.ledger = ledger
     }
 
-    /// Books one event.
+    /// Books an event.
     ///
-    /// - Throws: `EventRefusal` for an event that the ledger cannot read: trying it again would not help.
+    /// - Throws: `EventRefusal` for an event that the ledger cannot decode, because a retry would not help.
     package func track(_ event: TrackedEvent) async throws {
         do {
             try await ledger.book(event)

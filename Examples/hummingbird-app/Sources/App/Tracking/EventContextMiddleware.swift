@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Sluice
 
-/// States once who asks and in which request; every event that is tracked while it is answered carries it.
+/// Sets the user, the session and the request of all events that are tracked while a request is handled.
 struct EventContextMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -10,7 +10,7 @@ struct EventContextMiddleware<Context: RequestContext>: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         let who = EventContext(
-            // The gateway before this service knows who it is; do not take it from just anybody.
+            // Set by a gateway that has authenticated the user; do not trust this header from anyone else.
             userID: HTTPField.Name("X-User-Id").flatMap { request.headers[$0] },
             sessionID: request.cookies["session"]?.value,
             requestID: context.id

@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import Sluice
 
-/// Answers a request whose event was not taken: what it asked for was not done either.
+/// Responds to a request whose event was not accepted, and which therefore had no effect.
 struct TrackErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -19,18 +19,17 @@ struct TrackErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension HTTPError {
-    /// 422 with the rules that were broken, where the event does not follow the plan; 503 where it may be taken later; 504
-    /// where it is not known whether it was taken.
+    /// Maps an invalid event to 422 with the violated rules, an unknown outcome to 504, and other errors to 503.
     ///
-    /// The plan's limits are those of this service's input, so whoever sent it can put it right. Values that a service
-    /// makes up itself would be its own fault, and a 500.
+    /// The plan's limits are also the limits on this service's input, so the client can correct the request. An invalid value
+    /// that the service itself chose would be a bug in the service, and a 500.
     init(_ error: TrackError) {
         switch error.code {
         case .invalid:
             let rules = error.violations.map { "\($0.path): expected \($0.expected), found \($0.found)" }
             self.init(.unprocessableContent, message: rules.joined(separator: "; "))
         case .outcomeUnknown:
-            // Without Retry-After: a repetition might be counted twice.
+            // Without Retry-After, because a repetition might be counted twice.
             self.init(.gatewayTimeout, message: "It is not known whether the event was taken.")
         default:
             self.init(.serviceUnavailable, headers: [.retryAfter: "1"], message: "Try again in a moment.")

@@ -28,7 +28,7 @@ extension ReferenceCheck {
         if let pattern = property.pattern.flatMap({ ReferencePattern(rawValue: $0) }), !pattern.matches(text) {
             report("pattern-mismatch", property, place)
         }
-        // Code point by code point: Swift's own equality holds more texts for the same.
+        // Compares code points, because Swift's equality treats canonically equivalent texts as equal.
         if let allowed = property.enumeration,
             !allowed.contains(where: { $0.referenceText?.unicodeScalars.map(\.value) == text })
         {

@@ -1,7 +1,7 @@
 package import EventSchema
 
 extension ReferenceCheck {
-    /// The place of a value: its path in the event, its depth, and its place in the plan.
+    /// The location of a value: its path in the event, its depth, and its location in the plan.
     package struct Place {
         package var path: String
         package var level: Int
@@ -22,7 +22,7 @@ extension ReferenceCheck {
         return level > 64
     }
 
-    // MARK: What the plan describes
+    // MARK: Values in the plan
 
     package mutating func object(
         _ members: [ReferenceMember],
@@ -31,7 +31,7 @@ extension ReferenceCheck {
         at place: Place
     ) -> String {
         if isTooDeep(place.level, place.path) { return "" }
-        // A key that should not be there at all is not also told that it is there twice.
+        // An undeclared key is not reported as a duplicate, too.
         let planned = properties.map { $0.name.unicodeScalars.map(\.value) }
         reportDuplicates(isOpen ? members : members.filter { planned.contains($0.key) }, at: place.path)
         var parts: [String] = []
@@ -84,7 +84,7 @@ extension ReferenceCheck {
         return "[" + parts.joined(separator: ",") + "]"
     }
 
-    // MARK: What it does not describe
+    // MARK: Values that are not in the plan
 
     package mutating func free(_ value: ReferenceJSON, at path: String, level: Int) -> String {
         switch value {

@@ -1,4 +1,4 @@
-/// JSON as a tree that keeps what was written: numbers as text, and objects with duplicate keys.
+/// JSON as a tree that preserves the source: numbers as text, and objects with duplicate keys.
 ///
 /// Strings are code points, because the rules for them count code points.
 package indirect enum ReferenceJSON: Equatable {

@@ -95,7 +95,7 @@ package struct ReferenceParser {
 
     private mutating func literal(_ word: String, _ value: ReferenceJSON) throws -> ReferenceJSON {
         for scalar in word.unicodeScalars { try take(scalar) }
-        // A letter or digit directly behind it would make it another word.
+        // A literal that is followed by a letter or digit is another word.
         if let next = peek, next.properties.isAlphabetic || next.properties.numericType != nil { throw Broken() }
         return value
     }

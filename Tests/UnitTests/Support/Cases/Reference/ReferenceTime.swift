@@ -1,7 +1,7 @@
 /// A simple reader of RFC 3339.
 package struct ReferenceTime {
     package let seconds: Int
-    /// At most six digits of the fraction.
+    /// The fraction, with at most six digits.
     package let fraction: String
 
     /// Reads a `date-time`; `nil` for other text, and outside the years 0000 to 9999 in UTC.
@@ -27,7 +27,7 @@ package struct ReferenceTime {
         }
         guard let offset = Self.offsetInMinutes(rest) else { return nil }
         seconds = day * 86_400 + hour * 3600 + (minute - offset) * 60 + second
-        // A leap second stands at the end of a day in UTC and counts as the second behind it.
+        // A leap second is at the end of a day in UTC, and counts as the following second.
         if second == 60, seconds % 86_400 != 0 { return nil }
         self.fraction = String(fraction.prefix(6))
         let range = ReferenceCalendar.firstDays[0] * 86_400..<ReferenceCalendar.firstDays[10_000] * 86_400
@@ -50,7 +50,7 @@ package struct ReferenceTime {
         seconds * 1_000_000 + (Int(fraction + String(repeating: "0", count: 6 - fraction.count)) ?? 0)
     }
 
-    /// In UTC, with the digits of the fraction.
+    /// The time in UTC, with the digits of the fraction.
     package var text: String {
         let day = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let time = seconds - day * 86_400
