@@ -5,8 +5,8 @@ import CSimdJSON
 /// simdjson parses in two stages. Here the first stage runs once for all lines and the second one for each line, which is faster
 /// than parsing the lines one by one. A line with an error must be parsed by `JSONParser`, which says what the error is.
 public struct JSONLineParser: ~Copyable {
-    @usableFromInline let handle: OpaquePointer?
-    @usableFromInline var lines = UnsafeRawBufferPointer(start: nil, count: 0)
+    private let handle: OpaquePointer?
+    private var lines = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// Creates a parser; its buffers are allocated when they are first needed.
     public init() {

@@ -161,14 +161,14 @@ struct PipelineLog: Sendable {
             )
         case .behind:
             logger.warning(
-                "The tracker has not got as far as its cursor says, as after a restore; it goes back there.",
+                "The tracker's checkpoint is behind its cursor, as after a restore; it continues from the checkpoint.",
                 metadata: metadata
             )
         case .beyondJournal:
             metadata["stored"] = "\(resumption.checkpoint ?? 0)"
             metadata["end"] = "\(end)"
             logger.error(
-                "The tracker's checkpoint is behind the end of the journal, which must be an older copy; it continues from its cursor.",
+                "The tracker's checkpoint is beyond the end of the journal, which must be an older copy; it continues from its cursor.",
                 metadata: metadata
             )
         }

@@ -54,10 +54,14 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package static func invalid(_ event: InvalidEvent) -> TrackError { TrackError(.invalid, invalidEvent: event) }
     package static func notStored(_ error: JournalError) -> TrackError { TrackError(.notStored, journalError: error) }
-    package static let full = TrackError(.full)
-    package static let closed = TrackError(.closed)
-    package static let cancelled = TrackError(.cancelled)
-    package static let outcomeUnknown = TrackError(.outcomeUnknown)
+    /// An error with the code `full`, for the tests of a program that handles it.
+    public static let full = TrackError(.full)
+    /// An error with the code `closed`, for the tests of a program that handles it.
+    public static let closed = TrackError(.closed)
+    /// An error with the code `cancelled`, for the tests of a program that handles it.
+    public static let cancelled = TrackError(.cancelled)
+    /// An error with the code `outcomeUnknown`, for the tests of a program that handles it.
+    public static let outcomeUnknown = TrackError(.outcomeUnknown)
 
     /// The rules that the event broke; empty unless the code is `invalid`.
     public var violations: [Violation] { invalidEvent?.violations ?? [] }

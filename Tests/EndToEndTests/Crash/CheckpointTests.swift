@@ -81,7 +81,7 @@ struct CheckpointTests {
         )
         try await serve(database, in: folder, endingBy: SIGTERM) { server in
             try await waitUntilStored(Set(ids), in: database)
-            let warning = try await server.process.errors.line(containing: "has not got as far as its cursor says")
+            let warning = try await server.process.errors.line(containing: "checkpoint is behind its cursor")
             #expect(warning.contains("sequence=5"))
         }
         #expect(try await database.notedInserts() == (ids + ids[5...]).sorted())
