@@ -35,10 +35,11 @@ public struct JournalConfiguration: Sendable, Hashable {
     /// Default: 256 MiB. The least is 64 KiB, the most a quarter of `maximumBytes`.
     public var segmentBytes: Int {
         // A full journal must have segments to remove, in whatever order the sizes are set.
-        get { max(1 << 16, min(requestedSegmentBytes, maximumBytes / 4)) }
+        get { min(requestedSegmentBytes, max(Self.minimumSegmentBytes, maximumBytes / 4)) }
         set { requestedSegmentBytes = newValue }
     }
     private var requestedSegmentBytes: Int
+    private static let minimumSegmentBytes = 1 << 16
     /// The most bytes of all segments together; beyond it commits fail with `full`.
     ///
     /// Default: 10 GiB.
@@ -75,7 +76,7 @@ public struct JournalConfiguration: Sendable, Hashable {
         retentionDropsUndelivered: Bool = false
     ) {
         self.durability = durability
-        requestedSegmentBytes = segmentBytes
+        requestedSegmentBytes = max(Self.minimumSegmentBytes, segmentBytes)
         self.maximumBytes = maximumBytes
         self.minimumFreeBytes = minimumFreeBytes
         self.retentionAge = retentionAge
