@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Run by `make bench`; a package of its own, so that nobody who uses Sluice builds it.
+// Run by `make bench`; a separate package, so that users of Sluice do not build it.
 let package = Package(
     name: "sluice-benchmarks",
     platforms: [.macOS(.v15)],
@@ -13,14 +13,14 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Runs everything and prints the table.
+        // Runs all measurements and prints the table.
         .executableTarget(
             name: "bench",
             dependencies: [
                 .product(name: "ArgumentParser", package: "swift-argument-parser")
             ]
         ),
-        // Parse, check and encode on one thread.
+        // Parses, checks and encodes on one thread.
         .executableTarget(
             name: "bench-check",
             dependencies: [
@@ -28,9 +28,9 @@ let package = Package(
                 .product(name: "Sluice", package: "sluice"),
             ]
         ),
-        // Counts what is asked of malloc.
+        // Counts calls of malloc.
         .target(name: "CAllocations"),
-        // Build, check and encode typed events on one thread, and send them through a pipeline.
+        // Builds, checks and encodes typed events on one thread, and sends them through a pipeline.
         .executableTarget(
             name: "bench-track",
             dependencies: [
@@ -44,7 +44,7 @@ let package = Package(
             name: "bench-justtrack",
             dependencies: [.product(name: "JustTrack", package: "sluice")]
         ),
-        // The ceiling of HTTP: NIO, and nothing behind it.
+        // The ceiling of HTTP: NIO without a pipeline.
         .executableTarget(
             name: "bench-bare",
             dependencies: [

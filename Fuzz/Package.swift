@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Built by `make fuzz` with libFuzzer and AddressSanitizer; a package of its own, because nothing else is built so.
+// Built by `make fuzz` with libFuzzer and AddressSanitizer; a separate package, because no other target uses these flags.
 let package = Package(
     name: "sluice-fuzz",
     platforms: [.macOS(.v15)],

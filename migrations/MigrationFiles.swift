@@ -1,8 +1,9 @@
-/// The files of SQL in this folder; a program that was installed has no folder to read them from.
+/// The SQL files in this folder, compiled in, because an installed program does not have the folder.
 package enum MigrationFiles {
-    /// Their names and texts, in their order.
+    /// The files' names and texts, in their order.
     ///
-    /// SwiftPM names their bytes after the files, with `_` for what cannot stand in a name, such as a digit at its start.
+    /// SwiftPM names the constants after the files, and replaces characters that an identifier cannot have, such as a leading
+    /// digit, with `_`.
     package static var all: [(name: String, sql: String)] {
         [
             ("0001_schema.sql", text(PackageResources._001_schema_sql)),

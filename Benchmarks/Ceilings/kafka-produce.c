@@ -1,10 +1,10 @@
-// The ceilings of the Kafka tracker: how fast a C loop hands messages to librdkafka and has them acknowledged.
+// The ceilings of the Kafka tracker: how fast a C loop passes messages to librdkafka and gets them acknowledged.
 //
 //     kafka-produce [-H] [-X NAME=VALUE]... BROKERS TOPIC COUNT FILE
 //
-// FILE has an event in canonical JSON a line, and is gone through again until COUNT is reached. -H gives each message
-// the key and the headers that Sluice gives it; without it, a message has neither. Idempotent and acknowledged by all
-// replicas, no copy of the payload, delivery reports counted; -X sets a property of librdkafka. Prints messages/s from
+// FILE has one event in canonical JSON on each line, and is repeated until COUNT is reached. -H gives each message the
+// key and the headers that Sluice gives it; without it, a message has neither. The producer is idempotent, waits for all
+// replicas, does not copy the payload, and counts delivery reports; -X sets a librdkafka property. Prints messages/s from
 // the first call to the last report.
 //
 //     cc -O2 -o kafka-produce kafka-produce.c -lrdkafka
@@ -47,12 +47,12 @@ typedef struct {
     size_t length;
 } Text;
 
-// A message's value, and what Sluice makes its key and headers of.
+// A message's value, and the parts of it that are Sluice's key and headers.
 typedef struct {
     Text value, id, name, time, user;
 } Message;
 
-// The text of a field of the event; the fields stand in this order, and before the payload. Empty where it has none.
+// Returns the text of a field of the event, empty if absent; the fields are in this order, and before the payload.
 static Text field(Text line, const char *opening) {
     const char *end = line.start + line.length;
     const char *start = memmem(line.start, line.length, opening, strlen(opening));
@@ -79,7 +79,7 @@ static Text read_file(const char *path) {
     return (Text){text, length};
 }
 
-// Cuts a file into messages, a line each.
+// Splits a file into messages, one for each line.
 static size_t messages(Text text, Message **found) {
     size_t count = 0;
     *found = malloc((text.length + 1) * sizeof(Message));
@@ -153,7 +153,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "kafka-produce: nothing to send\n");
         return 64;
     }
-    // The connection and the producer's id are there before the clock starts.
+    // Connects and gets the producer's id before the clock starts.
     const struct rd_kafka_metadata *metadata;
     if (rd_kafka_metadata(client, 0, topic, &metadata, 10000) == RD_KAFKA_RESP_ERR_NO_ERROR) {
         rd_kafka_metadata_destroy(metadata);

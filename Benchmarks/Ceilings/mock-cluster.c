@@ -1,12 +1,12 @@
-// A Kafka cluster to measure against: librdkafka's own mock brokers, in a process of their own.
+// A Kafka cluster for measurements: librdkafka's own mock brokers, in a separate process.
 //
 //     mock-cluster [BROKERS [TOPIC PARTITIONS]...]
 //
-// Prints the bootstrap servers on one line, and lives until its standard input ends. Topics it is not told to make are
-// made at the first request, with 4 partitions. It keeps at most 5 MiB a partition and drops what is older.
+// Prints the bootstrap servers on one line, and runs until its standard input ends. Topics that are not given are created
+// at the first request, with 4 partitions. It keeps at most 5 MiB for each partition and drops older messages.
 //
-// Kafka's brokers switch Nagle's algorithm off. The mock's do not: an answer then waits up to 40 ms for the client to
-// acknowledge the one before it, which would measure the kernel's timer. `accept` below is found before libc's.
+// Kafka's brokers disable Nagle's algorithm. The mock brokers do not: a response then waits up to 40 ms until the client
+// acknowledges the previous one, which would measure the kernel's timer. So `accept` below overrides libc's.
 //
 //     cc -O2 -o mock-cluster mock-cluster.c -lrdkafka
 #define _GNU_SOURCE
@@ -35,9 +35,9 @@ int main(int argc, char **argv) {
         return 64;
     }
     char reason[512];
-    // The cluster lives on the thread of a client that does nothing else.
+    // The cluster runs on the thread of a client that does nothing else.
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    // It would remark that it was given no servers to connect to.
+    // Otherwise it would log that it has no servers to connect to.
     rd_kafka_conf_set(conf, "log_level", "4", NULL, 0);
     rd_kafka_t *host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof(reason));
     if (!host) {

@@ -1,9 +1,9 @@
-// The ceiling of the check: how fast simdjson alone makes a DOM of each event, on one thread.
+// The ceiling of the check: how fast simdjson alone parses each event into a DOM, on one thread.
 //
 //     simdjson-parse FILE LINES PASSES
 //
-// FILE has an event a line. LINES of them are a document stream (`parse_many`), whose structure simdjson finds at once.
-// Prints events/s over all passes, by the processor time of the thread.
+// FILE has one event on each line. LINES of them are one document stream (`parse_many`), whose structure simdjson indexes
+// in one pass. Prints events/s over all passes, by the processor time of the thread.
 //
 //     c++ -std=c++17 -O3 -o simdjson-parse simdjson-parse.cpp -lsimdjson
 #include <simdjson.h>
@@ -40,10 +40,10 @@ static double processorSeconds() {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// How many documents a block has; negative where it has anything else.
+// Returns the number of documents in a block; negative if the block contains anything else.
 static long parse(simdjson::dom::parser &parser, const Block &block) {
     simdjson::dom::document_stream stream;
-    // What follows a block in the text is its padding, so nothing is copied. One batch a block: no second thread.
+    // The text after a block serves as its padding, so nothing is copied. One batch for each block: no second thread.
     if (parser.parse_many(block.start, block.length, block.length).get(stream)) {
         return -1;
     }

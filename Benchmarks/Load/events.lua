@@ -1,8 +1,8 @@
 -- Posts events: wrk … -s events.lua URL -- FILE EVENTS_A_REQUEST CONTENT_TYPE
 --
--- FILE has an event a line. Requests are made before the clock starts, and sent one after the other, over and over.
--- At the end it prints one line: the requests answered, the microseconds it took, the answers that were no success,
--- the errors of sockets, and the median and the 99th percentile of the latency in microseconds.
+-- FILE has one event on each line. Requests are built before the clock starts, and sent repeatedly in order. At the end
+-- it prints one line: the number of responses, the duration in microseconds, the number of error responses, the number of
+-- socket errors, and the median and the 99th percentile of the latency in microseconds.
 
 local most_requests = 2000
 local requests = {}

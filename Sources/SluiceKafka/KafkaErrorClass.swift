@@ -1,7 +1,9 @@
 package import CLibRDKafka
 import TrackerKit
 
-/// What an error means for the events: the one place that tells an outage from bad data, for `start` and for `deliver`.
+/// What an error means for the events.
+///
+/// This is the only place that distinguishes an outage from bad data, for `start` and for `deliver`.
 package enum KafkaErrorClass: Sendable, Hashable {
     /// Kafka will never accept the message. A broker reports this for all messages of a request.
     case refused
@@ -53,8 +55,9 @@ package enum KafkaErrorClass: Sendable, Hashable {
         }
     }
 
-    /// Whether the error concerns one topic, while messages to others can succeed: the topic is missing, for example,
-    /// or the user may not write to it.
+    /// Whether the error concerns one topic, so that messages to other topics can succeed.
+    ///
+    /// For example, the topic is missing, or the user may not write to it.
     package static func isOfTopic(_ code: rd_kafka_resp_err_t) -> Bool {
         switch code {
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,

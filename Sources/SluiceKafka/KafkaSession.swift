@@ -23,8 +23,9 @@ actor KafkaSession {
         self.logger = logger
     }
 
-    /// Checks that a broker answers, and returns an error for each topic of the catalog's events that accepts no
-    /// messages.
+    /// Checks that a broker answers, and that the topics of the catalog's events accept messages.
+    ///
+    /// Returns an error for each topic that does not.
     func start(for catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) -> [TrackerError] {
         let (producer, routes) = try readyProducer()
         let names = try routes.names.topics(of: catalog, tracker: configuration.name)

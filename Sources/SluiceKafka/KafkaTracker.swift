@@ -51,9 +51,9 @@ public final class KafkaTracker: CheckableTracker {
     /// A single missing topic is logged, and its events are retried with each delivery; with `requiresEveryTopic` it is
     /// an error.
     ///
-    /// - Throws: `notPrepared` where none of the topics is there; `misconfigured` where the brokers do not let the
-    ///   user in, and where librdkafka refuses the settings, as with a file that it cannot read; `unavailable`,
-    ///   retryable, where no broker answers, or the system refuses a thread; and what `checkSettings` does.
+    /// - Throws: `notPrepared` if none of the topics exists; `misconfigured` if the brokers reject the login, or if
+    ///   librdkafka rejects the settings, for example because it cannot read a file; `unavailable`, retryable, if no
+    ///   broker answers or the system refuses a thread; and what `checkSettings` throws.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
         let interrupt = Interrupt()

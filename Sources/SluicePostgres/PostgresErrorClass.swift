@@ -1,7 +1,8 @@
 import TrackerKit
 
-/// What a failure means for the events: the one place that tells an outage from bad data, for `start` and for
-/// `deliver`.
+/// What a failure means for the events.
+///
+/// This is the only place that distinguishes an outage from bad data, for `start` and for `deliver`.
 package enum PostgresErrorClass: Sendable, Hashable {
     /// A row with this key already exists.
     case duplicate

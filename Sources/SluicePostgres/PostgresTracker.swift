@@ -49,15 +49,15 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         }
     }
 
-    /// Connects, and checks that the tables and columns are there that the catalog's events need, and that the role has
-    /// the privileges for them.
+    /// Connects, and checks the tables, columns and privileges that the catalog's events need.
     ///
     /// A single table that accepts no rows is logged, and its events are retried with each delivery; with
     /// `requiresEveryTable` it is an error.
     ///
-    /// - Throws: `notPrepared` where every table lacks something, naming `sluice migrate`; `misconfigured` where the
-    ///   server does not let the role in, where the role lacks a privilege that every table needs, and behind a
-    ///   pooler that does not keep sessions; `unavailable` or `timeout`, both retryable, where the server cannot be
+    /// - Throws: `notPrepared`, with the hint to run `sluice migrate`, if no table is complete; `misconfigured` if the
+    ///   server rejects the login, if the role lacks a privilege that every table needs, or if a pooler does not keep
+    ///   sessions; `unavailable` or `timeout`, both retryable, if the server cannot be reached or the system refuses a
+    ///   thread.
     ///   reached, or the system refuses a thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
@@ -95,8 +95,8 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     ///
     /// Terminates the session that an earlier process left behind, and waits for its last transaction to end.
     ///
-    /// - Throws: `notPrepared` where the table for it, or a column of that, is missing, naming `sluice migrate`;
-    ///   `misconfigured` where the role lacks a privilege on it; else as `start`.
+    /// - Throws: `notPrepared`, with the hint to run `sluice migrate`, if the checkpoint table or one of its columns is
+    ///   missing; `misconfigured` if the role lacks a privilege on it; otherwise what `start` throws.
     public func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
         let session = try session.get()
         let interrupt = Interrupt()

@@ -1,7 +1,7 @@
 extension TestDatabase {
-    /// From now on notes the id of each row that is sent to a table in a transaction that is committed.
+    /// From now on records the id of each row that a committed transaction sends to a table.
     ///
-    /// The triggers of a row come before its conflicts, so that a repetition is noted, too, which the primary key hides.
+    /// The trigger runs before a conflict is detected, so it also records duplicates that the primary key rejects.
     package func noteInserts(into table: String) async throws {
         try await run(
             """
@@ -13,7 +13,7 @@ extension TestDatabase {
         )
     }
 
-    /// The ids that were noted, as often as their rows were sent.
+    /// The recorded ids, one for each time that a row was sent.
     package func notedInserts() async throws -> [String] {
         try await run("SELECT id FROM public.sent ORDER BY id")
     }

@@ -1,7 +1,7 @@
 import CLibRDKafka
 import TrackerKit
 
-/// A message as a consumer reads it.
+/// A message that a consumer has read.
 package struct KafkaMessage: Sendable, Hashable {
     package struct Header: Sendable, Hashable {
         package let name: String
@@ -41,7 +41,7 @@ actor KafkaReader {
         defer { rd_kafka_destroy(consumer) }
         let partitions = rd_kafka_topic_partition_list_new(8)
         defer { rd_kafka_topic_partition_list_destroy(partitions) }
-        // By name, because the end of one partition may be told twice.
+        // A set of names, because the end of a partition may be reported twice.
         var open: Set<String> = []
         for topic in topics {
             for partition in 0..<(try partitionCount(of: topic, consumer)) {

@@ -3,14 +3,14 @@ import Foundation
 
 /// librdkafka's mock brokers: real listeners on the loopback interface, one cluster for each test.
 ///
-/// It keeps at most 5 MiB a partition, makes topics of 4 partitions at the first request, and does not drop an idempotent
-/// producer's repetitions. One pushed error with a delay shadows those pushed after it.
+/// It keeps at most 5 MiB for each partition, creates topics with 4 partitions at the first request, and does not
+/// discard an idempotent producer's duplicates. A pushed error with a delay hides the errors that are pushed after it.
 package final class MockKafkaCluster: @unchecked Sendable {
     // Safe to share: both pointers never change, and every call below only sends a message to the cluster's own thread.
     private let host: OpaquePointer
     private let cluster: OpaquePointer
 
-    /// What to give a client as `bootstrap.servers`.
+    /// The value of `bootstrap.servers` for clients.
     package let bootstrapServers: String
 
     package init(brokers: Int32 = 1) throws {
@@ -31,26 +31,26 @@ package final class MockKafkaCluster: @unchecked Sendable {
     }
 
     deinit {
-        // Safe to send: nobody else has the pointers any more.
+        // Safe to send: nothing else uses the pointers any more.
         nonisolated(unsafe) let (host, cluster) = (host, cluster)
-        // To destroy them blocks, and a test's thread is one of the few that all tests share.
+        // Destroying them blocks, and tests share a small number of threads.
         Thread.detachNewThread {
             rd_kafka_mock_cluster_destroy(cluster)
             rd_kafka_destroy(host)
         }
     }
 
-    /// Makes a topic.
+    /// Creates a topic.
     package func makeTopic(_ name: String, partitions: Int32) throws {
         try check(rd_kafka_mock_topic_create(cluster, name, partitions, 1))
     }
 
-    /// Ends all connections, and takes no new ones.
+    /// Closes all connections, and accepts no new ones.
     package func goDown() throws {
         try check(rd_kafka_mock_broker_set_down(cluster, -1))
     }
 
-    /// Takes connections again.
+    /// Accepts connections again.
     package func comeUp() throws {
         try check(rd_kafka_mock_broker_set_up(cluster, -1))
     }
@@ -67,12 +67,12 @@ package final class MockKafkaCluster: @unchecked Sendable {
         rd_kafka_mock_clear_request_errors(cluster, 0)
     }
 
-    /// Makes every answer about a topic this error.
+    /// Makes every response about the topic contain this error.
     package func setError(_ error: rd_kafka_resp_err_t, ofTopic name: String) {
         rd_kafka_mock_topic_set_error(cluster, name, error)
     }
 
-    /// Makes every answer come late.
+    /// Delays every response.
     package func setDelay(milliseconds: Int32) throws {
         try check(rd_kafka_mock_broker_set_rtt(cluster, -1, milliseconds))
     }
@@ -87,7 +87,7 @@ package final class MockKafkaCluster: @unchecked Sendable {
     }
 }
 
-/// Why the mock cluster, or reading from it, did not do as a test asked.
+/// Why the mock cluster, or a consumer of it, failed.
 package struct MockFailure: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A PgBouncer of this process's own before a private PostgreSQL; gone when the process is.
+/// A PgBouncer that belongs to this process, in front of a private PostgreSQL; it ends with the process.
 package final class PrivatePgBouncer: Sendable {
     package let port: Int
     private let process: Process
     private let input: Pipe
 
-    /// Starts one that pools by `mode`: session, transaction or statement.
+    /// Starts a PgBouncer with a pool mode: session, transaction or statement.
     package init(before server: PrivatePostgres, mode: String) async throws {
         (port, (process, input)) = try await PrivatePostgres.onFreePort { port in
             try await Self.start(before: server, mode: mode, port: port)
@@ -26,7 +26,7 @@ package final class PrivatePgBouncer: Sendable {
                 .write(toFile: "\(folder)/pgbouncer.ini", atomically: false, encoding: .utf8)
             process.standardInput = input
             process.standardOutput = output
-            // Whoever reads what the tests say waits until nobody can write there any more.
+            // Anything that reads the tests' output waits until every process that can write to it has ended.
             process.standardError = FileHandle.nullDevice
             try process.run()
         } catch {
@@ -45,7 +45,7 @@ package final class PrivatePgBouncer: Sendable {
     }
 
     private static func settings(before server: PrivatePostgres, mode: String, port: Int) -> String {
-        // auth_type any lets everybody in as one user of the server.
+        // auth_type any lets every client in as one user of the server.
         """
         [databases]
         * = host=127.0.0.1 port=\(server.port) user=postgres
@@ -60,7 +60,7 @@ package final class PrivatePgBouncer: Sendable {
         """
     }
 
-    /// Runs PgBouncer until standard input closes; says "up", or what went wrong, and removes the folder in both cases.
+    /// Runs PgBouncer until standard input closes; prints "up" or the error, and always removes the folder.
     private static func script(_ folder: String, port: Int) -> String {
         """
         PATH=$PATH:/usr/sbin

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL cluster of this process's own, in a folder under /tmp, gone when the process is.
+/// A PostgreSQL cluster that belongs to this process, in a folder under /tmp that is removed when the process ends.
 ///
-/// The server runs under a shell that waits for its standard input to close, which it does however this process ends;
-/// then the shell stops the server and removes the folder. PostgreSQL refuses to run as root, so there it runs as `postgres`.
+/// The server runs under a shell that waits for its standard input to close, which happens however this process ends. Then
+/// the shell stops the server and removes the folder. PostgreSQL refuses to run as root, so then it runs as `postgres`.
 package final class PrivatePostgres: Sendable {
-    /// Why there is no server; a test that needs one fails with it.
+    /// Why the server cannot run; a test that needs it fails with this error.
     package struct Unavailable: Error, CustomStringConvertible {
         package let description: String
 
-        /// Whether PostgreSQL or PgBouncer said that somebody else listens on its port.
+        /// Whether PostgreSQL or PgBouncer reported that its port is in use.
         fileprivate var isPortTaken: Bool {
             description.contains("ddress already in use") || description.contains("could not create any TCP/IP sockets")
         }
     }
 
-    /// The cluster that most tests share, each in a database of its own.
+    /// The cluster that most tests share; each test has a database of its own.
     package static func shared() async throws -> PrivatePostgres {
         try await starting.value
     }
@@ -24,13 +24,13 @@ package final class PrivatePostgres: Sendable {
     private static let starting = Task { try await PrivatePostgres() }
     private static let databaseCount = Atomic<Int>(0)
 
-    /// The TCP port on 127.0.0.1, which is also that of the socket.
+    /// The TCP port on 127.0.0.1, which is also the number in the socket's name.
     package let port: Int
     private let folder: String
     private let binaries: String
     private let server = Mutex<Shell?>(nil)
 
-    /// Makes a cluster and starts it.
+    /// Creates a cluster and starts its server.
     package init() async throws {
         let binaries = try Self.findBinaries()
         self.binaries = binaries
@@ -50,7 +50,7 @@ package final class PrivatePostgres: Sendable {
                 ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
                 asOwner: true
             )
-            // Passwords count over TCP only, so that one test can be refused.
+            // Passwords are required only over TCP, so that a test can have one rejected.
             let access =
                 "local all all trust\nhost all guarded 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
             try access.write(toFile: "\(folder)/data/pg_hba.conf", atomically: false, encoding: .utf8)
@@ -61,7 +61,7 @@ package final class PrivatePostgres: Sendable {
         }
     }
 
-    /// A new, empty database.
+    /// Creates a new, empty database.
     package func makeDatabase() async throws -> TestDatabase {
         let number = Self.databaseCount.add(1, ordering: .relaxed).newValue
         let name = "test_\(number)"
@@ -69,7 +69,7 @@ package final class PrivatePostgres: Sendable {
         return TestDatabase(server: self, name: name)
     }
 
-    /// Starts the server and waits until it takes connections.
+    /// Starts the server and waits until it accepts connections.
     package func start() async throws {
         let shell = try await Self.start(folder, binaries, port: port)
         server.withLock { $0 = shell }
@@ -81,7 +81,7 @@ package final class PrivatePostgres: Sendable {
             "max_connections=200", "log_min_messages=fatal", "deadlock_timeout=200ms",
         ]
         let options = settings.map { "-c \($0)" }.joined(separator: " ")
-        // The shell says a word when the server is up; it says it is down by ending.
+        // The shell prints a word once the server is up; if the start fails, the shell ends.
         let script = """
             trap '' INT
             control="\(binaries)/pg_ctl -D \(folder)/data -w -s"
@@ -99,7 +99,7 @@ package final class PrivatePostgres: Sendable {
         return shell
     }
 
-    /// Stops the server as a crash would, and waits until it is gone; the cluster stays.
+    /// Stops the server as in a crash, and waits until it has ended; the data remains.
     package func stopImmediately() async throws {
         guard FileManager.default.createFile(atPath: "\(folder)/keep", contents: nil) else {
             throw Unavailable(description: "\(folder) cannot be written to.")
@@ -112,7 +112,7 @@ package final class PrivatePostgres: Sendable {
         try FileManager.default.removeItem(atPath: "\(folder)/keep")
     }
 
-    /// Runs psql, which reads statements from `input`; an error ends it, unless it is to go on as it does when nobody asks.
+    /// Runs psql with statements from `input`; by default it stops at the first error.
     package func psql(_ database: String, _ input: String, stopsAtErrors: Bool = true) async throws -> String {
         try await Self.run(
             "\(binaries)/psql",
@@ -125,7 +125,7 @@ package final class PrivatePostgres: Sendable {
         )
     }
 
-    /// A psql that stays, for what one session must hold while another does something.
+    /// Starts a psql that keeps its session, for locks that a test holds while another session works.
     package func openSession(_ database: String) throws -> TestSession {
         let process = Self.process(
             "\(binaries)/psql",
@@ -175,7 +175,7 @@ extension PrivatePostgres {
         return folder
     }
 
-    /// Starts a server on a port that nobody listens on; where somebody was faster, on another.
+    /// Starts a server on a free port, and tries another one if the port has been taken in the meantime.
     static func onFreePort<Server>(_ start: (Int) async throws -> Server) async throws -> (port: Int, server: Server) {
         var tries = 0
         while true {
@@ -189,7 +189,7 @@ extension PrivatePostgres {
         }
     }
 
-    /// A port that nobody listens on, from a range from which systems give none to connections that go out.
+    /// Finds a free port outside the range that systems use for outgoing connections.
     private static func freePort() throws -> Int {
         for _ in 0..<1000 {
             let port = Int.random(in: 15_000..<32_000)
@@ -239,7 +239,7 @@ extension PrivatePostgres {
         return output
     }
 
-    /// Runs a process to its end, on a thread that may block.
+    /// Runs a process until it ends, on a thread that may block.
     private static func finish(_ process: Process, input: String?) async throws -> (status: Int32, output: String) {
         try await onBlockingThread { Result { try finishBlocking(process, input: input) } }.get()
     }
@@ -251,7 +251,7 @@ extension PrivatePostgres {
         process.standardError = output
         process.standardInput = feed
         try process.run()
-        // A pipe holds 64 KiB: longer statements are no use here.
+        // A pipe holds 64 KiB, so longer statements do not work here.
         try? feed.fileHandleForWriting.write(contentsOf: Data((input ?? "").utf8))
         try feed.fileHandleForWriting.close()
         let data = output.fileHandleForReading.readDataToEndOfFile()
@@ -260,7 +260,7 @@ extension PrivatePostgres {
     }
 }
 
-/// The shell that a server runs under.
+/// The shell that supervises a server.
 private struct Shell: Sendable {
     let process: Process
     private let input = Pipe()
@@ -272,20 +272,20 @@ private struct Shell: Sendable {
         process.standardOutput = output
     }
 
-    /// Starts it and waits for its first word; false where it ended without one.
+    /// Starts the shell and waits for its first word; returns false if it ended without one.
     func begin() async throws -> Bool {
         try process.run()
         return await onBlockingThread { output.fileHandleForReading.availableData.isEmpty == false }
     }
 
-    /// Lets it end, and waits for that.
+    /// Lets the shell end, and waits for that.
     func end() async {
         try? input.fileHandleForWriting.close()
         _ = await onBlockingThread { output.fileHandleForReading.readDataToEndOfFile() }
     }
 }
 
-/// Runs what blocks on a thread that may.
+/// Runs blocking work on a thread of its own.
 func onBlockingThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: body()) }
@@ -297,15 +297,15 @@ package struct TestDatabase: Sendable {
     package let server: PrivatePostgres
     package let name: String
 
-    /// The connection as libpq's URI.
+    /// The connection as a libpq URI.
     package var url: String { "postgres://postgres@127.0.0.1:\(server.port)/\(name)" }
 
-    /// The connection through something that listens on another port, and as another role.
+    /// The connection through a process that listens on another port, or as another role.
     package func url(port: Int? = nil, role: String = "postgres") -> String {
         "postgres://\(role)@127.0.0.1:\(port ?? server.port)/\(name)"
     }
 
-    /// Runs statements and returns the rows, a line each, fields separated by `|`.
+    /// Runs statements and returns the rows, one line each, with fields separated by `|`.
     @discardableResult
     package func run(_ sql: String) async throws -> [String] {
         try await server.psql(name, sql).split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
@@ -317,13 +317,13 @@ package struct TestSession: Sendable {
     fileprivate let input = Pipe()
     fileprivate let output = Pipe()
 
-    /// Runs statements of which the last prints a line, and waits for it.
+    /// Runs statements whose last one prints a line, and waits for that line.
     package func run(_ sql: String) throws {
         try input.fileHandleForWriting.write(contentsOf: Data((sql + "\n").utf8))
         _ = output.fileHandleForReading.availableData
     }
 
-    /// Ends the session, and with it its transaction.
+    /// Ends the session, which rolls back its transaction.
     package func close() throws {
         try input.fileHandleForWriting.close()
         _ = output.fileHandleForReading.readDataToEndOfFile()

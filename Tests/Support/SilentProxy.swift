@@ -8,36 +8,37 @@ import Darwin
 import Glibc
 #endif
 
-/// A TCP proxy on the loopback interface whose connections can go silent: nothing comes through any more, in neither
-/// direction, and neither side hears of it, also when the other one closes or its process is killed.
+/// A TCP proxy on the loopback interface whose connections can go silent.
+///
+/// A silent connection carries nothing in either direction, and neither side notices if the other one closes or is killed.
 package final class SilentProxy: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
     private struct State: Sendable {
-        /// Those that stand, silent or not.
+        /// The open connections, silent or not.
         var links: [Link] = []
-        /// How often connections were told to go silent.
+        /// The number of calls of `goSilent`.
         var round = 0
-        /// How many have gone silent in this round.
+        /// The number of connections that have gone silent since the last of those calls.
         var silent = 0
-        /// What connections made from now on may carry until one has gone silent.
+        /// The bytes that a new connection may carry, until one connection has gone silent.
         var allowance: Int?
         var isMute = false
     }
 
-    /// One connection through the proxy; its descriptors are closed when nobody pumps and nobody keeps it silent.
+    /// A connection through the proxy; its descriptors are closed when no pump uses it and nothing keeps it silent.
     private final class Link: Sendable {
         private struct Limit {
             var round: Int
-            /// How many more bytes go to the server.
+            /// The number of bytes that may still go to the server.
             var bytes: Int
         }
 
         let client: Int32
         let server: Int32
-        /// `nil` where everything goes to the server.
+        /// `nil` if everything goes to the server.
         private let limit = Mutex<Limit?>(nil)
 
         init(client: Int32, server: Int32) {
@@ -50,14 +51,14 @@ package final class SilentProxy: Sendable {
             close(server)
         }
 
-        /// Lets so many more bytes through, unless it is silent already.
+        /// Allows `count` more bytes, unless the connection is already silent.
         func limit(toBytes count: Int, in round: Int) {
             limit.withLock { limit in
                 if limit?.bytes != 0 { limit = Limit(round: round, bytes: count) }
             }
         }
 
-        /// Takes as many of the bytes as may pass.
+        /// Returns how many of the bytes may pass, and subtracts them from the limit.
         func take(_ count: Int) -> Int {
             limit.withLock { limit in
                 guard let left = limit?.bytes else { return count }
@@ -66,11 +67,11 @@ package final class SilentProxy: Sendable {
             }
         }
 
-        /// The round in which it has gone silent; `nil` where it is not.
+        /// The round in which the connection went silent; `nil` if it is not silent.
         var silentRound: Int? { limit.withLock { limit in limit.flatMap { $0.bytes == 0 ? $0.round : nil } } }
         var isSilent: Bool { silentRound != nil }
 
-        /// Ends both connections, and wakes who waits for them.
+        /// Shuts down both connections, which wakes the threads that wait for them.
         func end() {
             shutdown(client, Int32(SHUT_RDWR))
             shutdown(server, Int32(SHUT_RDWR))
@@ -81,7 +82,7 @@ package final class SilentProxy: Sendable {
     private let listener: Int32
     private let state = Watched(State())
 
-    /// Listens, and connects what comes to a port on 127.0.0.1.
+    /// Listens, and connects each client to a port on 127.0.0.1.
     package init(to target: Int) throws {
         let listener = Self.makeSocket()
         var address = Self.address(port: 0)
@@ -114,10 +115,10 @@ package final class SilentProxy: Sendable {
         for link in links { link.end() }
     }
 
-    /// Lets connections go silent once so many more bytes have gone to the server.
+    /// Lets connections go silent once `count` more bytes have gone to the server.
     ///
-    /// This is about those that stand and are not silent, and those that are made before one has gone silent; later ones
-    /// are well.
+    /// This applies to the connections that are open and not silent, and to those that are made before one has gone silent;
+    /// later ones are not affected.
     package func goSilent(afterBytes count: Int) {
         state.update { state in
             state.round += 1
@@ -127,12 +128,12 @@ package final class SilentProxy: Sendable {
         }
     }
 
-    /// Accepts connections from now on, and carries nothing.
+    /// From now on accepts connections, but carries nothing.
     package func goMute() {
         state.update { $0.isMute = true }
     }
 
-    /// Waits until a connection has gone silent since `goSilent` was called last.
+    /// Waits until a connection has gone silent since the last call of `goSilent`.
     package func waitForSilence() async {
         await state.wait { $0.silent > 0 }
     }
@@ -170,7 +171,7 @@ package final class SilentProxy: Sendable {
         }
     }
 
-    /// Carries bytes until one side closes, or the connection goes silent; then both stay open.
+    /// Carries bytes until one side closes, or until the connection goes silent; then both sides stay open.
     private static func pump(
         from source: Int32,
         to target: Int32,

@@ -1,9 +1,9 @@
 extension TestDatabase {
-    /// Returns when just so many sessions in this database wait for what PostgreSQL calls `event`.
+    /// Returns once exactly `count` sessions in this database wait for the wait event `event`.
     ///
-    /// `application` is the pattern that the name of their application is like. The time limit of the test ends the wait.
+    /// `application` is a `LIKE` pattern for the application's name. The test's time limit ends the wait.
     ///
-    /// - Throws: `CancellationError` where the test is cancelled before there are so many.
+    /// - Throws: `CancellationError` if the test is cancelled first.
     package func waitForSessions(
         _ count: Int,
         waitingFor event: String,

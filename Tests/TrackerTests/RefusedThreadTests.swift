@@ -8,10 +8,10 @@ import Logging
 import SluicePostgres
 import Testing
 
-/// Each runs in a process of its own, for what is refused there is refused to all of it.
-@Suite("Where the system refuses a thread", .timeLimit(.minutes(5)))
+/// Each test runs in a process of its own, because the limit applies to the whole process.
+@Suite("When the system refuses a thread", .timeLimit(.minutes(5)))
 struct RefusedThreadTests {
-    @Test("a blocking thread says so, and can be had later")
+    @Test("a blocking thread throws an error, and can be created later")
     func thread() async {
         await #expect(processExitsWith: .success) {
             let error = try await refusingThreads {
@@ -24,7 +24,7 @@ struct RefusedThreadTests {
         }
     }
 
-    @Test("a session is made when there is a thread again")
+    @Test("a session is created once a thread is available again")
     func session() async {
         await #expect(processExitsWith: .success) {
             let session = SessionOnDemand { () throws(TrackerError) in try BlockingThread() }
@@ -38,7 +38,7 @@ struct RefusedThreadTests {
         }
     }
 
-    @Test("a tracker says so at its start, delivers nothing, and can stop")
+    @Test("a tracker fails to start, delivers nothing, and can be stopped")
     func start() async {
         await #expect(processExitsWith: .success) {
             let logger = Logger(label: "test")
@@ -61,7 +61,7 @@ struct RefusedThreadTests {
     }
 }
 
-/// Runs `body` while a new thread would get a stack that nobody has the address space for.
+/// Runs `body` while a new thread would need more address space for its stack than the process has.
 private func refusingThreads<Value>(_ body: () async throws -> Value) async throws -> Value {
     let get = try attributesFunction("pthread_getattr_default_np")
     let set = try attributesFunction("pthread_setattr_default_np")
@@ -76,7 +76,7 @@ private func refusingThreads<Value>(_ body: () async throws -> Value) async thro
     return try await body()
 }
 
-/// A function of glibc's that Swift does not see.
+/// Looks up a glibc function that Swift does not import.
 private func attributesFunction(
     _ name: String
 ) throws -> @convention(c) (UnsafeMutablePointer<pthread_attr_t>) -> Int32 {

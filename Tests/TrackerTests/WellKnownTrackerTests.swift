@@ -3,9 +3,9 @@ import SluiceConsole
 import SluicePostgres
 import Testing
 
-@Suite("The trackers that plans know by name")
+@Suite("Well-known trackers")
 struct WellKnownTrackerTests {
-    @Test("the names that plans know are the default names of the trackers")
+    @Test("the well-known names in plans are the default names of the trackers")
     func defaultNames() {
         #expect(WellKnownTracker.console == ConsoleConfiguration.defaultName)
         #expect(WellKnownTracker.postgres == PostgresConfiguration.defaultName)

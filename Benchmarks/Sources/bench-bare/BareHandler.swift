@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Answers 200 to every request, whatever it was.
+/// Answers every request with 200.
 final class BareHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// `bench-bare PORT LOOPS`: answers 200 to everything, on so many event loops, until it is killed.
+/// `bench-bare PORT LOOPS`: answers every request with 200, on LOOPS event loops, until it is killed.
 @main
 struct BareServer {
     static func main() async throws {
@@ -26,7 +26,7 @@ struct BareServer {
     }
 }
 
-/// Why nothing could be measured.
+/// Why the measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

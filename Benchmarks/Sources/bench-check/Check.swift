@@ -4,8 +4,8 @@ import Sluice
 
 /// Parses, checks and encodes the events of a file in batches, on one thread.
 ///
-/// `bench-check PLAN FILE LINES PASSES`, where FILE has an event a line, and LINES of them are a batch. Prints events/s
-/// over all passes, by the processor time of the thread, so that what else the machine does counts for less.
+/// `bench-check PLAN FILE LINES PASSES`, where FILE has one event on each line, and a batch is LINES of them. Prints
+/// events/s over all passes, by the thread's processor time, so that other load on the machine has less effect.
 @main
 struct Check {
     static func main() throws {
@@ -46,7 +46,7 @@ struct Check {
     }
 }
 
-/// Why nothing could be measured.
+/// Why the measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Tracks events through JustTrack's interface, on one thread, until a tracker that completes at once has them all.
 ///
-/// `bench-justtrack FOLDER COUNT`, where FOLDER is where undelivered events survive. Prints events/s, from the first call
-/// of `trackEvent` to the last of the tracker's, which `completeAllOperations` asks for.
+/// `bench-justtrack FOLDER COUNT`, where FOLDER stores undelivered events. Prints events/s, from the first call of
+/// `trackEvent` to the tracker's last call, which `completeAllOperations` triggers.
 @main
 struct Track {
     static func main() async throws {
@@ -34,7 +34,7 @@ struct Track {
     }
 }
 
-/// A tracker that takes everything at once, and says when it has had enough.
+/// A tracker that completes at once, and signals when it has the expected number of events.
 final class CountingTracker: EventTracker, Sendable {
     let name = "counting"
     private let state: Mutex<(missing: Int, waiter: CheckedContinuation<Void, Never>?)>
@@ -52,7 +52,7 @@ final class CountingTracker: EventTracker, Sendable {
         return true
     }
 
-    /// Waits until it has had all.
+    /// Waits until it has all events.
     func finish() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -64,7 +64,7 @@ final class CountingTracker: EventTracker, Sendable {
     }
 }
 
-/// An event as JustTrack's generator wrote them.
+/// An event as JustTrack's generator writes it.
 final class EventUser: Event {
     let name = "User"
     let registeredTrackers = ["counting"]
@@ -87,7 +87,7 @@ final class EventUser: Event {
     }
 }
 
-/// Why nothing could be measured.
+/// Why the measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

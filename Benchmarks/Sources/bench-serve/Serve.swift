@@ -6,7 +6,7 @@ import Sluice
 import SluiceHTTP
 import UnixSignals
 
-/// Sluice's public port and its pipeline, as `sluice serve` puts them together, with trackers made for measuring.
+/// Sluice's public port and its pipeline, wired as in `sluice serve`, with trackers for measurements.
 @main
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,7 +37,7 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("The plan in \(events) has errors; see sluice lint.")
         }
         var logger = Logger(label: "bench-serve") { StreamLogHandler.standardError(label: $0) }
-        // A tracker that is made to stall is no news.
+        // The stalled tracker is expected here, so its warnings are not logged.
         logger.logLevel = stall ? .critical : .warning
         let discarding = DiscardTracker(name: "console")
         let trackers: [any Tracker] = stall ? [discarding, StalledTracker(name: "kafka")] : [discarding]
@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
             pipeline: pipeline,
             logger: logger
         )
-        // Shut down in reverse: the door first, then the pipeline behind it.
+        // Services shut down in reverse order: the port first, then the pipeline.
         let services = ServiceGroup(
             services: [pipeline, server],
             gracefulShutdownSignals: [.sigterm, .sigint],

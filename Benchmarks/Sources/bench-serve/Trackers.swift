@@ -1,7 +1,7 @@
 import Sluice
 import Synchronization
 
-/// Takes everything at once, and counts it.
+/// Completes every delivery at once, and counts the events.
 final class DiscardTracker: Tracker {
     let name: String
     private let count = Atomic<Int>(0)
@@ -10,7 +10,7 @@ final class DiscardTracker: Tracker {
         self.name = name
     }
 
-    /// How many events it was given.
+    /// The number of events that were delivered.
     var delivered: Int { count.load(ordering: .relaxed) }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
@@ -19,7 +19,7 @@ final class DiscardTracker: Tracker {
     }
 }
 
-/// Holds on to its first delivery until it is cancelled, as a destination does that answers nobody.
+/// Holds its first delivery until it is cancelled, like a destination that never responds.
 final class StalledTracker: Tracker {
     let name: String
 

@@ -5,7 +5,7 @@ import Sluice
 /// Builds, checks and encodes typed events on one thread, in batches of 1,000.
 ///
 /// - `bench-track encode EVENTS` prints events/s, by the processor time of the thread.
-/// - `bench-track allocations EVENTS` prints how many blocks of memory 1,000 events take.
+/// - `bench-track allocations EVENTS` prints the number of allocations for 1,000 events.
 /// - `bench-track queue EVENTS` tracks them through a pipeline to a tracker that discards them, and prints events/s.
 /// - `bench-track journal EVENTS FOLDER` tracks them one at a time through a pipeline with a journal, and prints events/s.
 @main
@@ -35,7 +35,7 @@ struct Track {
     private static func countAllocations(of events: Int) throws {
         guard allocations_are_counted() == 1 else { throw BenchmarkError("allocations are counted with glibc only") }
         var encoder = Encoder()
-        // The first batches find out how large a batch is.
+        // The first batches determine the size that later ones reserve.
         _ = try encoder.encode(batches: 10)
         let start = allocations_of_thread()
         let count = try encoder.encode(batches: events / 1000)
@@ -85,7 +85,7 @@ struct Track {
     }
 }
 
-/// Makes batches of typed events, one after the other.
+/// Creates batches of typed events, one after the other.
 private struct Encoder: ~Copyable {
     private var builder = EventBatchBuilder(catalog: BenchTrackEvents.catalog)
 
@@ -100,7 +100,7 @@ private struct Encoder: ~Copyable {
     }
 }
 
-/// Purchases that differ in what purchases differ in.
+/// Purchases whose fields vary as those of real purchases do.
 private struct Purchases: Sequence, IteratorProtocol {
     private static let stockCodes = (10..<100).map { "851\($0)A" }
     private static let descriptions = ["WHITE HANGING HEART T-LIGHT HOLDER", "GLASS STAR FROSTED T-LIGHT HOLDER", nil]
@@ -124,14 +124,14 @@ private struct Purchases: Sequence, IteratorProtocol {
     }
 }
 
-/// Takes events, and does nothing with them.
+/// Completes every delivery at once.
 private struct DiscardTracker: Tracker {
     let name = "discard"
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome { .delivered }
 }
 
-/// Why nothing could be measured.
+/// Why the measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

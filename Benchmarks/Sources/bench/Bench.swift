@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Measures Sluice, and what it is compared with in the same run.
+/// Measures Sluice and its references in the same run.
 @main
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,7 +45,7 @@ struct Bench: ParsableCommand {
             do {
                 measurements.append(try row.measure(at: site))
             } catch {
-                // The other rows still count.
+                // Measure the other rows all the same.
                 failures.append("\(row.name): \(error)")
             }
         }
@@ -77,7 +77,7 @@ struct Bench: ParsableCommand {
     }
 }
 
-/// Ctrl-C reaches only us, because each child has a process group of its own.
+/// Terminates the children on Ctrl-C, which reaches only this process, because each child has its own process group.
 private func terminateChildrenOnInterrupt() -> [any DispatchSourceSignal] {
     [SIGINT, SIGTERM].map { number in
         signal(number, SIG_IGN)

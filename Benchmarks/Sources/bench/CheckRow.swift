@@ -3,15 +3,15 @@ struct CheckRow: Row {
     let name: String
     let what: String
     fileprivate let target: Double
-    /// Where the plan is.
+    /// The path of the plan.
     fileprivate let plan: @Sendable (Site) -> String
-    /// Makes the file of so many events.
+    /// Creates the file with so many events.
     fileprivate let events: @Sendable (Material, Int) throws -> String
 
     private static let count = 100_000
     private static let batch = 100
     private static let passes = 20
-    /// A round is a fraction of a second, and a busy neighbour spoils whole rounds: so there are more of them.
+    /// A round takes a fraction of a second, and other load spoils whole rounds, so there are more of them.
     private static let roundsEach = 4
 
     static let all = [

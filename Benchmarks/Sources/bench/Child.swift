@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A program that was started by this one.
+/// A child process.
 final class Child: Sendable {
     private let process: Process
     private let output: Pipe
@@ -9,7 +9,7 @@ final class Child: Sendable {
 
     private static let running = Mutex<[Int32: Child]>([:])
 
-    /// Starts a program; its standard error is ours.
+    /// Starts a program, which inherits this program's standard error.
     init(_ program: String, _ arguments: [String]) throws {
         process = Process()
         output = Pipe()
@@ -22,10 +22,10 @@ final class Child: Sendable {
         Self.running.withLock { $0[process.processIdentifier] = self }
     }
 
-    /// Its process id.
+    /// The process id.
     var pid: Int32 { process.processIdentifier }
 
-    /// Runs a program to its end, and returns what it printed.
+    /// Runs a program until it ends, and returns its output.
     @discardableResult
     static func run(_ program: String, _ arguments: [String]) throws -> String {
         let child = try Child(program, arguments)
@@ -36,14 +36,14 @@ final class Child: Sendable {
         return text
     }
 
-    /// Ends all that still run.
+    /// Terminates all children that are still running.
     static func terminateAll() {
         for child in running.withLock({ Array($0.values) }) {
             child.process.terminate()
         }
     }
 
-    /// Waits until somebody listens at a port of this machine.
+    /// Waits until a process on this machine listens on a port.
     func waitUntilListening(at port: Int) throws {
         for _ in 0..<200 {
             guard process.isRunning else { break }
@@ -53,7 +53,7 @@ final class Child: Sendable {
         throw BenchmarkError("\(process.executableURL?.lastPathComponent ?? "the server") does not listen at \(port)")
     }
 
-    /// The most memory it has had so far, in MB.
+    /// The peak memory of the process so far, in MB.
     func peakMemory() throws -> Double {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -63,9 +63,9 @@ final class Child: Sendable {
         return kilobytes * 1024 / 1_000_000
     }
 
-    /// The processor time that it and its children have taken so far.
+    /// The processor time that the process and its children have used so far.
     ///
-    /// They share a process group, which nobody else is in.
+    /// They share a process group that contains no other process.
     func processorSeconds() throws -> Double {
         let ticks = try FileManager.default.contentsOfDirectory(atPath: "/proc")
             .filter { $0.allSatisfy(\.isNumber) }
@@ -77,7 +77,7 @@ final class Child: Sendable {
         return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// The process group and the time in user and kernel mode, from `/proc/PID/stat`.
+    /// Parses the process group and the time in user and kernel mode from `/proc/PID/stat`.
     private static func ticks(of stat: String) -> (group: Int32, ticks: Double)? {
         // The name of the program, which may contain anything, ends with the last parenthesis.
         guard let end = stat.lastIndex(of: ")") else { return nil }
@@ -88,7 +88,7 @@ final class Child: Sendable {
         return (group, user + system)
     }
 
-    /// The first line it prints.
+    /// Reads the first line of the output.
     func firstLine() throws -> String {
         var line = Data()
         while let byte = try output.fileHandleForReading.read(upToCount: 1), let first = byte.first {
@@ -98,7 +98,7 @@ final class Child: Sendable {
         throw BenchmarkError("\(process.executableURL?.lastPathComponent ?? "a program") ended without a word")
     }
 
-    /// Asks it to end, and returns what it printed.
+    /// Asks the process to end, and returns its output.
     @discardableResult
     func stop() throws -> String {
         try? input.fileHandleForWriting.close()
@@ -121,7 +121,7 @@ final class Child: Sendable {
     private static func path(of program: String) throws -> String {
         if program.contains("/") { return program }
         let folders = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":")
-        // Debian has nginx where only root looks for commands.
+        // Debian installs nginx in a folder that is only on root's PATH.
         for folder in folders + ["/usr/sbin"] where FileManager.default.isExecutableFile(atPath: "\(folder)/\(program)")
         {
             return "\(folder)/\(program)"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A large plan as Swift: what it takes to generate it, and to compile what was generated.
+/// A large plan: the time to generate Swift from it, and to compile that.
 struct CodegenRow: Row {
     let name: String
     let what: String
@@ -34,7 +34,7 @@ struct CodegenRow: Row {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try LargePlan.write(events: 1000, to: folder + "/large.plist")
         let output = folder + "/GeneratedEvents.swift"
-        // Public, because the compiler removes what is internal and unused, and that is all of it.
+        // Public, because the compiler removes unused internal declarations, which would be all of them.
         let generate = ["--root", folder, "--output", output, "--access-level", "public", folder + "/large.plist"]
         return try Measurement(
             of: self,
@@ -43,7 +43,7 @@ struct CodegenRow: Row {
             goal: .atMost,
             with: [.constant("limit", limit)]
         ) {
-            // What is as it should be is not written again.
+            // The tool does not write a file that is up to date.
             try? FileManager.default.removeItem(atPath: output)
             let generation = try seconds(site.codegen, generate)
             guard let optimisation else { return generation }
@@ -70,7 +70,7 @@ struct CodegenRow: Row {
     }
 }
 
-/// A plan of any size, whose events differ as those of real plans do.
+/// A plan of any size, whose events vary as those of real plans do.
 private enum LargePlan {
     private static let types = ["string", "integer", "number", "boolean", "timestamp", "uuid"]
 

@@ -2,9 +2,9 @@
 struct HTTPRow: Row {
     let name: String
     fileprivate let load: RequestKind
-    /// What is measured.
+    /// The server that is measured.
     fileprivate let server: HTTPServer
-    /// What it is compared with, each with the limit for the ratio.
+    /// The servers that it is compared with, each with the limit for the ratio.
     fileprivate let others: [(server: HTTPServer, target: Double)]
 
     static let all = [
@@ -55,14 +55,14 @@ struct HTTPRow: Row {
     /// One run against a server.
     private struct Round {
         let load: Load
-        /// The server's processor time for a request.
+        /// The server's processor time for each request.
         let microsecondsARequest: Double
     }
 
     /// Starts a server, sends requests until it is warm, and measures.
     private func round(_ server: HTTPServer, _ file: String, at site: Site) throws -> Round {
         try server.removeFiles(at: site)
-        // The system must not write what is left of an unsynced journal during the next round.
+        // Otherwise the system would write the rest of an unsynced journal during the next round.
         defer { try? server.removeFiles(at: site) }
         let process = try server.start(port: Self.port, at: site)
         defer { _ = try? process.stop() }
@@ -104,7 +104,7 @@ struct HTTPRow: Row {
     }
 }
 
-/// What the senders of a row send.
+/// A kind of request that a row's senders send.
 private struct RequestKind {
     let what: String
     let events: Int

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server that rows send requests to.
+/// A server to which rows send requests.
 enum HTTPServer: String {
     case sluice = "Sluice without a journal"
     case synced = "Sluice with a synced journal"
@@ -8,7 +8,7 @@ enum HTTPServer: String {
     case bareNIO = "bare NIO handler"
     case nginx = "nginx, return 200"
 
-    /// What it is to the row that is compared with it.
+    /// The server as the reference of a row.
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
@@ -16,7 +16,7 @@ enum HTTPServer: String {
         }
     }
 
-    /// Starts it, on the loopback interface only.
+    /// Starts the server, on the loopback interface only.
     func start(port: Int, at site: Site) throws -> Child {
         let sluice = ["--port", String(port), "--events", site.plan]
         let journal = ["--journal", folder(at: site)]
@@ -29,14 +29,14 @@ enum HTTPServer: String {
         }
     }
 
-    /// Removes what it wrote.
+    /// Removes the files that the server wrote.
     func removeFiles(at site: Site) throws {
         let path = folder(at: site)
         guard FileManager.default.fileExists(atPath: path) else { return }
         try FileManager.default.removeItem(atPath: path)
     }
 
-    /// Where it writes.
+    /// The folder for the server's files.
     private func folder(at site: Site) -> String { site.scratch + "/http-server" }
 
     private func startNginx(port: Int, at site: Site) throws -> Child {
@@ -47,7 +47,7 @@ enum HTTPServer: String {
         return try Child("nginx", ["-p", folder, "-c", "nginx.conf", "-e", "stderr"])
     }
 
-    /// Answers every request with what Sluice answers to one valid event; paths are relative to the folder.
+    /// Answers every request with Sluice's answer to one valid event; paths are relative to the folder.
     private static func nginxConfiguration(port: Int, workers: Int) -> String {
         """
         daemon off;

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A journal read from its beginning to its end, every checksum looked at, against `cat` of its files.
+/// Reading a journal from beginning to end and verifying every checksum, compared with `cat` of its files.
 struct JournalReadRow: Row {
     let name = "journal-read"
     let what = "sluice journal cat of a whole journal to /dev/null"
@@ -15,7 +15,7 @@ struct JournalReadRow: Row {
         let bytes = try segments(of: folder).reduce(0) { $0 + (try size(of: $1)) }
         let files = try segments(of: folder).map { "'\($0)'" }.joined(separator: " ")
 
-        // Once before, so that all is in memory.
+        // Reads the files once before, so that they are in the page cache.
         _ = try seconds("cat \(files)")
         let cat = Reference.ceiling("cat", target: 0.5) { Double(bytes) / 1e6 / (try seconds("cat \(files)")) }
         var measurement = try Measurement(of: self, unit: "MB/s", rounds: site.rounds, with: [cat]) {
@@ -28,7 +28,7 @@ struct JournalReadRow: Row {
         return measurement
     }
 
-    /// Fills a journal: a tracker that stalls holds all of it back.
+    /// Fills a journal, which a stalled tracker keeps from being emptied.
     private func write(_ folder: String, at site: Site) throws {
         let server = try Child(
             "\(site.programs)/bench-serve",

@@ -3,9 +3,9 @@ struct JustTrackRow: Row {
     let name = "justtrack"
     let what = "JustTrack's interface: trackEvent on one thread → spool → a tracker that completes at once"
 
-    /// What JustTrack 4 itself did, its persistence included, on the reference machine of two cores.
+    /// The rate of JustTrack 4 itself, including its persistence, on the reference machine with two cores.
     ///
-    /// It is not part of this project, so it is not measured again.
+    /// JustTrack 4 is not part of this project, so it is not measured again.
     private static let original = 80.0
     private static let count = 50_000
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Replay to Kafka, against a C loop around librdkafka's producer.
+/// Replay to Kafka, compared with a C loop that calls librdkafka's producer.
 struct KafkaRow: Row {
     let name = "kafka"
     let what = "replay to Kafka (mock cluster in a process of its own)"
@@ -8,7 +8,7 @@ struct KafkaRow: Row {
     private static let events = 1_000_000
     private static let topic = "events"
     private static let repetitions = 2
-    /// The tracker's own settings of librdkafka, beyond those that the C loop has by itself.
+    /// The tracker's librdkafka settings that the C loop does not set itself.
     private static let settings = ["linger.ms=0.3", "socket.nagle.disable=true", "message.timeout.ms=30000"]
 
     func measure(at site: Site) throws -> Measurement {
@@ -40,7 +40,7 @@ struct KafkaRow: Row {
         return measurement
     }
 
-    /// The bytes that our tracker sends, a message a line.
+    /// The messages that the tracker sends, one on each line.
     private func canonicalLines(of file: String, at site: Site) throws -> String {
         let path = "\(site.scratch)/canonical.ndjson"
         let some = "\(site.scratch)/some.ndjson"

@@ -1,17 +1,17 @@
-/// What wrk said of one run against a server.
+/// The result of one run of wrk against a server.
 struct Load {
     let requests: Int
     let requestsASecond: Double
-    /// Answers that were no success.
+    /// Responses with an error status.
     let refused: Int
-    /// Requests that got no answer.
+    /// Requests that got no response.
     let unanswered: Int
     /// In microseconds.
     let medianLatency: Int
     /// In microseconds.
     let latency99: Int
 
-    /// How the load is made.
+    /// How the load is generated.
     struct Shape {
         let port: Int
         let connections: Int
@@ -21,7 +21,7 @@ struct Load {
         let seconds: Int
     }
 
-    /// Sends events for some seconds, of which all must be taken: else the figure means nothing.
+    /// Sends events for some seconds and throws unless all are accepted, because the figure would mean nothing.
     static func run(_ shape: Shape, at site: Site) throws -> Load {
         let load = try offer(shape, at: site)
         guard load.refused == 0, load.unanswered == 0 else {
@@ -30,7 +30,7 @@ struct Load {
         return load
     }
 
-    /// Sends events for some seconds, whether they are taken or not.
+    /// Sends events for some seconds, whether they are accepted or not.
     static func offer(_ shape: Shape, at site: Site) throws -> Load {
         let said = try Child.run(
             "wrk",

@@ -1,28 +1,28 @@
 import Foundation
 
-/// The events that are sent: real ones, gone through again on later days until there are enough.
+/// The events that are sent: real ones, repeated with later dates until there are enough.
 struct Material {
     private let lines: [Substring]
     private let folder: String
 
-    /// Reads the real day that comes with the project.
+    /// Reads the events of the real day that is part of the project.
     init(at site: Site) throws {
         lines = try Child.run("gzip", ["-dc", site.retailDay]).split(separator: "\n")
         folder = site.scratch
         guard !lines.isEmpty else { throw BenchmarkError("there are no events in \(site.retailDay)") }
     }
 
-    /// A file of events of exactly 227 bytes each: the item's description is padded, and the longer ones are left out.
+    /// A file of events of exactly 227 bytes: the item's description is padded, and longer events are left out.
     func uniform(count: Int) throws -> String {
         try write("uniform.ndjson", count: count, of: uniformLines)
     }
 
-    /// A file of the real events as they are.
+    /// A file of the unchanged real events.
     func real(count: Int) throws -> String {
         try write("retail-\(count).ndjson", count: count, of: lines.map(String.init))
     }
 
-    /// What ends the item's description, which is where there is room for more.
+    /// The text after the item's description, before which padding is inserted.
     private static let afterDescription = #"","quantity":"#
 
     private var uniformLines: [String] {
@@ -36,7 +36,7 @@ struct Material {
         line.replacing(afterDescription, with: text + afterDescription, maxReplacements: 1)
     }
 
-    /// The uniform events with the keys of each object in reverse.
+    /// The uniform events with the keys of each object in reverse order.
     func reversed(count: Int) throws -> String {
         try write("reversed.ndjson", count: count, of: uniformLines.map(Self.reverseKeys))
     }
@@ -59,7 +59,7 @@ struct Material {
         return try write("nested.ndjson", count: count, of: orders)
     }
 
-    /// An event's line up to its payload, and the payload.
+    /// Splits an event's line into the envelope and the payload.
     private static func split(_ line: String) -> (envelope: Substring, payload: Substring) {
         guard let key = line.firstRange(of: #""payload":"#) else { return (line[...], "") }
         return (line[..<key.upperBound], line[key.upperBound...].dropLast())
@@ -74,7 +74,7 @@ struct Material {
         return "{" + ([first] + members(envelope).map(String.init)).joined(separator: ",") + "}"
     }
 
-    /// Writes the lines, again and again, each time a day later, so that time goes on as it does in life.
+    /// Writes the lines repeatedly, each time a day later, so that the times increase as in real data.
     private func write(_ name: String, count: Int, of lines: [String]) throws -> String {
         let path = "\(folder)/\(name)"
         guard !FileManager.default.fileExists(atPath: path) else { return path }
@@ -96,7 +96,7 @@ struct Material {
         return path
     }
 
-    /// The day that many days after 1 December 2010, as `2010-12-01`.
+    /// The date that is `offset` days after 1 December 2010, as `2010-12-01`.
     private static func date(_ offset: Int) -> String {
         let start = Date(timeIntervalSince1970: 1_291_161_600)
         return start.addingTimeInterval(Double(offset) * 86400).formatted(.iso8601.year().month().day())

@@ -1,18 +1,18 @@
-/// What a row came to.
+/// The result of a row.
 struct Measurement: Codable {
-    /// Which side of the target is good.
+    /// Whether the ratio must be at least or at most the target.
     enum Goal: String, Codable {
         case atLeast = "at-least"
         case atMost = "at-most"
     }
 
-    /// What else was measured in the rounds of a row, such as the latency of the disk.
+    /// A secondary figure from the rounds of a row, such as the latency of the disk.
     struct Detail: Codable {
         /// What was measured.
         let what: String
         /// The median.
         let value: Double
-        /// What `value` counts.
+        /// The unit of `value`.
         let unit: String
     }
 
@@ -20,23 +20,23 @@ struct Measurement: Codable {
     let row: String
     /// What was measured.
     let what: String
-    /// What `ours` and the figures of the comparisons count.
+    /// The unit of `ours` and of the figures of the comparisons.
     let unit: String
-    /// The median of our rounds.
+    /// The median of Sluice's rounds.
     let ours: Double
-    /// All our rounds, in their order.
+    /// All of Sluice's rounds, in their order.
     let oursRounds: [Double]
     let goal: Goal
-    /// What ours is compared with.
+    /// The comparisons with the references.
     let comparisons: [Comparison]
     /// Whether every comparison met its target.
     let passed: Bool
-    /// What else was measured in the same rounds.
+    /// Secondary figures from the same rounds.
     var details: [Detail] = []
-    /// How the load was made, and whatever else explains the figures.
+    /// How the load was generated, and other explanations of the figures.
     var notes: [String] = []
 
-    /// Measures all sides in turn, round by round, so that whatever else the machine does affects each of them.
+    /// Measures all sides in turn, round by round, so that other load on the machine affects each of them.
     init(
         of row: some Row,
         unit: String,
@@ -72,9 +72,9 @@ struct Comparison: Codable {
     let name: String
     /// The median of the reference's rounds, or the constant.
     let figure: Double
-    /// All the reference's rounds, in their order; for a constant only the constant.
+    /// All the reference's rounds, in their order; only the constant for a constant.
     let rounds: [Double]
-    /// Ours, divided by `figure`.
+    /// Sluice's figure divided by `figure`.
     let ratio: Double
     /// The limit for the ratio.
     let target: Double
@@ -92,14 +92,14 @@ struct Comparison: Codable {
     }
 }
 
-/// The median of some figures: the middle one, or the mean of the two in the middle; zero where there are none.
+/// The median of some figures: the middle one, or the mean of the middle two; zero for none.
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return 0 }
     return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
 }
 
-/// The number that a program printed.
+/// Parses the number that a program printed.
 func figure(_ text: String) throws -> Double {
     guard let value = Double(text.filter { $0 != "\n" }) else { throw BenchmarkError("no figure: \(text)") }
     return value

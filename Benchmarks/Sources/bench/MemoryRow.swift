@@ -1,13 +1,13 @@
 import Foundation
 
-/// The memory of a server whose one tracker stalls while the senders go on.
+/// The memory of a server whose only tracker stalls while senders continue.
 struct MemoryRow: Row {
     let name = "memory"
     let what = "memory with one tracker stalled and 2 million events offered, in MB"
 
     private static let eventsOffered = 2_000_000
     private static let limitInMegabytes = 200.0
-    /// What counts as flat: how much the memory may grow from the first half of the load to the second, in MB.
+    /// The maximum growth from the first half of the load to the second that counts as flat, in MB.
     private static let growthAllowed = 10.0
 
     func measure(at site: Site) throws -> Measurement {
@@ -34,7 +34,7 @@ struct MemoryRow: Row {
         return measurement
     }
 
-    /// Offers so many events, and returns the highest memory so far.
+    /// Sends `events` events, and returns the peak memory so far.
     private func offer(_ file: String, _ events: Int, to server: Child, at site: Site) throws -> Double {
         let shape = Load.Shape(
             port: 8183,

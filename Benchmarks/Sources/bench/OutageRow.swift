@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server whose PostgreSQL is down while the senders go on, and then is there again.
+/// A server whose PostgreSQL is down while senders continue, and then comes back.
 struct OutageRow: Row {
     let name = "outage"
     let what = "from PostgreSQL's return until the journal is drained to it"
@@ -11,7 +11,7 @@ struct OutageRow: Row {
 
     func measure(at site: Site) throws -> Measurement {
         let material = try Material(at: site)
-        // As many as the server gets, because a table takes rows more slowly the more it has.
+        // As many events as the server gets, because inserts get slower as a table grows.
         let file = try material.real(count: Self.events)
         let load = try material.real(count: 100_000)
         try Child.run(site.sluice, ["migrate", "--postgres", site.postgres, "--events", site.plan])
@@ -43,7 +43,7 @@ struct OutageRow: Row {
         return measurement
     }
 
-    /// What came of one outage.
+    /// The result of one outage.
     private struct Outage {
         let events: Int
         /// From PostgreSQL's return to the first rows.
@@ -55,8 +55,7 @@ struct OutageRow: Row {
         var eventsASecond: Double { Double(events) / (secondsToFirst + secondsToLast) }
     }
 
-    /// Takes events while PostgreSQL's socket is not where the server looks for it, puts it there, and waits until all
-    /// rows have arrived.
+    /// Accepts events while PostgreSQL's socket is missing, puts it back, and waits until all rows have arrived.
     private func survive(_ file: String, at site: Site) throws -> Outage {
         let (folder, door) = ("\(site.scratch)/outage", "\(site.scratch)/outage-socket")
         for path in [folder, door] { try? FileManager.default.removeItem(atPath: path) }
@@ -105,12 +104,12 @@ struct OutageRow: Row {
 
     private func wait(for rows: Int, at site: Site) throws {
         while try settled(at: site) < rows {
-            // Each question takes processor time from those who are measured.
+            // Each query takes processor time from the processes that are measured.
             Thread.sleep(forTimeInterval: 0.5)
         }
     }
 
-    /// How far the tracker has got, as the transactions of its rows say.
+    /// The tracker's checkpoint, as committed with its rows.
     private func settled(at site: Site) throws -> Int {
         let said = try sql(["select coalesce(max(next_sequence), 0) from analytics._sluice_checkpoints"], at: site)
         return Int(said.filter(\.isNumber)) ?? 0

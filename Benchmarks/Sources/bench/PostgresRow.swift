@@ -1,4 +1,4 @@
-/// Replay into tables with a primary key, against `psql` loading the same rows into tables that are the same.
+/// Replay into tables with a primary key, compared with `psql` loading the same rows into identical tables.
 struct PostgresRow: Row {
     let name = "postgres"
     let what = "replay to PostgreSQL, primary key included"
@@ -9,7 +9,7 @@ struct PostgresRow: Row {
     func measure(at site: Site) throws -> Measurement {
         let file = try Material(at: site).real(count: Self.events)
         try Child.run(site.sluice, ["migrate", "--postgres", site.postgres, "--events", site.plan])
-        // What the ceiling loads is what we loaded: the same rows in the same order.
+        // The ceiling loads the rows that Sluice loaded, in the same order.
         _ = try load(file, at: site)
         try prepareCeiling(at: site)
 

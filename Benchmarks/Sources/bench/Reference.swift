@@ -1,21 +1,21 @@
-/// Something that a row is compared with.
+/// A figure that a row is compared with.
 struct Reference {
-    /// What the comparison can show.
+    /// The kind of the reference.
     enum Kind: String, Codable {
-        /// Another program that does only what Sluice builds on, measured in the same rounds.
+        /// Another program that does only the work of the layer below Sluice, measured in the same rounds.
         case ceiling
-        /// Sluice itself, which does the same in another way, measured in the same rounds.
+        /// Sluice itself, doing the same in another way, measured in the same rounds.
         case itself = "sluice"
-        /// A figure that was set beforehand and is not measured.
+        /// A fixed figure that is not measured.
         case constant
     }
 
     let kind: Kind
-    /// A few words, for the table.
+    /// A short name for the table.
     let name: String
-    /// The limit for the ratio of ours to this.
+    /// The limit for the ratio of Sluice's figure to this one.
     let target: Double
-    /// The figure, where it is set beforehand.
+    /// The figure, if it is a constant.
     let constant: Double?
     /// Measures one round.
     let measure: () throws -> Double
@@ -30,7 +30,7 @@ struct Reference {
         Reference(kind: .itself, name: name, target: target, constant: nil, measure: measure)
     }
 
-    /// A figure that was set beforehand.
+    /// A fixed figure.
     static func constant(_ name: String, _ figure: Double, target: Double = 1) -> Reference {
         Reference(kind: .constant, name: name, target: target, constant: figure) { figure }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One run of `sluice replay`, measured from outside: its start and its end count.
+/// One run of `sluice replay`, measured from outside, including its start and exit.
 struct Replay {
     let seconds: Double
     let accepted: Int
@@ -8,7 +8,7 @@ struct Replay {
 
     var eventsASecond: Double { Double(delivered) / seconds }
 
-    /// The parts of its JSON report that matter here.
+    /// The fields of the command's JSON report that matter here.
     private struct Report: Decodable {
         let accepted: Int
         let rejected: Int

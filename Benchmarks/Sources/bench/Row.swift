@@ -1,8 +1,8 @@
-/// One row of the table: something Sluice does, compared with what the parts below it can do, where there are any.
+/// A row of the table: a task of Sluice's, compared with references if there are any.
 protocol Row: Sendable {
-    /// How `make bench ROW=` names it.
+    /// The name for `make bench ROW=`.
     var name: String { get }
-    /// What is measured, for the reader of the table.
+    /// What is measured, as shown in the table.
     var what: String { get }
 
     /// Measures all sides in turn, several times.

@@ -1,34 +1,34 @@
 import Foundation
 
-/// Where the programs and the files of a run are.
+/// The locations of the programs and files of a run, and its settings.
 struct Site: Sendable {
-    /// The folder of the ceilings that are written in C and C++.
+    /// The folder of the reference programs that are written in C and C++.
     let ceilings: String
-    /// The folder of this program and those beside it.
+    /// The folder of this program and of the other benchmark programs.
     let programs: String
     /// The command that is measured.
     let sluice: String
-    /// The tool that makes Swift of plans.
+    /// The tool that generates Swift from plans.
     let codegen: String
     /// The tracking plan of the events.
     let plan: String
-    /// The plans that only the benchmark has.
+    /// The folder of the plans that only the benchmark uses.
     let plans: String
-    /// The script that makes wrk send events.
+    /// The script with which wrk sends events.
     let loadScript: String
-    /// The real events that all others are made from.
+    /// The real events from which all others are made.
     let retailDay: String
-    /// Where files may be written.
+    /// A folder for temporary files.
     let scratch: String
-    /// A PostgreSQL that nobody else uses.
+    /// A PostgreSQL server that nothing else uses.
     let postgres: String
-    /// How many event loops or worker processes a server gets.
+    /// The number of event loops or worker processes of a server.
     let cores: Int
-    /// How often each side of a row is measured.
+    /// The number of rounds for each side of a row.
     let rounds: Int
 }
 
-/// Why nothing could be measured.
+/// Why the measurement failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 

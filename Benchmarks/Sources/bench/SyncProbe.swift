@@ -1,6 +1,6 @@
 import Foundation
 
-/// Measures `fdatasync` on the disk that the journals of a run are on.
+/// Measures `fdatasync` on the disk that holds the journals of a run.
 struct SyncProbe {
     private static let appendBytes = 300
     private static let syncsASample = 100
@@ -13,7 +13,7 @@ struct SyncProbe {
         path = "\(site.scratch)/sync-probe"
     }
 
-    /// What a row says about the disk beside its figures.
+    /// The disk's latency as a detail of a row.
     var detail: Measurement.Detail {
         Measurement.Detail(
             what:
@@ -28,7 +28,7 @@ struct SyncProbe {
         _ = try appendsASecond(count: Self.syncsASample)
     }
 
-    /// Appends about as many bytes as a commit of one event has, and syncs, again and again; returns the rate.
+    /// Appends about as many bytes as a commit of one event, and syncs, repeatedly; returns the rate.
     mutating func appendsASecond(count: Int) throws -> Double {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         guard file >= 0 else { throw BenchmarkError("cannot write \(path)") }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The measurements as a table for people, each with its details and notes under it.
+/// Formats the measurements as a table, each with its details and notes under it.
 func table(of measurements: [Measurement]) -> String {
     let head = ["", "row", "ours", "compared with", "", "", "ratio", "target"]
     let rows = measurements.map(lines)
@@ -23,7 +23,7 @@ private let legend = """
     constant  a figure that was set beforehand and is not measured
     """
 
-/// A line of the table for each comparison.
+/// Formats a line of the table for each comparison.
 private func lines(of measurement: Measurement) -> [[String]] {
     measurement.comparisons.enumerated().map { index, comparison in
         [
@@ -43,7 +43,7 @@ private func sentence(of detail: Measurement.Detail) -> String {
     "\(detail.what): \(figure(detail.value)) \(detail.unit)"
 }
 
-/// A whole number with its thousands apart, and a small one with a digit after the point.
+/// Formats an integer with thousands separators, and a small number with one decimal.
 private func figure(_ value: Double) -> String {
     guard value >= 100 else { return String(format: "%.1f", value) }
     var digits = String(Int(value.rounded()))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Typed events that are tracked one at a time, each in the journal and synced before the next.
+/// Typed events that are tracked one at a time, each synced to the journal before the next.
 struct TrackJournalRow: Row {
     let name = "track-journal"
     let what = "one task that awaits `track` for each typed event, synced to the journal before it returns"

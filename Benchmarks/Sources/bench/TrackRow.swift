@@ -1,6 +1,6 @@
-/// Typed events: what a service pays for tracking one.
+/// Typed events: the cost of tracking one.
 ///
-/// There is no other program to compare them with, so the reference is a constant.
+/// No other program does the same, so the reference is a constant.
 struct TrackRow: Row {
     let name: String
     let what: String
@@ -50,7 +50,7 @@ struct TrackRow: Row {
         note: "one task tracks, in batches of 1,000"
     )
 
-    /// Those that can be measured here: allocations are counted with glibc only.
+    /// The rows that can be measured on this system: allocations are counted with glibc only.
     #if canImport(Glibc)
     static let all = [encode, allocations, queue]
     #else

@@ -1,10 +1,10 @@
 import PlanReading
 import Sluice
 
-/// Checks arbitrary bytes as a document and as lines, and what was accepted once more.
+/// Checks arbitrary bytes as a document and as lines, and checks the accepted events again.
 ///
-/// Beside not crashing, three things must hold: each line of a batch is accepted again as it stands, and comes out of the
-/// second check byte for byte as it went in; and each line of a body is judged as it is alone.
+/// Three things must hold besides not crashing: each line of a batch is accepted again, the second check encodes it to the
+/// same bytes, and each line of a body gets the same verdict as alone.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -19,7 +19,7 @@ public func checkEvents(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private let arrival = Timestamp(microseconds: 1_291_191_960_000_000)
 
-/// The project's own plan, which has every type and every limit somewhere.
+/// The project's own plan, which uses every type and every limit.
 private let catalog: EventCatalog = {
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let reading = PlanReader().read(paths: ["/\(root)/events"])
@@ -38,7 +38,7 @@ private func checkAgain(_ batch: EventBatch) {
 
 private func checkAlone(_ bytes: UnsafeRawBufferPointer) {
     let validator = EventValidator(catalog: catalog, now: { arrival })
-    // A byte order mark is skipped before the first line only, and each line alone is a first one.
+    // A byte order mark is skipped before the first line only, and each line on its own is a first line.
     guard !bytes.contains(0xEF), let together = try? validator.check(bytes, as: .lines) else { return }
     var (accepted, rejected) = (0, 0)
     for line in bytes.split(separator: UInt8(ascii: "\n")) {

@@ -3,7 +3,7 @@ import Sluice
 
 /// Reads arbitrary bytes as a file of a tracking plan.
 ///
-/// Whatever they are, there is a plan or a reason why not.
+/// Every input must give a plan or an error.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func readPlan(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeRawBufferPointer(start: start, count: count))

@@ -1,2 +1,2 @@
-// C++ only: on macOS this module brings the search paths that pkg-config knows to the C interface beside it.
+// C++ only: on macOS this module passes the search paths from pkg-config to the C interface, CSimdJSON.
 #pragma once

@@ -10,7 +10,7 @@
 
 struct csimdjson_parser {
     simdjson::dom::parser parser;
-    // The lines that were indexed, and where the next backslash in them is.
+    // The lines that were indexed, and the offset of the next backslash in them.
     const uint8_t *lines = nullptr;
     size_t length = 0;
     size_t next_escape = 0;
@@ -58,7 +58,7 @@ csimdjson_error csimdjson_parse(
 ) {
     simdjson::error_code error = parser->parser.parse(text, length, false).error();
     if (error == simdjson::MEMALLOC) {
-        // One that got only a part of what it asked for follows a null pointer the next time (simdjson 3.0.1).
+        // A parser whose allocation partly failed dereferences a null pointer at its next use (simdjson 3.0.1), so replace it.
         parser->parser = simdjson::dom::parser();
     }
     if (error != simdjson::SUCCESS) {
@@ -97,9 +97,9 @@ bool csimdjson_index_lines(csimdjson_parser *parser, const uint8_t *text, size_t
     if (implementation.stage1(text, length, simdjson::stage1_mode::regular) != simdjson::SUCCESS) {
         return false;
     }
-    // A document that is not closed must not lead stage 2 past the last of the indexes. simdjson makes sure of that for
-    // a single document by looking at its first and last bracket (its issue 906); the same holds for lines when the
-    // first one begins as the last one ends.
+    // An unclosed document must not lead stage 2 past the last index. For a single document, simdjson makes sure of
+    // that by checking its first and last bracket (its issue 906). The same check is sufficient for lines, if the first
+    // bracket of the first line matches the last bracket of the last line.
     const uint32_t *indexes = implementation.structural_indexes.get();
     if (text[indexes[0]] != '{' || text[indexes[implementation.n_structural_indexes - 1]] != '}') {
         return false;
@@ -115,14 +115,14 @@ bool csimdjson_parse_line(csimdjson_parser *parser, size_t start, size_t end, cs
     const uint32_t *indexes = implementation.structural_indexes.get();
     const uint32_t count = implementation.n_structural_indexes;
     uint32_t first = implementation.next_structural_index;
-    // The line before was no document where it did not end there: stage 2 stopped early, or went on into this line.
+    // If the previous line was not exactly one document, stage 2 stopped early in it or continued into this line.
     while (first < count && indexes[first] < start) {
         first++;
     }
     while (first > 0 && indexes[first - 1] >= start) {
         first--;
     }
-    // Of a bare number simdjson copies all that follows, to the end of the last line.
+    // simdjson copies everything that follows a bare number, up to the end of the last line.
     if (first >= count || indexes[first] >= end || parser->lines[indexes[first]] != '{') {
         return false;
     }

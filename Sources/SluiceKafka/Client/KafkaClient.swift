@@ -1,16 +1,16 @@
 import CLibRDKafka
 import TrackerKit
 
-/// A client of librdkafka's, and the questions that a producer and a consumer can ask alike.
+/// A librdkafka client, with the requests that producers and consumers share.
 ///
-/// Belongs to one thread, and must be closed.
+/// It belongs to one thread, and must be closed.
 struct KafkaClient {
     let handle: OpaquePointer
 
-    /// Makes a client, which takes the configuration; an error destroys it.
+    /// Creates a client, which takes ownership of the configuration; if this fails, the configuration is destroyed.
     ///
-    /// - Throws: `misconfigured` in librdkafka's words, also for a file that it cannot read; `unavailable`,
-    ///   retryable, where the system refuses it threads.
+    /// - Throws: `misconfigured` with librdkafka's message, also for a file that it cannot read; `unavailable`, retryable, if
+    ///   the system refuses threads.
     init(_ type: rd_kafka_type_t, _ configuration: OpaquePointer) throws(TrackerError) {
         var reason = [CChar](repeating: 0, count: 512)
         if let handle = rd_kafka_new(type, configuration, &reason, reason.count) {
@@ -34,7 +34,7 @@ struct KafkaClient {
         )
     }
 
-    /// Asks the brokers for a topic, or without one whether they answer; blocks.
+    /// Asks the brokers for a topic, or without one whether any broker answers; blocks.
     func ask(for topic: OpaquePointer?, within milliseconds: Int32) throws(KafkaFailure) {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let code = rd_kafka_metadata(handle, 0, topic, &metadata, milliseconds)
@@ -47,7 +47,7 @@ struct KafkaClient {
         guard found.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaFailure(found.pointee.err) }
     }
 
-    /// Asks the brokers for all topics, and what is wrong with each; blocks.
+    /// Requests the list of all topics, with the error code of each; blocks.
     func listTopics(within milliseconds: Int32) throws(KafkaFailure) -> [String: rd_kafka_resp_err_t] {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let code = rd_kafka_metadata(handle, 1, nil, &metadata, milliseconds)
@@ -61,7 +61,7 @@ struct KafkaClient {
         return found
     }
 
-    /// Ends the client and its threads; blocks.
+    /// Destroys the client and its threads; blocks.
     func close() {
         rd_kafka_destroy(handle)
     }

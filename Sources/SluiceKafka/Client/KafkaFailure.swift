@@ -1,13 +1,13 @@
 package import CLibRDKafka
 
-/// An error in librdkafka's own words.
+/// An error with librdkafka's message.
 package struct KafkaFailure: Error, Sendable, CustomStringConvertible {
-    /// Which error.
+    /// The error code.
     package let code: rd_kafka_resp_err_t
-    /// The sentence that goes with it; never a value from an event.
+    /// The message; it never contains a value from an event.
     package let description: String
 
-    /// Takes librdkafka's sentence for a code, or a better one.
+    /// Creates a failure with librdkafka's message for the code, or with a more specific one.
     package init(_ code: rd_kafka_resp_err_t, _ description: String? = nil) {
         self.code = code
         self.description = description ?? rd_kafka_err2str(code).map { String(cString: $0) } ?? "error \(code.rawValue)"
@@ -15,8 +15,8 @@ package struct KafkaFailure: Error, Sendable, CustomStringConvertible {
 }
 
 extension rd_kafka_resp_err_t {
-    /// A topic's name that Kafka cannot have.
+    /// Kafka does not allow the topic's name.
     static var invalidTopic: Self { RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION }
-    /// A message that was taken back.
+    /// The message was purged from the queue.
     static var purged: Self { RD_KAFKA_RESP_ERR__PURGE_QUEUE }
 }

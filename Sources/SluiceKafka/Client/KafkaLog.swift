@@ -2,21 +2,21 @@ import CLibRDKafka
 import Logging
 import Synchronization
 
-/// Where librdkafka's own log goes: to swift-log, on whatever thread it comes from.
+/// Forwards librdkafka's log to swift-log, from whatever thread it comes.
 final class KafkaLog: Sendable {
     private let logger: Logger
     private let lastProblem = Mutex<String?>(nil)
 
-    /// The last error that librdkafka logged, for a sentence about why no broker is to be had.
+    /// The last error that librdkafka logged, to explain why no broker can be reached.
     var lastError: String? { lastProblem.withLock { $0 } }
 
     init(logger: Logger) {
         self.logger = logger
     }
 
-    /// Hears of every line of a client that will be made of `configuration`.
+    /// Registers for the log of the client that is created from `configuration`.
     ///
-    /// The client's threads hold the log: `letGo` once they have ended, or when no client was made.
+    /// The client's threads use the log, so call `letGo` only once they have ended, or if no client was created.
     func listen(to configuration: OpaquePointer) {
         rd_kafka_conf_set_opaque(configuration, Unmanaged.passRetained(self).toOpaque())  // released by `letGo`
         rd_kafka_conf_set_log_cb(configuration) { client, severity, facility, line in
@@ -30,14 +30,14 @@ final class KafkaLog: Sendable {
         }
     }
 
-    /// Ends what `listen` began.
+    /// Releases the reference that `listen` made.
     func letGo() {
         Unmanaged.passUnretained(self).release()
     }
 
     private func take(severity: Int32, facility: String, line: String) {
         if severity <= 4 { lastProblem.withLock { $0 = line } }
-        // A lost connection is librdkafka's error, but no news to an operator before the tracker says that it matters.
+        // librdkafka logs a lost connection as an error, but operators need to know only if the tracker says that it matters.
         let level: Logger.Level =
             switch severity {
             case ...4: .info

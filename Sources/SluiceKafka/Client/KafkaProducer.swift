@@ -4,8 +4,8 @@ import TrackerKit
 
 /// librdkafka's producer, with its topics and the queue of its delivery reports.
 ///
-/// Belongs to one thread: it is that of the session, which alone calls it. It must be closed: to destroy it blocks, so
-/// its `deinit` does not, and a producer that is let go without is leaked.
+/// Only the session's thread may call it. It must be closed: destroying it blocks, so `deinit` does not do it, and a
+/// producer that was not closed is leaked.
 final class KafkaProducer {
     private let client: KafkaClient
     private let reports: OpaquePointer
@@ -17,16 +17,16 @@ final class KafkaProducer {
 
     private static let everything = RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT
 
-    /// Whether broker threads may have purges left to do.
+    /// Whether broker threads may still have purges to carry out.
     private var isPurging = false
 
-    /// How many messages librdkafka has whose reports are not in.
+    /// The number of messages that librdkafka has and has not reported.
     private(set) var outstanding = 0
 
-    /// Makes a producer; it connects when it needs to.
+    /// Creates a producer, which connects when it needs to.
     ///
-    /// - Throws: What `KafkaClient` does; `invalidSettings` in librdkafka's words for a wrong name or value;
-    ///   `unavailable`, retryable, where the system refuses it memory.
+    /// - Throws: What `KafkaClient` throws; `invalidSettings` with librdkafka's message for an invalid name or value;
+    ///   `unavailable`, retryable, if the system refuses memory.
     init(_ settings: ProducerSettings, source: String, logger: Logger) throws(TrackerError) {
         let configuration = try settings.makeConfiguration()
         log = KafkaLog(logger: logger)
@@ -55,9 +55,9 @@ final class KafkaProducer {
         page.deallocate()
     }
 
-    /// Gives everything back; blocks.
+    /// Frees all resources; blocks.
     ///
-    /// What is outstanding is forgotten, so wait for its reports before.
+    /// Reports of outstanding messages are lost, so wait for them first.
     func close() {
         for topic in topics.values { rd_kafka_topic_destroy(topic.handle) }
         topics = [:]
@@ -66,17 +66,17 @@ final class KafkaProducer {
         log.letGo()
     }
 
-    /// What librdkafka logged last that was an error.
+    /// The last error that librdkafka logged.
     var lastLoggedError: String? { log.lastError }
 
-    /// The error after which this producer takes nothing any more.
+    /// The error after which this producer accepts no more messages; `nil` if there was none.
     var fatalFailure: KafkaFailure? {
         var reason = [CChar](repeating: 0, count: 512)
         let code = rd_kafka_fatal_error(client.handle, &reason, reason.count)
         return code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaFailure(code, String(reason))
     }
 
-    /// A topic to write to; the brokers are not asked.
+    /// Creates a handle for a topic, without asking the brokers.
     func topic(named name: String) throws(KafkaFailure) -> ProducerTopic {
         if let topic = topics[name] { return topic }
         guard let handle = rd_kafka_topic_new(client.handle, name, nil) else {
@@ -87,22 +87,22 @@ final class KafkaProducer {
         return topic
     }
 
-    /// Says which types the events of the records to come have; wait for all reports before.
+    /// Sets the event types of the following records; wait for all outstanding reports first.
     func setTypes(_ types: [String]) {
         headers.setTypes(types)
     }
 
-    /// Asks the brokers for a topic, or without one whether they answer; blocks.
+    /// Asks the brokers for a topic, or without a name whether any broker answers; blocks.
     ///
-    /// To ask for a topic makes it, where brokers make topics by themselves.
+    /// A request for a topic creates it if the brokers create topics automatically.
     func check(_ name: String?, within milliseconds: Int32) throws(KafkaFailure) {
         guard let name else { return try client.ask(for: nil, within: milliseconds) }
         try client.ask(for: try topic(named: name).handle, within: milliseconds)
     }
 
-    /// Gives librdkafka a message, whose value it does not copy: the memory must stay until the report is in.
+    /// Enqueues a message, whose value is not copied: the memory must stay valid until the message is reported.
     ///
-    /// Returns the error that kept it from being taken; then there will be no report.
+    /// Returns the error if librdkafka does not accept the message, which then gets no report.
     @inline(__always)
     func send(_ record: KafkaRecord, to topic: ProducerTopic, position: Int) -> rd_kafka_resp_err_t {
         let (list, slot) = headers.take(for: record)
@@ -118,10 +118,9 @@ final class KafkaProducer {
         return RD_KAFKA_RESP_ERR_NO_ERROR
     }
 
-    /// Hands on the reports that are in; blocks for at most so long until there are any.
+    /// Processes the reports that have arrived; if there are none, blocks until one arrives or the time has passed.
     ///
-    /// `body` gets the position and the error of each message that was not delivered. Returns whether there were any
-    /// reports.
+    /// `body` gets the position and the error of each message that was not delivered. Returns whether there were any reports.
     func serve(within milliseconds: Int32, _ body: (Int, rd_kafka_resp_err_t) -> Void) -> Bool {
         guard let event = rd_kafka_queue_poll(reports, milliseconds) else { return false }
         defer { rd_kafka_event_destroy(event) }
@@ -139,37 +138,37 @@ final class KafkaProducer {
         }
     }
 
-    /// Takes back all that is not delivered; the reports say so, and are still to be served.
+    /// Purges all messages that are not delivered; their reports say so, and must still be served.
     ///
-    /// It only asks the broker threads, so call `waitForPurges` before anything else is sent.
+    /// This only asks the broker threads, so call `waitForPurges` before sending anything else.
     func purge() {
         rd_kafka_purge(client.handle, Self.everything | RD_KAFKA_PURGE_F_NON_BLOCKING)
         isPurging = true
     }
 
-    /// Waits until no broker thread has a purge left to do, which would take back what is sent from now on.
+    /// Waits until every broker thread has finished its purges, which would otherwise purge later messages.
     func waitForPurges() {
         guard isPurging else { return }
-        // Each broker thread does them in order, and this one blocks until all have done it.
+        // Each broker thread carries out its purges in order, and this call blocks until all have finished.
         rd_kafka_purge(client.handle, Self.everything)
         isPurging = false
     }
 
-    /// Raises a fatal error as if the brokers had; for tests of what follows.
+    /// Raises a fatal error as if a broker had caused it, for tests.
     package func raiseFatalError() {
         rd_kafka_test_fatal_error(client.handle, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "raised by a test")
     }
 }
 
-/// A topic of a producer's, valid until the producer is closed.
+/// A topic handle of a producer, valid until the producer is closed.
 struct ProducerTopic {
     let handle: OpaquePointer
 }
 
-/// What comes back with a message's report: its position, and where its headers belong.
+/// The data that comes back with a message's report: its position, and the slot of its headers.
 struct ReportTicket {
     let position: Int
-    /// The slot of the header pool; negative where the headers are not kept.
+    /// The slot of the header pool; negative if the headers are not kept.
     let slot: Int32
 
     init(position: Int, slot: Int32) {
@@ -183,7 +182,7 @@ struct ReportTicket {
         slot = Int32(truncatingIfNeeded: bits >> 32)
     }
 
-    /// The two as the pointer-sized value that librdkafka keeps with a message; it points nowhere.
+    /// Both values, encoded as the pointer that librdkafka stores with a message; it points to no memory.
     var opaque: UnsafeMutableRawPointer? {
         let bits = UInt64(UInt32(bitPattern: slot)) << 32 | UInt64(UInt32(truncatingIfNeeded: position))
         return UnsafeMutableRawPointer(bitPattern: UInt(truncatingIfNeeded: bits))

@@ -1,15 +1,15 @@
 import CLibRDKafka
 import TrackerKit
 
-/// librdkafka's properties for our producer, checked.
+/// The validated librdkafka properties of the producer.
 struct ProducerSettings {
-    /// In the order in which they are set.
+    /// The properties, in the order in which they are set.
     let properties: [(name: String, value: String)]
     private let brokers: String
 
-    /// Puts the tracker's own properties and the operator's together.
+    /// Combines the tracker's own properties with the operator's.
     ///
-    /// - Throws: `invalidSettings` for a property that is the tracker's own, and for brokers that are no addresses.
+    /// - Throws: `invalidSettings` for a property that the tracker sets itself, and for invalid broker addresses.
     init(_ configuration: KafkaConfiguration) throws(TrackerError) {
         for (name, value) in configuration.properties {
             if let reason = Self.reasonAgainst(name, value) {
@@ -24,12 +24,12 @@ struct ProducerSettings {
             + merged.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The security protocols by which librdkafka lets an address begin.
+    /// The security protocols that librdkafka accepts as a prefix of an address.
     private static let schemes: Set = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]
 
-    /// The addresses of the brokers, without the spaces around them.
+    /// Returns the addresses of the brokers, without the spaces around them.
     ///
-    /// - Throws: `invalidSettings` for what is no list of `host:port`.
+    /// - Throws: `invalidSettings` if the setting is not a list of `host:port`.
     private static func addresses(of brokers: String) throws(TrackerError) -> String {
         let addresses = brokers.split(separator: ",").map(trimmed).filter { !$0.isEmpty }
         guard !addresses.isEmpty else { throw .invalidSettings("No broker is set: give host:port,host:port.") }
@@ -43,7 +43,7 @@ struct ProducerSettings {
         return text
     }
 
-    /// Looks at one address: `[::1]:9092`, `host:9092`, `host` or `ssl://host:9092`.
+    /// Validates one address: `[::1]:9092`, `host:9092`, `host` or `ssl://host:9092`.
     private static func check(_ address: Substring) throws(TrackerError) {
         var rest = address
         if let end = address.firstRange(of: "://") {
@@ -55,21 +55,21 @@ struct ProducerSettings {
         guard !rest.isEmpty else { throw .invalidSettings("The broker '\(address)' has no host.") }
         let host = rest.firstIndex(of: "]").map { rest[$0...].dropFirst() } ?? rest
         let parts = host.split(separator: ":", omittingEmptySubsequences: false)
-        // What has more colons and no brackets is an IPv6 address without a port.
+        // An address with more colons and no brackets is an IPv6 address without a port.
         guard parts.count == 2 else { return }
         guard let port = Int(parts[1]), (1...65_535).contains(port) else {
             throw .invalidSettings("The broker '\(address)' has no port from 1 to 65535.")
         }
     }
 
-    /// Makes librdkafka's own object of them, which the caller gives to a client or destroys.
+    /// Creates librdkafka's configuration object, which the caller passes to a client or destroys.
     ///
-    /// - Throws: `invalidSettings` with librdkafka's words for a wrong name or value.
+    /// - Throws: `invalidSettings` with librdkafka's message for an invalid name or value.
     func makeConfiguration() throws(TrackerError) -> OpaquePointer {
         try Self.makeConfiguration(of: properties)
     }
 
-    /// Makes librdkafka's own object of properties.
+    /// Creates librdkafka's configuration object from properties.
     private static func makeConfiguration(of properties: [(name: String, value: String)]) throws(TrackerError)
         -> OpaquePointer
     {
@@ -85,12 +85,12 @@ struct ProducerSettings {
         return configuration
     }
 
-    /// Lets librdkafka look at all of it, by making a client that has no brokers to connect to, and needs no files.
+    /// Lets librdkafka validate all properties, by creating a client without brokers that reads no files.
     ///
-    /// Files are read only for TLS, and by a plugin as soon as it is named; what is wrong with them is an error of the
-    /// start, because they may come later than the program.
+    /// Files are read only for TLS, and by a plugin as soon as it is named. Problems with files are errors of the start,
+    /// because the files may be created after the program starts.
     ///
-    /// - Throws: `invalidSettings` in librdkafka's words.
+    /// - Throws: `invalidSettings` with librdkafka's message.
     func check() throws(TrackerError) {
         let configuration = try Self.makeConfiguration(
             of: properties.filter { !["bootstrap.servers", "plugin.library.paths"].contains($0.name) }
@@ -100,12 +100,12 @@ struct ProducerSettings {
         do throws(TrackerError) {
             try KafkaClient(RD_KAFKA_PRODUCER, configuration).close()
         } catch {
-            // Without threads or memory nothing is known of the settings; `start` tries again.
+            // A lack of threads or memory does not make the settings invalid; `start` tries again.
             if !error.isRetryable { throw .invalidSettings(error.message) }
         }
     }
 
-    /// The configuration of a client that only asks which topics there are: it makes none by asking.
+    /// Creates the configuration of a client that only asks which topics exist, and does not create them by asking.
     func makeObserverConfiguration(_ configuration: KafkaConfiguration) throws(TrackerError) -> OpaquePointer {
         let stated = configuration.properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         let fixed = [
@@ -119,7 +119,7 @@ struct ProducerSettings {
         )
     }
 
-    /// Two names of one property: a default must not win over its other name only because of the alphabet.
+    /// Pairs of names for one property, so that a default never overrides a value set under the property's other name.
     private static let aliases = [
         "acks": "request.required.acks",
         "linger.ms": "queue.buffering.max.ms",
@@ -150,19 +150,19 @@ struct ProducerSettings {
 }
 
 extension TrackerError {
-    /// A setting that cannot work, whatever the brokers say.
+    /// A setting that cannot work, whatever the brokers are.
     static func invalidSettings(_ message: String) -> TrackerError {
         TrackerError(code: .invalidSettings, message: message, isRetryable: false)
     }
 
-    /// librdkafka got no memory.
+    /// librdkafka could not allocate memory.
     static var withoutMemory: TrackerError {
         TrackerError(code: .unavailable, message: "librdkafka gets no memory.", isRetryable: true)
     }
 }
 
 extension String {
-    /// The text that C wrote into a buffer, up to the zero at its end.
+    /// Creates a string from C text in a buffer, up to its terminating NUL.
     init(_ buffer: [CChar]) {
         self.init(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -2,16 +2,16 @@ import CLibRDKafka
 import Logging
 import TrackerKit
 
-/// A client that only asks which topics there are.
+/// A client that only asks which topics exist, and creates none.
 ///
-/// It asks for the list of all of them, because to ask for one by its name creates it where brokers do that by
-/// themselves; and it is a consumer with `allow.auto.create.topics=false`, which a producer cannot be. It belongs to
-/// one thread and must be closed, as the producer.
+/// It requests the list of all topics, because a request for one topic creates it if the brokers create topics
+/// automatically. It is a consumer, because only a consumer can set `allow.auto.create.topics=false`. Like the producer,
+/// it belongs to one thread and must be closed.
 struct TopicObserver: ~Copyable {
     private let client: KafkaClient
     private let log: KafkaLog
 
-    /// - Throws: What `KafkaClient` does, and `invalidSettings` in librdkafka's words.
+    /// - Throws: What `KafkaClient` throws, and `invalidSettings` with librdkafka's message.
     init(_ configuration: KafkaConfiguration, logger: Logger) throws(TrackerError) {
         let properties = try ProducerSettings(configuration).makeObserverConfiguration(configuration)
         let log = KafkaLog(logger: logger)
@@ -25,9 +25,9 @@ struct TopicObserver: ~Copyable {
         self.log = log
     }
 
-    /// Looks for topics in the list of all; blocks, and creates none.
+    /// Looks up topics in the list of all; blocks, and creates none.
     ///
-    /// Returns what is wrong with each that accepts no messages, or why nobody answers.
+    /// Returns an error for each topic that accepts no messages, or one that says why no broker answers.
     func problems(of names: [String], _ configuration: KafkaConfiguration, _ interrupt: Interrupt) -> [TrackerError] {
         let client = client
         var known: [String: rd_kafka_resp_err_t] = [:]
@@ -39,7 +39,7 @@ struct TopicObserver: ~Copyable {
             ask: { _, milliseconds throws(KafkaFailure) in known = try client.listTopics(within: milliseconds) }
         )
         do throws(KafkaFailure) {
-            // Whether the brokers answer at all.
+            // Check first that any broker answers.
             if let reason = try check.run([]).first { return [reason] }
         } catch {
             return [TrackerError(error, brokers: configuration.brokers, log: log.lastError)]
@@ -50,7 +50,7 @@ struct TopicObserver: ~Copyable {
         }
     }
 
-    /// Gives everything back; blocks.
+    /// Frees all resources; blocks.
     consuming func close() {
         client.close()
         log.letGo()

@@ -1,17 +1,17 @@
 import EventModel
 import TrackerKit
 
-/// The table in which the database keeps how far the tracker has got in a journal, and the statements for it.
+/// The table that stores the tracker's checkpoint for each journal, and the statements for it.
 struct CheckpointTable: Sendable {
-    /// No event's table has a name that begins with an underscore.
+    /// The table's name; no event's table has a name that begins with an underscore.
     static let name = "_sluice_checkpoints"
-    /// What the statements use of it.
+    /// The columns that the statements use.
     static let columns: Set = ["journal", "tracker", "next_sequence", "updated_at", "backend_start"]
-    /// The first half of the advisory lock's key; the second is a hash of what the row is for.
+    /// The first half of the advisory lock's key; the second is a hash that identifies the row.
     private static let lockClass = 0x736C_636B
 
     let schema: String
-    /// The tracker's name in lower case, because names are compared without regard to it.
+    /// The tracker's name in lower case, because names are case-insensitive.
     let tracker: String
 
     init(_ configuration: PostgresConfiguration) {
@@ -19,20 +19,22 @@ struct CheckpointTable: Sendable {
         tracker = configuration.name.lowercased()
     }
 
-    /// Schema and name, quoted.
+    /// The schema and the table's name, quoted.
     var sqlName: String {
         SQLText.identifier(schema) + "." + SQLText.identifier(Self.name)
     }
 
-    /// What a transaction of rows does at its beginning: waits until no other transaction of the same tracker and
-    /// journal goes on, and reads what is stored; the row stays as it is until the transaction ends.
+    /// The statement at the beginning of a transaction that loads rows.
+    ///
+    /// It waits until no other transaction of the same tracker and journal is in progress, and reads the checkpoint, which
+    /// stays locked until the transaction ends.
     func lockAndRead(for journal: JournalID) -> String {
         "\(lock(for: journal)); SELECT next_sequence FROM \(sqlName) WHERE \(isRow(of: journal)) FOR UPDATE"
     }
 
-    /// What it does at its end: stores the checkpoint.
+    /// The statement at the end of the transaction, which stores the checkpoint.
     func store(_ checkpoint: Checkpoint) -> String {
-        // A journal's numbers end where those of `bigint` do.
+        // A journal's sequence numbers end at the maximum of `bigint`.
         let number = Int64(clamping: checkpoint.nextSequence)
         return """
             INSERT INTO \(sqlName) (journal, tracker, next_sequence) VALUES (\(key(of: checkpoint.journal)), \(number))
@@ -40,11 +42,11 @@ struct CheckpointTable: Sendable {
             """
     }
 
-    /// Ends the session that an earlier process, or an earlier connection of this one, left behind with the lock.
+    /// Terminates the session that an earlier process, or an earlier connection of this one, left behind with the lock.
     ///
-    /// It may be reading rows from a network that has gone silent, and then nothing else ends it soon. It is ended only
-    /// if it has our role and our application's name, and began when the recorded session did: a process number may
-    /// have gone to somebody else's.
+    /// That session may be reading rows from a network that went silent, which nothing else would end soon. It is
+    /// terminated only if it has our role, our application's name, and the start time of the recorded session, because the
+    /// system may have reused its process number.
     func endPredecessor(for journal: JournalID) -> String {
         """
         SELECT pg_catalog.pg_terminate_backend(l.pid)
@@ -59,10 +61,11 @@ struct CheckpointTable: Sendable {
         """
     }
 
-    /// Waits for the end of a transaction that an earlier session began, and records this one as the latest; gives a
-    /// row with the number that is stored, or NULL.
+    /// Waits for the end of a transaction that an earlier session began, and records this session as the latest.
     ///
-    /// Behind a pooler no session is recorded: it may be another client's by the time it would be ended.
+    /// Returns a row with the stored checkpoint, or NULL.
+    ///
+    /// Through a pooler no session is recorded, because it could belong to another client by the time it is terminated.
     func claim(for journal: JournalID, isPooled: Bool) -> String {
         let start =
             isPooled

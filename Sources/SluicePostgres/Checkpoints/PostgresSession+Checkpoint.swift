@@ -2,9 +2,9 @@ import EventModel
 import TrackerKit
 
 extension PostgresSession {
-    /// What is stored for a journal, once no transaction that may still store something is under way.
+    /// Returns the stored checkpoint of a journal, once no transaction is in progress that could still store one.
     ///
-    /// From now on this session stores checkpoints for the journal, and the session of an earlier process is ended.
+    /// From now on this session stores checkpoints for the journal; the session of an earlier process is terminated.
     func checkpoint(ofJournal journal: JournalID, _ interrupt: Interrupt) throws(TrackerError) -> UInt64? {
         do throws(PostgresFailure) {
             let stored = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
@@ -19,8 +19,9 @@ extension PostgresSession {
         }
     }
 
-    /// Makes sure that this session is the one that stores checkpoints for the delivery's journal; returns whether the
-    /// delivery was committed by a transaction whose answer was lost.
+    /// Makes this session the one that stores checkpoints for the delivery's journal.
+    ///
+    /// Returns whether the delivery was committed by a transaction whose response was lost.
     func takeUp(_ delivery: Delivery, _ interrupt: Interrupt) throws(TrackerError) -> Bool {
         guard let journal = delivery.journal else { return false }
         if checkpointMemory.isSuperseded(in: journal) { throw .superseded }
@@ -71,7 +72,7 @@ extension PostgresSession {
 }
 
 extension PostgresFailure {
-    /// Another number is stored than the session knows of.
+    /// The stored checkpoint is not the one that the session knows.
     static func superseded(by stored: UInt64?) -> PostgresFailure {
         PostgresFailure(
             source: .superseded,
@@ -81,7 +82,7 @@ extension PostgresFailure {
 }
 
 extension TrackerError {
-    /// What every delivery is answered once another process has taken over.
+    /// The error of every delivery after another process has taken over.
     fileprivate static var superseded: TrackerError {
         TrackerError(
             PostgresFailure(source: .superseded, message: "another process has stored a checkpoint for this journal")

@@ -1,18 +1,18 @@
 import CLibPQ
 
-/// Where a server is and how to reach it: a libpq URI or keywords, read by libpq itself.
+/// The address of a server and how to connect to it: a libpq URI or keywords, parsed by libpq itself.
 struct ConnectionSettings: Sendable {
-    /// How long to wait for a connection where the settings do not say.
+    /// The timeout for connecting if the settings contain none.
     static let defaultConnectTimeout = Duration.seconds(10)
 
-    /// Keywords and values for `PQconnectStartParams`; later ones win.
+    /// Keywords and values for `PQconnectStartParams`; if a keyword occurs twice, the later value wins.
     let parameters: [(keyword: String, value: String)]
-    /// How long one attempt to connect may take, over all addresses.
+    /// The timeout of one attempt to connect, over all addresses.
     let connectTimeout: Duration
 
-    /// Reads a libpq URI (`postgres://…`) or keywords (`host=… dbname=…`); an empty text means libpq's defaults.
+    /// Parses a libpq URI (`postgres://…`) or keywords (`host=… dbname=…`); an empty string means libpq's defaults.
     ///
-    /// - Throws: a failure of source `settings`, whose message never repeats the text: it can hold a password.
+    /// - Throws: A failure of source `settings`, whose message never contains the text, because it can hold a password.
     init(_ text: String) throws(PostgresFailure) {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &message) else {
@@ -26,7 +26,7 @@ struct ConnectionSettings: Sendable {
         }
         defer { PQconninfoFree(options) }
 
-        // Found here because libpq leaves the timeout of a connection made step by step to its caller.
+        // libpq leaves the timeout to its caller if the caller connects step by step, so read it here.
         var stated = Self.environmentTimeout
         var option = options
         while let keyword = option.pointee.keyword {
@@ -37,19 +37,19 @@ struct ConnectionSettings: Sendable {
             }
             option += 1
         }
-        // As in libpq: zero or less means forever, and less than two seconds is not supported.
+        // As in libpq: zero or less means no timeout, and less than two seconds is not supported.
         connectTimeout =
             stated.flatMap { Int64($0) }.map { $0 <= 0 ? .seconds(86_400) : .seconds(min(max(2, $0), 86_400)) }
             ?? Self.defaultConnectTimeout
         parameters = Self.fallbacks + [("dbname", text)] + Self.fixed
     }
 
-    /// Refuses values that libpq would refuse only when it connects, and whose keyword is no secret.
+    /// Rejects invalid values that libpq would detect only when it connects, of keywords that are not secret.
     private static func check(_ keyword: String, _ value: String) throws(PostgresFailure) {
         let expected: String
         switch keyword {
         case "port":
-            // One for each host; an empty one means the default.
+            // There is one port for each host; an empty one means the default.
             let ports = value.split(separator: ",", omittingEmptySubsequences: false)
             if ports.allSatisfy({ $0.isEmpty || Int($0).map((1...65_535).contains) == true }) { return }
             expected = "a number from 1 to 65535"
@@ -69,7 +69,7 @@ struct ConnectionSettings: Sendable {
         )
     }
 
-    /// What `PGCONNECT_TIMEOUT` says, which is libpq's own default for the keyword.
+    /// The value of `PGCONNECT_TIMEOUT`, libpq's default for the keyword.
     private static var environmentTimeout: String? {
         guard let defaults = PQconndefaults() else { return nil }
         defer { PQconninfoFree(defaults) }
@@ -83,7 +83,7 @@ struct ConnectionSettings: Sendable {
         return nil
     }
 
-    /// What holds unless the text says otherwise: a peer that is gone is noticed within a minute.
+    /// The defaults: keepalives detect within a minute that the peer is gone.
     private static let fallbacks = [
         ("fallback_application_name", "sluice"),
         ("keepalives_idle", "20"),
@@ -92,13 +92,13 @@ struct ConnectionSettings: Sendable {
         ("tcp_user_timeout", "60000"),
     ]
 
-    /// What must hold for the rows to be read as they are written.
+    /// Settings that the connection string cannot change, because rows are encoded for them.
     private static let fixed = [("client_encoding", "UTF8")]
 
-    /// The same for the server's end of the connection, as statements of the session.
+    /// Keepalives for the server's end of the connection, as statements of the session.
     ///
-    /// A backend that reads rows from a network that has gone silent is ended by nothing else: no timeout of a
-    /// statement or a transaction counts while it waits for `COPY` data. On a Unix socket they have no effect.
+    /// Nothing else ends a backend that reads rows from a network that went silent: while it waits for `COPY` data, no
+    /// timeout of a statement or transaction applies. On a Unix socket these settings have no effect.
     static let serverKeepalives = """
         SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
         SET tcp_user_timeout = 60000

@@ -1,7 +1,7 @@
 import CLibPQ
 
 extension PostgresConnection {
-    /// Runs statements of which the last is a `COPY … FROM STDIN`; rows may be sent after it.
+    /// Runs statements that end with a `COPY … FROM STDIN`, after which rows can be sent.
     func beginCopy(_ sql: String, _ limit: WaitLimit) throws(PostgresFailure) {
         guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
         try flush(limit)
@@ -15,9 +15,10 @@ extension PostgresConnection {
         throw PostgresFailure(source: .connection, message: "The server did not begin the COPY.")
     }
 
-    /// Sends a part of the rows; it is copied before this returns.
+    /// Sends a part of the rows; the bytes are copied before this returns.
     ///
-    /// What the socket does not take is sent while the caller makes the next part, so at most two parts are held.
+    /// Bytes that the socket does not accept are sent while the caller encodes the next part, so at most two parts are
+    /// buffered.
     func sendCopy(_ bytes: UnsafeRawBufferPointer, _ limit: WaitLimit) throws(PostgresFailure) {
         try flush(limit)
         guard let start = bytes.baseAddress else { return }
@@ -25,7 +26,7 @@ extension PostgresConnection {
         guard sent == 1, PQflush(handle) >= 0 else { throw lastFailure }
     }
 
-    /// Ends the COPY and returns how many rows the server took; whatever the server had against one is thrown here.
+    /// Ends the COPY and returns how many rows the server accepted; throws its error if it rejected a row.
     func endCopy(_ limit: WaitLimit) throws(PostgresFailure) -> Int {
         try flush(limit)
         guard PQputCopyEnd(handle, nil) == 1 else { throw lastFailure }

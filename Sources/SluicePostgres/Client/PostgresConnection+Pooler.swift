@@ -1,18 +1,19 @@
 import CLibPQ
 
 extension PostgresConnection {
-    /// How long a second connection is waited for; a pool that has no room for it is no answer.
+    /// The timeout of the second connection; a pool without room for it proves nothing.
     private static let probeTimeout = Duration.seconds(2)
 
-    /// Finds out whether a pooler is between us and the server, and whether it keeps one session for this connection.
+    /// Detects whether a pooler is between this client and the server, and whether it keeps one session for this connection.
     ///
-    /// A pooler tells its clients process numbers of its own. Staging tables and settings belong to a session, so one
-    /// that gives each transaction another session does not work. Such a pooler gives the session that is idle here to
-    /// a second connection, or another one to this connection while the second has a transaction open.
+    /// Staging tables and settings belong to a session, so a pooler that gives each transaction another session does not
+    /// work. To detect one, this opens a second connection and a transaction in it: such a pooler gives the second
+    /// connection the session that is idle here, or gives this connection another one. Any pooler is recognized by the
+    /// process number, which it reports as one of its own.
     ///
-    /// Called before anything is set in the session, which a pooler would leave to its other clients.
+    /// Call this before anything is set in the session, because a pooler would pass the settings on to its other clients.
     ///
-    /// - Throws: a failure of source `pooler` where it does not keep a session.
+    /// - Throws: A failure of source `pooler` if the pooler does not keep a session.
     func findPooler(_ settings: ConnectionSettings, _ limit: WaitLimit) throws(PostgresFailure) {
         let session = try serverProcess(limit)
         isPooled = session != "\(PQbackendPID(handle))"
@@ -27,7 +28,7 @@ extension PostgresConnection {
             let other = try second.serverProcess(shorter)
             if other == session { throw .pooledByTransaction }
         } catch {
-            // PgBouncer's word for pooling by statement.
+            // PgBouncer returns this code if it pools by statement.
             if error.sqlState == "08P01" || error.source == .pooler { throw .pooledByTransaction }
             if error.source == .interrupt { throw error }
         }

@@ -7,7 +7,7 @@ import Glibc
 #endif
 
 extension PostgresConnection {
-    /// Runs statements that give no rows of interest, and returns how many rows the first one touched.
+    /// Runs statements, ignores their rows, and returns how many rows the first one affected.
     @discardableResult
     func execute(_ sql: String, _ limit: WaitLimit) throws(PostgresFailure) -> Int {
         guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
@@ -17,7 +17,7 @@ extension PostgresConnection {
         return affected ?? 0
     }
 
-    /// Runs one statement and returns its rows as text, NULL as `nil`.
+    /// Runs one statement and returns its rows as text, with `nil` for NULL.
     func rows(
         of sql: String,
         parameters: [String],
@@ -35,7 +35,7 @@ extension PostgresConnection {
         return rows
     }
 
-    /// Runs statements in one round trip, and returns the rows of the last of them that has any, as text.
+    /// Runs statements in one round trip, and returns the rows of the last one that has any, as text.
     func lastRows(of sql: String, _ limit: WaitLimit) throws(PostgresFailure) -> [[String?]] {
         guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
         try flush(limit)
@@ -44,7 +44,7 @@ extension PostgresConnection {
         return last
     }
 
-    /// Waits until all that was sent has left libpq's buffer.
+    /// Waits until libpq has sent everything in its buffer.
     func flush(_ limit: WaitLimit) throws(PostgresFailure) {
         while true {
             switch PQflush(handle) {
@@ -52,13 +52,13 @@ extension PostgresConnection {
             case 1: break
             default: throw lastFailure
             }
-            // The server may be waiting for us to read before it reads on.
+            // The server may stop reading until this client reads its responses.
             try waitForSocket(reading: true, writing: true, limit)
             guard PQconsumeInput(handle) == 1 else { throw lastFailure }
         }
     }
 
-    /// The next result of what was sent; `nil` after the last.
+    /// Returns the next result of the statements that were sent; `nil` after the last.
     func nextResult(_ limit: WaitLimit) throws(PostgresFailure) -> QueryResult? {
         while PQisBusy(handle) == 1 {
             try waitForSocket(reading: true, writing: false, limit)
@@ -68,7 +68,7 @@ extension PostgresConnection {
         return QueryResult(adopting: result)
     }
 
-    /// Takes every result, then throws the first failure among them.
+    /// Passes every result to `body`, then throws the first failure among them.
     func forEachResult(
         _ limit: WaitLimit,
         _ body: (borrowing QueryResult) -> Void
@@ -78,7 +78,7 @@ extension PostgresConnection {
             failure = failure ?? result.failure
             if result.failure == nil { body(result) }
             if result.status == PGRES_COPY_IN || result.status == PGRES_COPY_OUT || result.status == PGRES_COPY_BOTH {
-                // Otherwise the same result would come for ever; only a migration can ask for a COPY here.
+                // Without this, libpq would return the same result forever. Only a migration can start a COPY here.
                 throw PostgresFailure(source: .connection, message: "COPY from or to the client is not possible here.")
             }
         }

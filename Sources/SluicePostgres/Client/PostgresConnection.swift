@@ -7,19 +7,19 @@ import Darwin
 import Glibc
 #endif
 
-/// A connection to the server that never blocks longer than it is told to.
+/// A connection to the server whose calls never block longer than their limit.
 ///
-/// libpq runs in its non-blocking mode and every wait is a `poll`, cut into short slices so that an interrupt or a
-/// deadline is noticed. A connection belongs to one thread. After a failure whose source is not the server it is
-/// of no more use, and is to be let go.
+/// libpq runs in its non-blocking mode. Every wait is a `poll`, cut into short slices so that an interrupt or a
+/// deadline is noticed. A connection belongs to one thread. After a failure whose source is not the server, it is
+/// unusable and must be discarded.
 final class PostgresConnection {
-    /// How soon an interrupt is noticed.
+    /// The maximum delay until an interrupt is noticed.
     private static let pollSlice = Duration.milliseconds(100)
 
     let handle: OpaquePointer
-    /// The staging tables this connection has: they go when it goes.
+    /// The staging tables that this session has created; the server drops them with the session.
     var stagingTables: Set<String> = []
-    /// Whether a pooler is between us and the server; set by `findPooler`.
+    /// Whether a pooler is between this client and the server; set by `findPooler`.
     var isPooled = false
 
     /// Connects.
@@ -27,15 +27,15 @@ final class PostgresConnection {
         try self.init(settings, limit: WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout))
     }
 
-    /// Connects within a limit.
+    /// Connects within the limit of a wait.
     init(_ settings: ConnectionSettings, limit: WaitLimit) throws(PostgresFailure) {
         guard let handle = Self.begin(settings) else {
             throw PostgresFailure(source: .connection, message: "There is no memory for a connection.")
         }
         self.handle = handle
-        // With it the code of a refusal can be read from its text: see `ConnectionMessage`.
+        // With verbose messages, `ConnectionMessage` can read the code of a refusal from the text.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
-        // libpq would print notices to standard error.
+        // By default, libpq prints notices to standard error.
         PQsetNoticeReceiver(handle, { _, _ in }, nil)
         try finishConnecting(limit)
         PQsetnonblocking(handle, 1)
@@ -46,18 +46,18 @@ final class PostgresConnection {
         PQfinish(handle)
     }
 
-    /// The role that was let in.
+    /// The role that the connection is authenticated as.
     var role: String { PQuser(handle).map { String(cString: $0) } ?? "" }
 
-    /// Whether the connection stands and no transaction is open.
+    /// Whether the connection is established and no transaction is open.
     var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 
     /// Whether a transaction is open and has not failed.
     var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
 
-    /// Asks the server to give up what this connection is waiting for, without waiting for the answer.
+    /// Asks the server to cancel the current statement, without waiting for the response.
     ///
-    /// The request takes a connection of its own, which can block; so it runs on a thread that ends with it.
+    /// The request uses a connection of its own, which can block, so it runs on a thread that ends with it.
     func requestCancel() {
         guard let cancel = PQgetCancel(handle) else { return }
         #if canImport(Darwin)
@@ -70,13 +70,13 @@ final class PostgresConnection {
         if status != 0 { PQfreeCancel(cancel) }
     }
 
-    /// The failure that libpq's last message tells of.
+    /// The failure that libpq's last message describes.
     var lastFailure: PostgresFailure {
         let message = ConnectionMessage(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
         return PostgresFailure(source: .connection, sqlState: message.sqlState, message: message.text)
     }
 
-    /// Waits until the socket can be read, or written where that is asked.
+    /// Waits until the socket is readable or writable, whichever is requested.
     func waitForSocket(reading: Bool, writing: Bool, _ limit: WaitLimit) throws(PostgresFailure) {
         let events = (reading ? Int16(POLLIN) : 0) | (writing ? Int16(POLLOUT) : 0)
         while true {
@@ -93,7 +93,7 @@ final class PostgresConnection {
     }
 
     private static func begin(_ settings: ConnectionSettings) -> OpaquePointer? {
-        // The strings are copied for the call and freed after it: libpq keeps copies of its own.
+        // libpq copies the strings, so they are freed after the call.
         let keywords = settings.parameters.map { strdup($0.keyword) }
         let values = settings.parameters.map { strdup($0.value) }
         defer { (keywords + values).forEach { free($0) } }
@@ -121,7 +121,7 @@ final class PostgresConnection {
     }
 
     private var connectingFailed: PostgresFailure {
-        // A missing password is noticed by libpq, not by the server; it counts as one that was refused.
+        // libpq, not the server, detects a missing password; it counts as one that was refused.
         guard PQconnectionNeedsPassword(handle) == 0 else {
             let message = ConnectionMessage(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
             return PostgresFailure(source: .connection, sqlState: "28P01", message: message.text)
@@ -132,7 +132,7 @@ final class PostgresConnection {
 
 /// Sends a cancel request and frees it.
 private func sendCancel(_ cancel: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    // Nobody waits for this thread.
+    // No other thread joins this one.
     pthread_detach(pthread_self())
     guard let cancel = OpaquePointer(cancel as UnsafeMutableRawPointer?) else { return nil }
     var message = [CChar](repeating: 0, count: 256)
@@ -141,7 +141,7 @@ private func sendCancel(_ cancel: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     return nil
 }
 
-/// How long a call may wait for the server, and who may end the wait before.
+/// The timeout of a call to the server, and the interrupt that can end the wait early.
 struct WaitLimit {
     let interrupt: Interrupt
     let deadline: ContinuousClock.Instant
@@ -151,7 +151,7 @@ struct WaitLimit {
         deadline = .now + timeout
     }
 
-    /// Fails once the wait is over.
+    /// Throws once the wait is over.
     func check() throws(PostgresFailure) {
         if interrupt.isRaised { throw .interrupted }
         if ContinuousClock.now >= deadline { throw .timedOut }

@@ -1,29 +1,29 @@
-/// Why a call to the server did not succeed.
+/// Why a call to the server failed.
 package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Who says so.
+    /// Where the failure was detected.
     package enum Source: Sendable, Hashable {
         /// The server, with a SQLSTATE.
         case server
-        /// libpq: there is no connection, or no longer.
+        /// libpq: the connection could not be made, or was lost.
         case connection
-        /// The connection's settings cannot be read.
+        /// The settings of the connection are invalid.
         case settings
         /// The connection goes through a pooler that gives each transaction another session.
         case pooler
-        /// The stored checkpoint is not the one that this session knows of.
+        /// The stored checkpoint is not the one that this session knows.
         case superseded
-        /// We did not want to wait any longer.
+        /// The timeout has passed.
         case waiting
         /// The task was cancelled.
         case interrupt
     }
 
     package let source: Source
-    /// The five characters of the SQLSTATE; `nil` where the failure is not the server's.
+    /// The five characters of the SQLSTATE; `nil` if the failure is not the server's.
     package let sqlState: String?
-    /// The message without its detail; the server's own words can hold a value of a row.
+    /// The message without its detail, though the server's message itself can contain a value of a row.
     package let message: String
-    /// The server's detail, hint and context; can hold a whole row, so only for `debugDescription`.
+    /// The server's detail, hint and context; they can contain a whole row, so show them only in `debugDescription`.
     package let detail: String?
 
     package init(source: Source, sqlState: String? = nil, message: String, detail: String? = nil) {
@@ -36,20 +36,20 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
     package static let interrupted = PostgresFailure(source: .interrupt, message: "The call was cancelled.")
     package static let timedOut = PostgresFailure(source: .waiting, message: "The server did not answer in time.")
 
-    /// Everything known, for debugging: it can hold values of a row.
+    /// Everything known, for debugging; it can contain values of a row.
     package var description: String {
         [sqlState, message, detail].compactMap { $0 }.joined(separator: ": ")
     }
 }
 
-/// What libpq says when a connection cannot be made, with the SQLSTATE taken out of it.
+/// libpq's message about a failed connection, with the SQLSTATE separated from it.
 ///
-/// A refused start-up has no result to ask; but with verbose messages libpq writes the server's code into the text:
+/// A refused connection has no result, but with verbose messages libpq puts the server's code into the text:
 /// `connection to server at "db" (10.0.0.1), port 5432 failed: FATAL:  28P01: password authentication failed …`.
 package struct ConnectionMessage {
-    /// The code, where the server gave one.
+    /// The SQLSTATE; `nil` if the text contains none.
     package let sqlState: String?
-    /// The message on one line, without the code and the place in the server's source.
+    /// The message on one line, without the code and the location in the server's source.
     package let text: String
 
     package init(_ raw: String) {

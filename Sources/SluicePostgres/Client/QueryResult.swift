@@ -1,10 +1,10 @@
 import CLibPQ
 
-/// One result of the server; freed when it goes out of scope.
+/// A result of the server, which is freed when it goes out of scope.
 struct QueryResult: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Takes over a result that `PQgetResult` gave.
+    /// Takes ownership of a result that `PQgetResult` returned.
     init(adopting handle: OpaquePointer) {
         self.handle = handle
     }
@@ -15,7 +15,7 @@ struct QueryResult: ~Copyable {
 
     var status: ExecStatusType { PQresultStatus(handle) }
 
-    /// All rows as text, NULL as `nil`.
+    /// Returns all rows as text, with `nil` for NULL.
     func rows() -> [[String?]] {
         let columns = PQnfields(handle)
         return (0..<PQntuples(handle)).map { row in
@@ -28,17 +28,17 @@ struct QueryResult: ~Copyable {
         }
     }
 
-    /// How many rows the statement touched; 0 where it does not say.
+    /// The number of rows that the statement affected; 0 if the server does not report it.
     var affectedRows: Int {
         PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0
     }
 
-    /// What went wrong, if this result is an error.
+    /// The error, if this result is one.
     var failure: PostgresFailure? {
         guard status == PGRES_FATAL_ERROR || status == PGRES_BAD_RESPONSE else { return nil }
         let details = [Field.detail, .hint, .context].compactMap { text(of: $0) }
         guard let state = text(of: .sqlState) else {
-            // libpq makes results of its own when the connection breaks: they have no SQLSTATE.
+            // If the connection breaks, libpq creates a result of its own, which has no SQLSTATE.
             let message = PQresultErrorMessage(handle).map { String(cString: $0) } ?? ""
             return PostgresFailure(source: .connection, message: ConnectionMessage(message).text)
         }

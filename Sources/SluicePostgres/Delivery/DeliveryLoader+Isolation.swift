@@ -1,12 +1,11 @@
 import TrackerKit
 
 extension DeliveryLoader {
-    /// Finds the tables that accept no rows, and by halves the rows that the server refuses, and loads all the others,
-    /// in one transaction.
+    /// Finds the broken tables, finds the rows that the server rejects by bisection, and loads all others in one transaction.
     ///
-    /// What is loaded when `deadline` passes is kept, so that every try gets further than the one before. Each table
-    /// gets one try of its own, however late it is: none waits for another one for ever. A lock is waited for no longer
-    /// than `lockTimeout`.
+    /// The rows that are loaded when `deadline` passes are committed, so that every retry makes progress. Each table gets
+    /// at least one attempt, even after the deadline, so that no table starves another. A wait for a lock ends after
+    /// `lockTimeout`.
     func loadIsolating(
         until deadline: ContinuousClock.Instant,
         lockTimeout: Duration
@@ -14,7 +13,7 @@ extension DeliveryLoader {
         var report = LoadReport()
         let present = try connection.presentSchema(named: schema, limit)
         for group in rows.groups {
-            // A table that somebody changed refuses every row; that is no fault of the events.
+            // A table that was altered rejects every row, which is not the fault of the events.
             if let reason = SchemaInspection.reason(against: group.target.table, in: present) {
                 report.leave(group.positions, of: group, because: reason)
             } else {
@@ -74,8 +73,9 @@ extension DeliveryLoader {
         }
     }
 
-    /// Loads rows behind a savepoint; returns what the server has against them or their table, if it does not take
-    /// them.
+    /// Loads rows after a savepoint, and rolls back to it if that fails.
+    ///
+    /// Returns the server's error about the rows or their table; `nil` if all rows were accepted.
     private func attempt(
         _ part: ArraySlice<Int>,
         of group: DeliveryRows.Group,
@@ -91,7 +91,7 @@ extension DeliveryLoader {
             return nil
         } catch {
             switch PostgresErrorClass(error) {
-            // A duplicate of the id never comes here; this one is of somebody's own unique index.
+            // A duplicate id never gets here, so this duplicate violates a unique index of the user's own.
             case .refused, .duplicate: break
             case _ where PostgresErrorClass.isOfTable(error): break
             default: throw error
@@ -103,7 +103,7 @@ extension DeliveryLoader {
 }
 
 extension PostgresFailure {
-    /// The server's words and code, for the quarantine.
+    /// The server's message and code, for the quarantine.
     var refusalReason: String {
         message + (sqlState.map { " (SQLSTATE \($0))" } ?? "")
     }

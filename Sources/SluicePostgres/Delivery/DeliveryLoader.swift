@@ -1,12 +1,12 @@
 /// Loads one delivery over one connection: all of its tables in one transaction.
 struct DeliveryLoader {
-    /// What a transaction has to do with the checkpoint of its journal.
+    /// The statements of a transaction for the checkpoint of its journal.
     struct Checkpointing {
-        /// Waits for other transactions, and reads what is stored.
+        /// Waits for other transactions, and reads the stored checkpoint.
         let lockAndRead: String
-        /// What must be stored; `nil` for nothing.
+        /// The checkpoint that must be stored; `nil` if none.
         let expected: UInt64?
-        /// Stores the delivery's checkpoint; `nil` where it is a part of another one.
+        /// Stores the delivery's checkpoint; `nil` if the delivery is a part of another one.
         let store: String?
     }
 
@@ -18,9 +18,9 @@ struct DeliveryLoader {
     let sender: RowSender
     let limit: WaitLimit
 
-    /// Straight into the tables: the normal way.
+    /// Loads the rows straight into the tables, which is the normal way.
     ///
-    /// A duplicate fails it.
+    /// A duplicate makes it fail.
     func loadDirectly() throws(PostgresFailure) -> LoadReport {
         try begin()
         for group in rows.groups {
@@ -38,7 +38,7 @@ struct DeliveryLoader {
         return report
     }
 
-    /// Through staging tables, where duplicates are left behind.
+    /// Loads the rows through staging tables, which skips duplicates.
     func loadThroughStaging() throws(PostgresFailure) -> LoadReport {
         for group in rows.groups { try createStagingTable(of: group) }
         try begin()
@@ -50,8 +50,9 @@ struct DeliveryLoader {
         return report
     }
 
-    /// Makes the group's staging table, unless it is there; waits for a lock on the event's table for no longer than
-    /// `lockTimeout`, or than the session does.
+    /// Creates the group's staging table, unless it exists.
+    ///
+    /// The wait for a lock on the event's table ends after `lockTimeout`; by default the session's timeout applies.
     func createStagingTable(of group: DeliveryRows.Group, lockTimeout: Duration? = nil) throws(PostgresFailure) {
         guard !connection.stagingTables.contains(group.target.staging) else { return }
         // Statements that are sent together are one transaction.
@@ -60,16 +61,16 @@ struct DeliveryLoader {
         connection.stagingTables.insert(group.target.staging)
     }
 
-    /// Removes what may have other columns than the table by the time that is well again.
+    /// Drops the staging table, because a repaired event table may have other columns.
     func dropStagingTable(of group: DeliveryRows.Group) throws(PostgresFailure) {
         guard connection.stagingTables.contains(group.target.staging) else { return }
         try connection.execute(group.target.dropStaging, limit)
         connection.stagingTables.remove(group.target.staging)
     }
 
-    /// Takes rows through the group's staging table; returns how many of them were there already.
+    /// Loads rows through the group's staging table, and returns how many of them were already in the event's table.
     ///
-    /// `before` and `after` are statements for the same round trips.
+    /// `before` and `after` are statements to run in the same round trips.
     func stage(
         _ positions: ArraySlice<Int>,
         of group: DeliveryRows.Group,
@@ -88,8 +89,9 @@ struct DeliveryLoader {
         return staged - (try connection.execute(target.insertFromStaging + after, limit))
     }
 
-    /// Begins the transaction; with a journal it waits for the lock, and looks whether the stored checkpoint is the one
-    /// that this session knows of.
+    /// Begins the transaction.
+    ///
+    /// With a journal, waits for the lock and checks that the stored checkpoint is the one that this session knows.
     func begin() throws(PostgresFailure) {
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
         guard let checkpointing else {
@@ -101,7 +103,7 @@ struct DeliveryLoader {
         guard stored == checkpointing.expected else { throw .superseded(by: stored) }
     }
 
-    /// Commits, and with it the checkpoint, unless a row of the delivery is left out.
+    /// Commits, and stores the checkpoint unless a row of the delivery was left out.
     func commit(_ report: LoadReport) throws(PostgresFailure) {
         let isWhole = report.isWhole && sender.defects.isEmpty
         let store = isWhole ? checkpointing?.store.map { $0 + "; " } ?? "" : ""

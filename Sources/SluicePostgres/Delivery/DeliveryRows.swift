@@ -2,7 +2,7 @@ import EventModel
 import EventValidation
 import TrackerKit
 
-/// The events of a delivery, put together by table.
+/// The events of a delivery, grouped by table.
 struct DeliveryRows {
     /// The rows for one table.
     struct Group {
@@ -11,15 +11,15 @@ struct DeliveryRows {
         fileprivate(set) var positions: [Int]
     }
 
-    /// Where the event at each position stands.
+    /// The location of the event at each position.
     private struct Place {
         let slice: Int32
         let index: Int32
     }
 
-    /// In the order of the tables' names, so that two loaders wait for each other's keys in the same order.
+    /// Ordered by the tables' names, so that concurrent loaders lock keys in the same order and cannot deadlock.
     private(set) var groups: [Group] = []
-    /// What is to be stored with the rows; `nil` for nothing.
+    /// The checkpoint to store with the rows; `nil` for none.
     let checkpoint: Checkpoint?
     /// The journal that holds the events; `nil` without one.
     let journal: JournalID?
@@ -60,7 +60,7 @@ struct DeliveryRows {
         groups.sort { $0.target.table.name < $1.target.table.name }
     }
 
-    /// The batch that holds the event at a position, and its place there.
+    /// Returns the batch that holds the event at a position, and the event's index in it.
     @inline(__always)
     func event(at position: Int) -> (batch: EventBatch, index: Int) {
         let place = places[position]

@@ -1,8 +1,8 @@
 import TrackerKit
 
-/// What became of the rows of a delivery whose transaction was committed.
+/// The outcome of each row of a delivery whose transaction was committed.
 struct LoadReport: Sendable {
-    /// The rows of one table that takes none at present.
+    /// The rows of one table that currently accepts none.
     struct Broken: Sendable {
         let table: String
         /// Positions in the delivery.
@@ -10,23 +10,23 @@ struct LoadReport: Sendable {
         let reason: TrackerError
     }
 
-    /// The refused rows by position, with the server's words.
+    /// The rejected rows by position, with the server's message.
     var refused: [Int: String] = [:]
-    /// The rows that there was no time for.
+    /// The rows that were not tried before the deadline.
     var unsettled: [Int] = []
-    /// The rows of tables that take none, by the order of the tables' names.
+    /// The rows of broken tables, ordered by the tables' names.
     private(set) var broken: [Broken] = []
     var duplicates = 0
 
     /// Whether every row is in its table, so that the checkpoint may be stored.
     var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && broken.isEmpty }
 
-    /// Leaves rows of a table to another delivery.
+    /// Leaves rows of a broken table to another delivery.
     mutating func leave(_ positions: some Sequence<Int>, of group: DeliveryRows.Group, because reason: TrackerError) {
         broken.append(Broken(table: group.target.table.name, positions: Array(positions), reason: reason))
     }
 
-    /// Whether the table has taken no rows.
+    /// Whether the table accepted no rows.
     func isBroken(_ group: DeliveryRows.Group) -> Bool {
         broken.contains { $0.table == group.target.table.name }
     }

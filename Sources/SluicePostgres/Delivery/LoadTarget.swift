@@ -1,14 +1,14 @@
 import EventSchema
 import EventValidation
 
-/// Where the rows of one event go, and the statements that take them there.
+/// The table for the rows of one event, and the statements that load them.
 struct LoadTarget: Sendable {
     let table: EventTable
     let layout: RowLayout
-    /// The name of the session's own table that rows pass through when duplicates must be told from new rows.
+    /// The name of the temporary table that rows pass through when duplicates must be skipped.
     let staging: String
 
-    /// `number` tells the staging tables of a session apart.
+    /// Creates the target; `number` distinguishes the staging tables of a session.
     init(_ definition: EventDefinition, schema: String, number: Int) {
         table = EventTable(definition, schema: schema)
         layout = RowLayout(definition)
@@ -19,12 +19,12 @@ struct LoadTarget: Sendable {
         table.columns.map { SQLText.identifier($0.name) }.joined(separator: ", ")
     }
 
-    /// Takes rows straight into the table.
+    /// Copies rows straight into the table.
     var copy: String {
         "COPY \(table.sqlName) (\(columnList)) FROM STDIN (FORMAT binary)"
     }
 
-    /// Makes the staging table: the same columns, no constraints, empty after each transaction.
+    /// Creates the staging table: the same columns, no constraints, emptied after each transaction.
     var createStaging: String {
         """
         CREATE TEMPORARY TABLE IF NOT EXISTS pg_temp.\(staging) ON COMMIT DELETE ROWS
@@ -32,12 +32,12 @@ struct LoadTarget: Sendable {
         """
     }
 
-    /// Takes rows into the staging table.
+    /// Copies rows into the staging table.
     var copyToStaging: String {
         "COPY pg_temp.\(staging) (\(columnList)) FROM STDIN (FORMAT binary)"
     }
 
-    /// Takes from the staging table what is not in the table yet.
+    /// Inserts the staged rows that are not in the table yet.
     var insertFromStaging: String {
         """
         INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columnList) FROM pg_temp.\(staging)
@@ -50,9 +50,9 @@ struct LoadTarget: Sendable {
     var dropStaging: String { "DROP TABLE IF EXISTS pg_temp.\(staging)" }
 }
 
-/// The targets of the catalogs that batches were checked against: made once a catalog, not once a delivery.
+/// The targets of recent catalogs, created once for each catalog, not once for each delivery.
 struct LoadTargets {
-    /// How many catalogs are remembered: the one in use, and those that events in flight still have.
+    /// The maximum number of catalogs: the one in use, and those of events that are still in flight.
     private static let capacity = 4
 
     private let schema: String
@@ -63,7 +63,7 @@ struct LoadTargets {
         self.schema = schema
     }
 
-    /// The targets of a catalog's definitions, by their index.
+    /// Returns the targets of a catalog's definitions, by their index.
     mutating func targets(of catalog: EventCatalog) -> [LoadTarget] {
         if let known = entries.last(where: { $0.catalog === catalog }) { return known.targets }
         let targets = catalog.definitions.enumerated().map { index, definition in

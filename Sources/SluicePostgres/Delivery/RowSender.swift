@@ -1,21 +1,21 @@
 import EventValidation
 
-/// Encodes rows and sends them, a part at a time, while the server takes the part before.
+/// Encodes rows and sends them in parts; each part is encoded while the server reads the previous one.
 final class RowSender {
-    /// When a part is full: large enough that a call costs nothing, small enough to stay in the processor's cache.
+    /// The size at which a part is sent: large enough to amortize the call, small enough for the processor's cache.
     private static let partBytes = 128 << 10
 
     private var encoder = CopyEncoder()
     private var buffer = CopyBuffer(capacity: 2 * partBytes)
-    /// The events of this delivery that no row can be made of, by position, and why.
+    /// The events of this delivery that cannot be encoded as rows, by position, and why.
     private(set) var defects: [Int: RowDefect] = [:]
 
-    /// Forgets the defects of the delivery before.
+    /// Removes the defects of the previous delivery.
     func reset() {
         defects.removeAll()
     }
 
-    /// Sends rows by a COPY statement and returns how many the server took.
+    /// Sends rows with a COPY statement and returns how many the server accepted.
     func send(
         _ positions: ArraySlice<Int>,
         of rows: DeliveryRows,

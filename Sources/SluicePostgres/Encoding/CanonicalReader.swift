@@ -4,18 +4,19 @@ import Darwin
 import Glibc
 #endif
 
-/// Walks one event's line of canonical JSON.
+/// Reads one event's line of canonical JSON.
 ///
-/// A second reader of JSON beside the tape has its reasons: this text is our own, in a known order and without spaces,
-/// so that comparing bytes finds a key; a `jsonb` column wants the text as it stands, and a `numeric` column the
-/// digits, neither of which the tape holds; and the tape would want a copy of each line with room behind it.
-/// It trusts nothing all the same: whatever it reads, it stays inside the line.
+/// There is a reason for a second JSON reader beside the tape: Sluice wrote this text itself, in a known order and without
+/// spaces, so comparing bytes finds a key. A `jsonb` column needs the unchanged text, and a `numeric` column the digits,
+/// neither of which the tape holds. The tape would also need a copy of each line, with padding after it.
+///
+/// The reader does not rely on the text being canonical: whatever it reads, it stays within the line.
 struct CanonicalReader {
     private let start: UnsafePointer<UInt8>
     private let count: Int
     private(set) var position = 0
 
-    /// Reads `line`, which must outlive the reader; `nil` where it is empty.
+    /// Reads `line`, which must outlive the reader; `nil` if it is empty.
     @inline(__always)
     init?(_ line: UnsafeRawBufferPointer) {
         guard let base = line.baseAddress, line.count > 0 else { return nil }
@@ -23,14 +24,14 @@ struct CanonicalReader {
         count = line.count
     }
 
-    /// The byte at hand; 0 at the end.
+    /// The next byte; 0 at the end.
     @inline(__always)
     var next: UInt8 { position < count ? start[position] : 0 }
 
     @inline(__always)
     var isAtEnd: Bool { position == count }
 
-    /// Steps over `byte`, if it is at hand.
+    /// Skips `byte` if it is next.
     @inline(__always)
     mutating func take(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
@@ -38,17 +39,17 @@ struct CanonicalReader {
         return true
     }
 
-    /// Steps over `token`, a key with its quotes and colon, if it is at hand.
+    /// Skips `token`, a key with its quotes and colon, if it is next.
     @inline(__always)
     mutating func take(_ token: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = token.baseAddress, token.count >= 3, count - position >= token.count else { return false }
-        // Most keys differ early, at the first letter behind the quote.
+        // Most keys already differ in the first letter after the quote.
         guard start[position + 1] == first[1], memcmp(start + position, first, token.count) == 0 else { return false }
         position += token.count
         return true
     }
 
-    /// Steps over `null`, if it is at hand.
+    /// Skips `null` if it is next.
     @inline(__always)
     mutating func takeNull() -> Bool {
         // No other value begins with this letter.
@@ -62,7 +63,7 @@ struct CanonicalReader {
         UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
     }
 
-    /// Steps over a string and returns what stands between its quotes, and whether that holds escapes.
+    /// Skips a string and returns the text between its quotes, and whether it contains escapes.
     @inline(__always)
     mutating func takeString() -> (text: UnsafeRawBufferPointer, hasEscapes: Bool)? {
         guard take(UInt8(ascii: "\"")) else { return nil }
@@ -77,11 +78,11 @@ struct CanonicalReader {
             }
             hasEscapes = true
             guard count - position >= 2 else { return nil }
-            position += 2  // the backslash and what it escapes
+            position += 2  // the backslash and the character that it escapes
         }
     }
 
-    /// Goes to the next quote or backslash, or to the end.
+    /// Moves to the next quote or backslash, or to the end.
     @inline(__always)
     private mutating func skipPlainText() {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -90,7 +91,7 @@ struct CanonicalReader {
             let word = UInt64(littleEndian: UnsafeRawPointer(start + position).loadUnaligned(as: UInt64.self))
             let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
             let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-            // A byte above a match can be marked falsely, so only the lowest mark counts; that one is exact.
+            // A byte above a match can be marked by mistake, but the lowest mark is always right, so only that one counts.
             let marks = (((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)) & tops
             if marks != 0 {
                 position += marks.trailingZeroBitCount >> 3
@@ -103,7 +104,7 @@ struct CanonicalReader {
         }
     }
 
-    /// Steps over a number, `true`, `false` or `null` and returns its text, which is never empty.
+    /// Skips a number, `true`, `false` or `null` and returns its text, which is never empty.
     @inline(__always)
     mutating func takeScalar() -> UnsafeRawBufferPointer? {
         let begin = position
@@ -115,7 +116,7 @@ struct CanonicalReader {
         return position > begin ? bytes(begin..<position) : nil
     }
 
-    /// Steps over a value of any kind and returns its text.
+    /// Skips a value of any kind and returns its text.
     mutating func takeValue() -> UnsafeRawBufferPointer? {
         let begin = position
         switch next {
@@ -129,7 +130,7 @@ struct CanonicalReader {
         }
     }
 
-    /// Steps over an object or array, without recursion: depth is a number, so no nesting can exhaust the stack.
+    /// Skips an object or array without recursion; depth is a counter, so deep nesting cannot exhaust the stack.
     private mutating func skipNested() -> Bool {
         var depth = 0
         while position < count {

@@ -1,5 +1,5 @@
 extension CopyBuffer {
-    /// Appends a `bigint` field; false where the text is no whole number of 64 bits.
+    /// Appends a `bigint` field; returns false if the text is not a 64-bit integer.
     @inline(__always)
     mutating func appendInteger(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let value = Self.integer(text) else { return false }
@@ -8,7 +8,7 @@ extension CopyBuffer {
         return true
     }
 
-    /// Appends a `double precision` field; false where the text is no finite number.
+    /// Appends a `double precision` field; returns false if the text is not a finite number.
     @inline(__always)
     mutating func appendDouble(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let value = Self.shortDouble(text) ?? Self.anyDouble(text) else { return false }
@@ -34,8 +34,9 @@ extension CopyBuffer {
         return Int64(exactly: magnitude)
     }
 
-    /// A number of at most 15 digits without an exponent: its digits and the power of ten that divides them are
-    /// exact doubles, so that one division rounds correctly.
+    /// Parses a number of at most 15 digits without an exponent.
+    ///
+    /// Its digits, and the power of ten that divides them, are exact doubles, so a single division rounds correctly.
     @inline(__always)
     private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
         let isNegative = text.first == UInt8(ascii: "-")
@@ -62,7 +63,7 @@ extension CopyBuffer {
     }
 
     private static func anyDouble(_ text: UnsafeRawBufferPointer) -> Double? {
-        // JSON's numbers only: Swift would also take "nan", "inf" and hexadecimal digits.
+        // Accept only JSON numbers: Swift also parses "nan", "inf" and hexadecimal digits.
         let isPlain = text.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
@@ -75,10 +76,10 @@ extension CopyBuffer {
         return value
     }
 
-    /// Appends a `numeric` field with exactly the digits of a decimal text, trailing zeros behind the point included.
+    /// Appends a `numeric` field with exactly the digits of a decimal, including trailing zeros after the decimal point.
     ///
-    /// A binary `numeric` is its digits of base 10,000, the weight of the first of them, a sign, and how many decimal
-    /// digits behind the point are shown. False where the text is no decimal, or one too long for the server.
+    /// A binary `numeric` consists of digits of base 10,000, the weight of the first one, a sign, and the number of decimal
+    /// digits to show after the decimal point. Returns false if the text is not a decimal, or too long for the server.
     mutating func appendNumeric(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let decimal = DecimalText(text) else { return false }
         let field = beginField()

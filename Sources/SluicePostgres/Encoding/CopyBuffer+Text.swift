@@ -1,7 +1,7 @@
 extension CopyBuffer {
-    /// Appends the text that a JSON string stands for; false where an escape is none.
+    /// Appends the value of a JSON string; returns false if an escape is invalid.
     ///
-    /// It is never longer than the string's own text, which is what the caller has reserved for.
+    /// The value is never longer than the string's text, for which the caller has reserved room.
     mutating func appendUnescaped(_ text: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < text.count {
@@ -30,7 +30,7 @@ extension CopyBuffer {
         return true
     }
 
-    /// Reads four hexadecimal digits, and the second half of a surrogate pair where they begin one.
+    /// Reads four hexadecimal digits, and the second half of a surrogate pair if they are the first half.
     private static func scalar(in text: UnsafeRawBufferPointer, at position: inout Int) -> Unicode.Scalar? {
         guard let first = codeUnit(in: text, at: position) else { return nil }
         position += 4

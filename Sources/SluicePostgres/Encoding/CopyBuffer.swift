@@ -1,10 +1,10 @@
-/// The rows of a binary COPY on their way to the server: bytes in one block that is used again and again.
+/// The rows of a binary COPY, encoded in one block of memory that is reused.
 ///
-/// Appending does not look for room: whoever appends has reserved before.
+/// Appending does not check the capacity: the caller must call `reserve` before.
 package struct CopyBuffer: ~Copyable {
     private var start: UnsafeMutableRawPointer
     private var capacity: Int
-    /// How many bytes it holds.
+    /// The number of bytes in the buffer.
     package private(set) var count = 0
 
     package init(capacity: Int) {
@@ -16,10 +16,10 @@ package struct CopyBuffer: ~Copyable {
         start.deallocate()
     }
 
-    /// What it holds, until it is changed.
+    /// The contents, valid until the buffer changes.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
 
-    /// Makes sure that `size` more bytes fit.
+    /// Makes sure that there is room for `size` more bytes.
     @inline(__always)
     package mutating func reserve(_ size: Int) {
         if capacity - count < size { grow(by: size) }
@@ -34,7 +34,7 @@ package struct CopyBuffer: ~Copyable {
         capacity = larger
     }
 
-    /// Forgets everything behind the first `count` bytes.
+    /// Removes everything after the first `count` bytes.
     package mutating func truncate(to count: Int) {
         self.count = Swift.min(count, self.count)
     }
@@ -54,7 +54,7 @@ package struct CopyBuffer: ~Copyable {
         count += bytes.count
     }
 
-    /// Leaves room for a field's length and returns the field's place, for `endField`.
+    /// Reserves four bytes for a field's length and returns their offset, for `endField`.
     @inline(__always)
     mutating func beginField() -> Int {
         append(Int32(0))

@@ -1,26 +1,26 @@
 import EventModel
 package import EventValidation
 
-/// Makes rows of PostgreSQL's binary COPY out of canonical lines.
+/// Encodes canonical lines as rows of PostgreSQL's binary COPY format.
 package struct CopyEncoder {
-    /// What a binary COPY begins with: its signature, no flags, no extension.
+    /// The beginning of a binary COPY: its signature, no flags, no extension.
     package static let header: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00] + [UInt8](repeating: 0, count: 8)
-    /// What a binary COPY ends with.
+    /// The end of a binary COPY.
     package static let trailer: [UInt8] = [0xFF, 0xFF]
 
-    /// Microseconds from 1970 to 2000, where PostgreSQL's time begins.
+    /// Microseconds from 1970 to 2000, the epoch of PostgreSQL's timestamps.
     private static let epochInMicroseconds: Int64 = 946_684_800_000_000
     private static let epochInDays: Int32 = 10_957
 
-    /// The time of arrival that was read last: many lines in a row have the same.
+    /// The time of arrival that was parsed last, because many consecutive lines have the same.
     private var arrival: (text: (UInt64, UInt64, UInt64, UInt64), length: Int, microseconds: Int64) = (
         (0, 0, 0, 0), -1, 0
     )
 
     package init() {}
 
-    /// Appends one row; on a defect the buffer is as it was.
+    /// Appends one row; if the event has a defect, the buffer is unchanged.
     package mutating func append(
         _ line: UnsafeRawBufferPointer,
         _ entry: EventBatch.Entry,
@@ -47,7 +47,7 @@ package struct CopyEncoder {
         _ entry: EventBatch.Entry,
         _ buffer: inout CopyBuffer
     ) throws(RowDefect) {
-        // The entry already holds identity and time; their text is stepped over.
+        // The entry already contains the id and the time, so their text is skipped.
         guard
             reader.take(UInt8(ascii: "{")),
             Self.takeKey("\"id\":", &reader), reader.takeString() != nil, reader.take(UInt8(ascii: ",")),
@@ -108,7 +108,7 @@ package struct CopyEncoder {
         }
         try layout.keys.withUnsafeBufferPointer { keys throws(RowDefect) in
             for column in layout.columns {
-                // Keys come in the order of the columns, so one that is not at hand is not there at all.
+                // Keys are in the order of the columns, so if this key is not the next one, it is absent.
                 let key = UnsafeBufferPointer(rebasing: keys[column.keyStart..<column.keyStart + column.keyLength])
                 guard reader.take(key) else {
                     buffer.appendNull()
@@ -210,7 +210,7 @@ package struct CopyEncoder {
     @inline(__always)
     private static func appendTimestamp(_ microseconds: Int64, _ buffer: inout CopyBuffer) {
         buffer.append(8 as Int32)
-        buffer.append(microseconds - epochInMicroseconds)  // a Timestamp is far from both ends of 64 bits
+        buffer.append(microseconds - epochInMicroseconds)  // a Timestamp is far from both limits of 64 bits
     }
 
     private static func appendDate(_ reader: inout CanonicalReader, _ buffer: inout CopyBuffer) -> Bool {
@@ -231,20 +231,20 @@ package struct CopyEncoder {
     private static func appendJSON(_ reader: inout CanonicalReader, _ buffer: inout CopyBuffer) -> Bool {
         guard let text = reader.takeValue() else { return false }
         buffer.append(Int32(truncatingIfNeeded: text.count + 1))
-        buffer.append(1 as UInt8)  // the version of jsonb's binary form
+        buffer.append(1 as UInt8)  // the version of jsonb's binary format
         buffer.append(text)
         return true
     }
 }
 
-/// Why no row can be made of an event; it never holds a value.
+/// Why an event cannot be encoded as a row; it never contains a value.
 package enum RowDefect: Error, Hashable {
-    /// The line does not have the canonical form, at this byte.
+    /// The line is not canonical at this byte.
     case notCanonical(offset: Int)
-    /// The value that ends at this byte does not fit its column's type.
+    /// The value that ends at this byte does not fit the type of its column.
     case unfit(ColumnType, offset: Int)
 
-    /// The reason of the refusal, for the operator.
+    /// The reason for the refusal, for the operator.
     package var reason: String {
         switch self {
         case .notCanonical(let offset):

@@ -1,24 +1,25 @@
-/// Where the digits of a decimal stand in its text: `-12.50`, `1e-7` and their like.
+/// The positions of the digits in a decimal's text, such as `-12.50` or `1e-7`.
 struct DecimalText {
-    /// The most digits, before and behind the point together: a binary `numeric` has at most 3,000 digits of base
-    /// 10,000, of which the first and the last can be filled in part.
+    /// The maximum number of digits, before and after the decimal point together.
+    ///
+    /// A binary `numeric` has at most 3,000 digits of base 10,000, of which the first and the last can be partly filled.
     static let maximumDigits = 11_990
 
     let isNegative: Bool
     let isZero: Bool
-    /// How many digits stand before the point once the exponent is applied; zero or less for 0.0….
+    /// The number of digits before the decimal point once the exponent is applied; zero or less for 0.0….
     let integerDigits: Int
-    /// How many digits behind the point are shown.
+    /// The number of digits to show after the decimal point.
     let scale: Int
 
     private let text: UnsafeRawBufferPointer
     private let digitsStart: Int
     private let digitCount: Int
-    /// How many of the text's digits stand before its own point.
+    /// The number of the text's digits before its own decimal point.
     private let ownPoint: Int
     private let exponent: Int
 
-    /// Finds the digits; `nil` for anything that is no decimal, and for one that the server could not hold.
+    /// Finds the digits; `nil` if the text is not a decimal, or if the server could not store it.
     init?(_ text: UnsafeRawBufferPointer) {
         self.text = text
         isNegative = text.first == UInt8(ascii: "-")
@@ -44,7 +45,7 @@ struct DecimalText {
         digitCount = digits
         ownPoint = pointPlace ?? digits
         isZero = leadingZeros == digits
-        // An exponent has at most seven digits, so none of this comes near an overflow.
+        // An exponent has at most seven digits, so none of this can overflow.
         integerDigits = ownPoint - leadingZeros + exponent
         scale = max(0, digits - ownPoint - exponent)
         guard scale <= Self.maximumDigits else { return nil }
@@ -66,15 +67,15 @@ struct DecimalText {
         return isNegative ? -value : value
     }
 
-    /// The groups of four digits that hold a digit, counted from the point: group 0 stands before it, -1 behind it.
+    /// The range of groups of four digits, counted from the decimal point: group 0 ends before it, -1 begins after it.
     var groups: Range<Int> {
         guard !isZero else { return 0..<0 }
         let last = -((scale + 3) >> 2)
-        let end = (integerDigits + 3) >> 2  // shifting rounds down below zero, too
+        let end = (integerDigits + 3) >> 2  // the shift rounds down even below zero
         return last..<max(last, end)
     }
 
-    /// Four decimal digits as one digit of base 10,000.
+    /// Returns four decimal digits as one digit of base 10,000.
     func value(ofGroup group: Int) -> Int16 {
         let first = ownPoint + exponent - (group + 1) * 4
         var value: Int16 = 0

@@ -1,25 +1,26 @@
 package import EventSchema
 
-/// How the payload of an event becomes columns: made once for a definition, used for each of its rows.
+/// The mapping from an event's payload to columns, computed once for each definition.
 package struct RowLayout: Sendable {
-    /// A column of a property.
+    /// The column of a property.
     struct Column: Sendable {
         let type: ColumnType
-        /// Where the key's text stands in `keys`.
+        /// The offset of the key's text in `keys`.
         let keyStart: Int
         let keyLength: Int
     }
 
-    /// The properties' columns, in the order of the definition.
+    /// The columns of the properties, in the order of the definition.
     let columns: [Column]
-    /// The keys as they stand in the canonical form, with quotes and colon, one after the other.
+    /// The keys in canonical form, with quotes and colon, concatenated.
     let keys: [UInt8]
-    /// Whether properties that the plan does not name go to a column of their own.
+    /// Whether properties that are not in the plan are stored in a column of their own.
     let hasExtra: Bool
-    /// How many fields a row has.
+    /// The number of fields in a row.
     let fieldCount: Int16
-    /// What a row takes at most beyond its line: fixed-size fields take at most 20 bytes, all others no more than
-    /// their text and 16 bytes.
+    /// The maximum size of a row beyond the length of its line.
+    ///
+    /// A field of fixed size takes at most 20 bytes, and any other at most 16 bytes more than its text.
     let overhead: Int
 
     package init(_ definition: EventDefinition) {
@@ -31,13 +32,13 @@ package struct RowLayout: Sendable {
         }
         self.keys = keys
         hasExtra = definition.allowsAdditionalProperties
-        // PostgreSQL itself stops at 1,600 columns.
+        // PostgreSQL itself allows at most 1,600 columns.
         let fields = EventTable.ownColumns.count + columns.count + (hasExtra ? 1 : 0)
         fieldCount = Int16(clamping: fields)
         overhead = fields * 24 + 64
     }
 
-    /// A key as the canonical form writes it: with as few escapes as JSON allows, in their shortest form.
+    /// Returns a key in canonical form: with as few escapes as JSON allows, in their shortest form.
     private static func key(_ name: String) -> [UInt8] {
         var key = [UInt8(ascii: "\"")]
         for byte in name.utf8 {

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One step in the history of a database: an SQL file that is applied once and never edited afterwards.
+/// A step in the history of a database: an SQL file that is applied once and never edited afterwards.
 public struct Migration: Sendable, Hashable {
     /// The position in the order, from 1.
     public let number: Int
@@ -47,8 +47,8 @@ public struct Migration: Sendable, Hashable {
 extension Migration {
     /// Reads all migrations of a folder, in the order of their numbers.
     ///
-    /// - Throws: `misconfigured` where the folder is not there or empty of migrations, where a file of SQL has a name
-    ///   that is no migration's, and where two have the same number.
+    /// - Throws: `misconfigured` if the folder does not exist or contains no migrations, if an SQL file does not have a
+    ///   migration's name, or if two files have the same number.
     public static func read(folder: String) throws(TrackerError) -> [Migration] {
         let names: [String]
         do {

@@ -1,4 +1,4 @@
-/// What a database remembers of a migration.
+/// A database's record of an applied migration.
 package struct AppliedMigration: Sendable, Hashable {
     package let number: Int
     package let name: String
@@ -11,14 +11,14 @@ package struct AppliedMigration: Sendable, Hashable {
     }
 }
 
-/// Compares the migrations at hand with those a database has had.
+/// Compares the available migrations with those that a database has applied.
 package enum MigrationHistory {
-    /// Why the two do not go together; a sentence.
+    /// Why the two do not match; a sentence.
     package struct Mismatch: Error, Sendable, Hashable {
         package let message: String
     }
 
-    /// The migrations that are still to be applied, in their order.
+    /// Returns the migrations that are still to be applied, in their order.
     package static func pending(
         _ migrations: [Migration],
         after applied: [AppliedMigration]

@@ -6,9 +6,9 @@ struct MigrationRun {
     let schema: String
     let limit: WaitLimit
 
-    /// Does it all, under the lock.
+    /// Applies the migrations and changes the tables while it holds the lock.
     ///
-    /// What is wrong with the connection is thrown, everything else is in the result.
+    /// Throws errors of the connection; any other error is in the result.
     func bringUp(
         to tables: [EventTable],
         applying migrations: [Migration]
@@ -23,9 +23,9 @@ struct MigrationRun {
         }
     }
 
-    /// Says what `bringUp` would run, in a transaction in which the server lets nothing be written.
+    /// Returns what `bringUp` would run, in a read-only transaction.
     ///
-    /// What is wrong with the connection is thrown, everything else is in the result.
+    /// Throws errors of the connection; any other error is in the result.
     func foresee(
         _ tables: [EventTable],
         applying migrations: [Migration]
@@ -55,7 +55,7 @@ struct MigrationRun {
         }
     }
 
-    /// Waits for its turn; the lock goes with the connection.
+    /// Waits for the lock, which is released with the connection.
     private func lock() throws {
         try connection.execute("SET lock_timeout = '60s'", limit)
         do throws(PostgresFailure) {
@@ -152,7 +152,7 @@ struct MigrationRun {
         return changes
     }
 
-    /// Adds to a failure of the server's what was being done.
+    /// Adds to a server's error what was being done.
     private func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
         do throws(PostgresFailure) {
             try body()

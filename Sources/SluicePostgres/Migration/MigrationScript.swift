@@ -1,18 +1,18 @@
 public import EventSchema
 
-/// What a run of the migrator would run on a database, as a script for `psql` that does the same.
+/// A script for `psql` that makes the changes that the migrator would make to a database.
 ///
-/// It consists of the migrator's own statements, so that the two cannot differ: after it, the migrator finds nothing to
-/// do. For databases that only an administrator may change, and for whoever wants to read first what would be done.
+/// It consists of the migrator's own statements, so the two cannot differ: after it has run, the migrator has nothing to
+/// do. Use it for a database that only an administrator may change, or to review the statements before they run.
 public struct MigrationScript: Sendable, Hashable {
     private let schema: String
     private let head: String
-    /// Whether the tables were compared with a database that has had other migrations.
+    /// Whether the tables were compared with a database to which other migrations had been applied.
     private let isOfDatabase: Bool
     private let migrations: [Migration]
     private let tables: [SchemaChanges.TableChange]
 
-    /// What is left to do in a database that was looked at.
+    /// The changes that an inspected database still needs.
     init(schema: String, migrations: [Migration], tables: [SchemaChanges.TableChange]) {
         self.schema = schema
         head = "-- For the schema \(Self.inOneLine(schema))."
@@ -21,13 +21,13 @@ public struct MigrationScript: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// All that there is to do in a database that has nothing yet.
+    /// The changes that an empty database needs.
     ///
     /// - Parameters:
     ///   - plan: The plan.
     ///   - migrations: The migrations, in their order.
     ///   - schema: The schema of the tables. Default: `analytics`.
-    ///   - tracker: Whose events get tables.
+    ///   - tracker: The tracker whose events get tables.
     public init(
         _ plan: TrackingPlan,
         applying migrations: [Migration],
@@ -49,7 +49,7 @@ public struct MigrationScript: Sendable, Hashable {
     /// Whether there is nothing to do.
     public var isEmpty: Bool { migrations.isEmpty && tables.isEmpty }
 
-    /// One line for people: `2 migrations and 3 tables to change; nothing was run`.
+    /// A one-line summary: `2 migrations to apply and 3 tables to make or extend; nothing was run`.
     public var summary: String {
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         if isEmpty { return "nothing to do: the database is up to the plan" }
@@ -58,7 +58,7 @@ public struct MigrationScript: Sendable, Hashable {
             + "nothing was run"
     }
 
-    /// The SQL, each migration and each table in a transaction of its own; a comment where there is nothing to do.
+    /// The SQL, with each migration and each table in a transaction of its own; only a comment if there is nothing to do.
     ///
     /// It ends with a newline.
     public var text: String {
@@ -67,8 +67,10 @@ public struct MigrationScript: Sendable, Hashable {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// An error ends the script, as it ends a migration; and a backslash means itself in what follows, as the
-    /// migrator's sessions have it.
+    /// The settings at the beginning of the script.
+    ///
+    /// An error stops the script, as it stops the migrator, and backslashes have no special meaning, as in the migrator's
+    /// sessions.
     private var opening: String {
         """
         \\set ON_ERROR_STOP on
@@ -109,7 +111,7 @@ public struct MigrationScript: Sendable, Hashable {
         """
     }
 
-    /// A migration's text, which needs no semicolon behind its last statement where it is run by itself.
+    /// Ends a migration's text with a semicolon, which its last statement may lack.
     private static func terminated(_ sql: String) -> String {
         let end = sql.lastIndex { !$0.isWhitespace }.map(sql.index(after:)) ?? sql.startIndex
         let text = sql[..<end]
@@ -117,7 +119,7 @@ public struct MigrationScript: Sendable, Hashable {
         return text.hasSuffix(";") && !lastLine.contains("--") ? String(text) : text + "\n;"
     }
 
-    /// A name as part of a comment.
+    /// Returns a name without line breaks, for a comment.
     private static func inOneLine(_ name: String) -> String {
         name.split(whereSeparator: \.isNewline).joined(separator: " ")
     }

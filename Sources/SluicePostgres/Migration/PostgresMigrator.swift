@@ -1,26 +1,26 @@
 public import EventSchema
 public import TrackerKit
 
-/// Brings a database up to the plan: applies migrations, then makes and extends the events' tables.
+/// Brings a database up to the plan: applies migrations, then creates and extends the tables of the events.
 ///
-/// Running it again changes nothing; two at once take turns. It never drops anything and never changes a type.
+/// A second run changes nothing, and concurrent runs wait for each other. It never drops anything and never changes a type.
 public struct PostgresMigrator: Sendable {
-    /// How long a run may take; building an index on a large table takes its time.
+    /// The timeout of a run, which is long because an index on a large table takes time.
     private static let timeout = Duration.seconds(24 * 3600)
 
     private let configuration: PostgresConfiguration
 
-    /// Takes where the database is, and which of the plan's events go there.
+    /// Creates a migrator for a database and the events that the plan sends to the tracker.
     public init(_ configuration: PostgresConfiguration) {
         self.configuration = configuration
     }
 
-    /// Applies the migrations that the database has not had, then brings its tables up to the plan.
+    /// Applies the pending migrations, then brings the tables up to the plan.
     ///
     /// Each migration, and each table, is a transaction of its own.
     ///
-    /// - Throws: `failed` where a migration was edited or does not run, and where a column has another type than the
-    ///   plan wants: then no table is changed. `unavailable` where the system refuses a thread.
+    /// - Throws: `failed` if a migration was edited or fails, or if a column has another type than the plan requires; in the
+    ///   last case no table is changed. `unavailable` if the system refuses a thread.
     public func migrate(
         _ plan: TrackingPlan,
         applying migrations: [Migration]
@@ -30,10 +30,10 @@ public struct PostgresMigrator: Sendable {
         }
     }
 
-    /// Says what `migrate` would run on the database as it is, and runs nothing.
+    /// Returns the statements that `migrate` would run on the database in its current state, and runs none of them.
     ///
-    /// - Throws: what `migrate` throws, where it would change no table: a migration was edited, or a column has another
-    ///   type than the plan wants.
+    /// - Throws: What `migrate` throws before it changes a table: a migration was edited, or a column has another type than the
+    ///   plan requires.
     public func script(
         for plan: TrackingPlan,
         applying migrations: [Migration]
@@ -76,15 +76,15 @@ extension PostgresSession {
     }
 }
 
-/// What a run of the migrator did.
+/// The changes that a run of the migrator made.
 public struct MigrationReport: Sendable, Hashable {
-    /// The names of the migrations it applied.
+    /// The names of the migrations that were applied.
     public var migrations: [String] = []
-    /// The tables it made.
+    /// The tables that were created.
     public var createdTables: [String] = []
-    /// The tables it gave more columns or other comments.
+    /// The tables that got more columns or other comments.
     public var extendedTables: [String] = []
 
-    /// Whether there was nothing to do.
+    /// Whether nothing was changed.
     public var isEmpty: Bool { migrations.isEmpty && createdTables.isEmpty && extendedTables.isEmpty }
 }

@@ -1,6 +1,6 @@
 package import EventSchema
 
-/// The types our columns have.
+/// The column types that Sluice uses.
 package enum ColumnType: UInt8, Sendable, Hashable, CaseIterable {
     case text
     case bigint
@@ -12,7 +12,7 @@ package enum ColumnType: UInt8, Sendable, Hashable, CaseIterable {
     case uuid
     case jsonb
 
-    /// The type of the column for a property.
+    /// The column type for a property.
     package init(_ type: PropertyType) {
         switch type.kind {
         case .string: self = .text
@@ -27,7 +27,7 @@ package enum ColumnType: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The type's name as the server's `format_type` writes it.
+    /// The type's name in the spelling of the server's `format_type`.
     package var sql: String {
         switch self {
         case .text: "text"

@@ -1,13 +1,13 @@
 package import EventSchema
 
-/// The table that an event's rows go to, as the plan wants it.
+/// The table for an event's rows, as the plan requires it.
 package struct EventTable: Sendable, Hashable {
-    /// One column of it.
+    /// A column of the table.
     package struct Column: Sendable, Hashable {
         package var name: String
         package var type: ColumnType
         package var isNullable: Bool
-        /// What the column means; `nil` to say nothing.
+        /// The column's description; `nil` for none.
         package var comment: String?
 
         package init(name: String, type: ColumnType, isNullable: Bool, comment: String? = nil) {
@@ -20,9 +20,9 @@ package struct EventTable: Sendable, Hashable {
 
     package var schema: String
     package var name: String
-    /// Our own columns, then one for each property, then `extra` where additional properties are allowed.
+    /// Sluice's own columns, then one for each property, then `extra` if additional properties are allowed.
     package var columns: [Column]
-    /// What the event means; `nil` to say nothing.
+    /// The event's description; `nil` for none.
     package var comment: String?
 
     /// The table of an event in a schema.
@@ -51,18 +51,18 @@ package struct EventTable: Sendable, Hashable {
         }
     }
 
-    /// The columns that more than one thing becomes; a plan that was checked has none in the tables of `postgres`.
+    /// The columns that several properties or fields map to; a valid plan has none in the tables of `postgres`.
     package var collidingColumns: [String] {
         var known: Set<String> = []
         return columns.map(\.name).filter { !known.insert($0).inserted }
     }
 
-    /// Schema and name, quoted.
+    /// The schema and the table's name, quoted.
     package var sqlName: String {
         SQLText.identifier(schema) + "." + SQLText.identifier(name)
     }
 
-    /// The columns every table has, in the order in which `CopyEncoder` writes them.
+    /// The columns of every table, in the order in which `CopyEncoder` writes them.
     package static let ownColumns = [
         Column(name: "id", type: .uuid, isNullable: false, comment: "The event's identity."),
         Column(name: "occurred_at", type: .timestamptz, isNullable: false, comment: "When it happened."),
@@ -75,7 +75,7 @@ package struct EventTable: Sendable, Hashable {
 }
 
 extension EventTable {
-    /// The tables of all events that a plan sends to the tracker of this name, in the plan's order.
+    /// Returns the tables of all events that the plan sends to the tracker of this name, in the plan's order.
     package static func tables(of plan: TrackingPlan, tracker: String, schema: String) -> [EventTable] {
         let name = tracker.lowercased()
         return plan.events

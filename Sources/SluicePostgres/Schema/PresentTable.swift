@@ -1,17 +1,17 @@
-/// A table as it stands in the database.
+/// A table as it exists in the database.
 package struct PresentTable: Sendable, Hashable {
     /// One column of it.
     package struct Column: Sendable, Hashable {
         package var name: String
-        /// The type as the server's `format_type` writes it.
+        /// The type in the spelling of the server's `format_type`.
         package var type: String
         package var isNullable: Bool
-        /// Whether a row may leave the column out all the same: it has a default, or is generated.
+        /// Whether a row can omit the column even if it is not nullable, because it has a default or is generated.
         package var hasDefault: Bool
-        /// Whether no two rows can have the same value in it.
+        /// Whether a constraint or index makes the column's values unique.
         package var isUnique: Bool
         package var comment: String?
-        /// What the role may do with the column, as the server names it: SELECT, INSERT, UPDATE.
+        /// The role's privileges on the column, by the server's names: SELECT, INSERT, UPDATE.
         package var privileges: Set<String>
 
         package init(
@@ -44,17 +44,17 @@ package struct PresentTable: Sendable, Hashable {
     }
 }
 
-/// What a schema of the database holds.
+/// The contents of a schema of the database.
 package struct PresentSchema: Sendable, Hashable {
     package var name: String
     package var exists: Bool
     /// Tables and partitioned tables, by name.
     package var tables: [String: PresentTable]
-    /// The role that looked; `nil` where there is no such schema.
+    /// The role that ran the query; `nil` if the schema does not exist.
     package var role: String?
-    /// Whether the role may use what is in the schema.
+    /// Whether the role has USAGE on the schema.
     package var isUsable = true
-    /// The database, where the role may make no temporary tables in it.
+    /// The name of the database if the role may not create temporary tables in it; otherwise `nil`.
     package var databaseWithoutTemporaryTables: String?
 
     package init(name: String, exists: Bool, tables: [String: PresentTable] = [:]) {
@@ -63,7 +63,7 @@ package struct PresentSchema: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// Asks for everything there is in the schema `$1`: a row a column, or one row for a table without any.
+    /// Selects everything in the schema `$1`: one row for each column, or one row for a table without columns.
     static let query = """
         SELECT c.relname, obj_description(c.oid, 'pg_class'), a.attname, format_type(a.atttypid, a.atttypmod),
             a.attnotnull, a.atthasdef OR a.attidentity <> '', col_description(c.oid, a.attnum),
@@ -80,7 +80,7 @@ package struct PresentSchema: Sendable, Hashable {
         ORDER BY c.relname, a.attnum
         """
 
-    /// Takes the answer to `query`.
+    /// Creates it from the result of `query`.
     init(name: String, rows: [[String?]]) {
         self.init(name: name, exists: !rows.isEmpty)
         for row in rows where row.count == 12 {

@@ -1,11 +1,11 @@
-/// Text on its way into a statement.
+/// Quoting of text for statements.
 package enum SQLText {
-    /// A name between double quotes, so that every name is allowed and none is folded to lower case.
+    /// A name in double quotes, so that every name is allowed and none is folded to lower case.
     package static func identifier(_ name: String) -> String {
         quoted(name, with: "\"")
     }
 
-    /// A string constant; the sessions have `standard_conforming_strings` on, so a backslash means itself.
+    /// A string literal; the sessions set `standard_conforming_strings`, so a backslash has no special meaning.
     package static func literal(_ text: String) -> String {
         quoted(text, with: "'")
     }
@@ -13,7 +13,7 @@ package enum SQLText {
     private static func quoted(_ text: String, with quote: Character) -> String {
         var result = String(quote)
         for character in text.unicodeScalars {
-            // No name or text of the server's can hold a NUL, and libpq's strings would end at it.
+            // No string of the server's can contain NUL, and libpq's strings would end at it.
             if character == "\0" { continue }
             result.unicodeScalars.append(character)
             if Character(character) == quote { result.append(quote) }

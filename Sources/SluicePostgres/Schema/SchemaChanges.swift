@@ -1,22 +1,22 @@
-/// What it takes to make a database hold the plan's tables.
+/// The changes that bring a database's tables up to the plan.
 ///
-/// Nothing is ever dropped, and no type is changed: where the two cannot be brought together that way, it is a
-/// conflict, and somebody has to decide.
+/// Nothing is ever dropped, and no type is changed: a difference that would need that is a conflict, which a person has to
+/// resolve.
 package struct SchemaChanges: Sendable, Hashable {
-    /// The statements for one table; they belong into one transaction.
+    /// The statements for one table, which run in one transaction.
     package struct TableChange: Sendable, Hashable {
         package var table: String
-        /// Whether the table is made; otherwise it is extended.
+        /// Whether the table is created; otherwise it is altered.
         package var isNew: Bool
         package var statements: [String]
     }
 
-    /// The changes, in the plan's order; tables that need none are left out.
+    /// The changes, in the plan's order; tables that need none are omitted.
     package private(set) var tables: [TableChange] = []
-    /// Sentences on what cannot be brought together, each with its table.
+    /// A sentence for each difference that cannot be resolved, with its table.
     package private(set) var conflicts: [String] = []
 
-    /// Compares the plan's tables with what is there.
+    /// Compares the plan's tables with the existing ones.
     package init(from present: PresentSchema, to wanted: [EventTable]) {
         for table in wanted {
             conflicts += table.collidingColumns.map { column in
@@ -53,12 +53,12 @@ package struct SchemaChanges: Sendable, Hashable {
         let wanted = Set(table.columns.map(\.name))
         var statements: [String] = []
         for column in table.columns where present[column.name] == nil {
-            // The rows that are there have no value for it, so it is nullable whatever the plan says.
+            // The existing rows have no value for it, so the column is nullable even if the plan requires the property.
             statements.append(alteration(of: table, "ADD COLUMN \(SQLText.identifier(column.name)) \(column.type.sql)"))
         }
         for column in existing.columns where !column.isNullable && column.name != "id" {
             let planned = table.columns.first { $0.name == column.name }
-            // A column that the plan leaves out now, or lets be absent, must not refuse the rows without it.
+            // If the plan no longer has a column, or makes it optional, the column must not reject rows without it.
             let mayBeAbsent = planned?.isNullable ?? (!wanted.contains(column.name) && !column.hasDefault)
             if mayBeAbsent {
                 let name = SQLText.identifier(column.name)

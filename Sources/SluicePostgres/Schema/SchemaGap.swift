@@ -1,13 +1,13 @@
-/// What a database lacks to take the rows of the plan's tables.
+/// The tables and columns that a database lacks to accept the rows of the plan.
 package struct SchemaGap: Sendable, Hashable {
-    /// How many of the missing things are named; the rest are counted.
+    /// The maximum number of missing things that are named; the others are only counted.
     private static let named = 3
 
     private let missing: [String]
 
-    /// Looks for gaps; `nil` where there are none.
+    /// Compares the existing tables with those that the plan needs; `nil` if nothing is missing.
     ///
-    /// Comments do not count: rows go in without them.
+    /// Comments are ignored, because rows can be loaded without them.
     package init?(in present: PresentSchema, for wanted: [EventTable]) {
         guard present.exists || wanted.isEmpty else {
             missing = ["the schema \(SQLText.identifier(present.name))"]
@@ -17,7 +17,7 @@ package struct SchemaGap: Sendable, Hashable {
         if missing.isEmpty { return nil }
     }
 
-    /// The sentence for the operator.
+    /// The error message for the operator.
     package var message: String {
         let rest = missing.count - Self.named
         return "The database lacks " + missing.prefix(Self.named).joined(separator: ", ")

@@ -1,15 +1,15 @@
 package import TrackerKit
 
-/// What a database lacks to take the rows of the plan's tables: things that must be created, and privileges.
+/// What a database lacks to accept the rows of the plan's tables: missing objects and privileges.
 package struct SchemaInspection: Sendable {
-    /// What keeps every row out.
+    /// The errors that prevent every row from being loaded.
     package private(set) var obstacles: [TrackerError] = []
-    /// What keeps the rows of one table out, by the plan's order of the tables that have such.
+    /// The errors that prevent the rows of one table from being loaded, in the plan's order.
     package private(set) var brokenTables: [TrackerError] = []
     private let gap: SchemaGap?
     private let wantedTables: Int
 
-    /// Compares a schema with the tables of the plan that go there.
+    /// Compares the existing schema with the tables that the plan needs in it.
     package init(of present: PresentSchema, for wanted: [EventTable]) {
         gap = SchemaGap(in: present, for: wanted)
         wantedTables = wanted.count
@@ -40,19 +40,19 @@ package struct SchemaInspection: Sendable {
         brokenTables = wanted.compactMap { Self.reason(against: $0, in: present) }
     }
 
-    /// Why nothing can be delivered; `nil` where some of the tables, at least, accept rows.
+    /// Why nothing can be delivered; `nil` if at least one table accepts rows.
     package var reasonAgainstAll: TrackerError? {
         if let obstacle = obstacles.first { return obstacle }
         return brokenTables.count == wantedTables ? reasonAgainstSome : nil
     }
 
-    /// Why not everything can be delivered; `nil` where every table accepts rows.
+    /// Why not everything can be delivered; `nil` if every table accepts rows.
     package var reasonAgainstSome: TrackerError? {
         if let obstacle = obstacles.first { return obstacle }
         return brokenTables.isEmpty ? nil : gap.map { TrackerError($0) } ?? brokenTables.first
     }
 
-    /// Why a table accepts no rows; `nil` where it does.
+    /// Why a table accepts no rows; `nil` if it does.
     package static func reason(against table: EventTable, in present: PresentSchema) -> TrackerError? {
         if let gap = SchemaGap(in: present, for: [table]) { return TrackerError(gap) }
         guard let existing = present.tables[table.name] else { return nil }
@@ -67,7 +67,7 @@ package struct SchemaInspection: Sendable {
         )
     }
 
-    /// Why no checkpoint can be stored; `nil` where one can.
+    /// Why no checkpoint can be stored; `nil` if one can.
     static func reason(against checkpoints: CheckpointTable, in present: PresentSchema) -> TrackerError? {
         guard let columns = present.tables[CheckpointTable.name]?.columns else { return .missing(checkpoints) }
         guard Set(columns.map(\.name)).isSuperset(of: CheckpointTable.columns) else { return .outdated(checkpoints) }
@@ -83,7 +83,7 @@ extension TrackerError {
         TrackerError(code: .misconfigured, message: "\(sentence); run: GRANT \(grant);", isRetryable: false)
     }
 
-    /// The role, quoted, cannot store checkpoints.
+    /// The role, given as a quoted identifier, lacks the privileges to store checkpoints.
     static func missingPrivilege(on checkpoints: CheckpointTable, role: String) -> TrackerError {
         missingPrivilege(
             "The role \(role) may not store checkpoints",
@@ -91,7 +91,7 @@ extension TrackerError {
         )
     }
 
-    /// There is nowhere to store checkpoints.
+    /// The table for checkpoints is missing.
     static func missing(_ checkpoints: CheckpointTable) -> TrackerError {
         TrackerError(
             code: .notPrepared,
@@ -100,7 +100,7 @@ extension TrackerError {
         )
     }
 
-    /// The table for checkpoints is that of an earlier version.
+    /// The table for checkpoints was created by an earlier version.
     static func outdated(_ checkpoints: CheckpointTable) -> TrackerError {
         TrackerError(
             code: .notPrepared,

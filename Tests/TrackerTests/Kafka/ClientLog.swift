@@ -1,21 +1,21 @@
 import Logging
 import SluiceTesting
 
-/// What librdkafka says of its own work, so that a test can wait for a request that is on its way.
+/// Collects librdkafka's log, so that a test can wait until a request is in flight.
 ///
-/// It says that much only with `properties` in its settings.
+/// The log contains requests only with `properties` in the client's settings.
 struct ClientLog: Sendable {
-    /// Makes librdkafka tell of every request, and connect again at once.
+    /// Makes librdkafka log every request, and reconnect at once.
     static let properties = ["debug": "protocol", "reconnect.backoff.ms": "1", "reconnect.backoff.max.ms": "1"]
 
     private let lines = Watched<[String]>([])
 
     var logger: Logger { Logger(label: "test") { _ in Handler(lines: lines) } }
 
-    /// How many requests with events the client has sent.
+    /// The number of produce requests that the client has sent.
     var sentProduceRequests: Int { Self.sentProduceRequests(in: lines.value) }
 
-    /// Waits until the client has sent so many requests with events.
+    /// Waits until the client has sent so many produce requests.
     func waitForProduceRequests(_ count: Int) async {
         await lines.wait { Self.sentProduceRequests(in: $0) >= count }
     }

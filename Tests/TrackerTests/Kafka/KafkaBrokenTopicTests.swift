@@ -5,17 +5,17 @@ import TestSupport
 import Testing
 import TrackerKit
 
-/// One topic that accepts no messages keeps those of the others out of nothing.
+/// A topic that accepts no messages does not affect the messages of other topics.
 @Suite(.timeLimit(.minutes(5))) struct KafkaBrokenTopicTests {
     private static let returned = Array(stride(from: 2, to: 30, by: 3))
-    /// Messages for a topic that is not there are given up soon, those for one that may not be seen when they time out.
+    /// Messages for a missing topic are abandoned soon, those for a topic without permission when they time out.
     private static let properties = ["message.timeout.ms": "15000", "topic.metadata.propagation.max.ms": "100"]
 
     @Test(
-        "the events of the other topics are delivered, and those of this one come again with its name",
+        "if one topic is broken, the events of the others are delivered, and its own are retried with a reason that names it",
         arguments: [
             (RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, TrackerError.Code.notPrepared),
-            // librdkafka goes on asking for a topic that it may not see, until its messages time out.
+            // librdkafka keeps requesting a topic without permission until its messages time out.
             (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, .timeout),
         ]
     )
@@ -35,7 +35,7 @@ import TrackerKit
         #expect(try await cluster.numbers(in: "item_purchased").sorted() == (0..<60).filter { $0 % 3 != 2 })
     }
 
-    @Test("where no topic is there, the tracker does not start, and the error names one")
+    @Test("if all topics are missing, the tracker does not start, and the error names one of them")
     func all() async throws {
         let cluster = try MockKafkaCluster()
         for topic in ["item_returned", "item_purchased"] {
@@ -49,7 +49,7 @@ import TrackerKit
         await tracker.stop()
     }
 
-    @Test("a tracker that requires every topic does not start without one of them, and names it")
+    @Test("a tracker that requires every topic does not start if one is missing, and the error names it")
     func requiresEveryTopic() async throws {
         let cluster = try MockKafkaCluster()
         cluster.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, ofTopic: "item_returned")
@@ -66,7 +66,7 @@ import TrackerKit
     }
 
     @Test(
-        "timestamps that a broker does not take are an outage that names the clock, and no event is thrown away for it"
+        "timestamps that a broker rejects count as an outage, the reason names the clock, and no event is refused"
     )
     func clock() async throws {
         let cluster = try MockKafkaCluster()
@@ -86,7 +86,7 @@ import TrackerKit
         #expect(try await cluster.numbers().sorted() == Array(0..<10))
     }
 
-    @Test("looking for problems finds missing topics, and makes none")
+    @Test("problems(for:) reports missing topics and creates none")
     func problems() async throws {
         let cluster = try MockKafkaCluster()
         try cluster.makeTopic("item_purchased", partitions: 1)
@@ -101,7 +101,7 @@ import TrackerKit
         await tracker.stop()
     }
 
-    @Test("without brokers the problem names them")
+    @Test("if the brokers are unreachable, the problem names them")
     func noBrokers() async throws {
         let cluster = try MockKafkaCluster()
         try cluster.goDown()

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaContractTests {
-    @Test("the tracker keeps the contract, and with one partition the order of all events")
+    @Test("the Kafka tracker meets the tracker contract, and with one partition keeps the order of all events")
     func onePartition() async throws {
-        // What is larger does not stay in the mock's 5 MiB a partition.
+        // The mock keeps at most 5 MiB for each partition, so a larger delivery would be truncated.
         try await verify(partitions: 1, .init(keepsOrder: true, largestDeliveryInEvents: 5000))
     }
 
-    @Test("the tracker keeps the contract over many partitions")
+    @Test("the Kafka tracker meets the tracker contract with many partitions")
     func manyPartitions() async throws {
         try await verify(partitions: 16, .init(keepsOrder: false))
     }

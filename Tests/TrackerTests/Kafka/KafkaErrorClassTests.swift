@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct KafkaErrorClassTests {
     @Test(
-        "bad data is told from an outage",
+        "errors caused by bad data are distinguished from outages",
         arguments: [
             (RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, KafkaErrorClass.refused),
             (RD_KAFKA_RESP_ERR_INVALID_RECORD, .refused),
@@ -24,7 +24,7 @@ import Testing
         #expect(KafkaErrorClass(code) == kind)
     }
 
-    @Test("an error that nobody knows is an outage: to try again does less harm than to throw away")
+    @Test("an unknown error counts as an outage, because a retry does less harm than a lost event")
     func unknown() {
         #expect(KafkaErrorClass(rd_kafka_resp_err_t(rawValue: 4711)) == .unavailable)
     }

@@ -13,7 +13,7 @@ enum KafkaEvents {
 
     static let catalog = EventCatalog.scripted([bought: ["kafka"], returned: ["Kafka"]])
 
-    /// A batch of so many events with the numbers from `first` on as their ids; ten users take turns.
+    /// A batch of `count` events whose ids are the numbers from `first` on; ten users take turns.
     static func batch(_ count: Int, from first: Int = 0, payloadLength: Int = 40) -> EventBatch {
         batch(
             (first..<first + count).map { number in
@@ -69,7 +69,7 @@ extension MockKafkaCluster {
         return KafkaTracker(configuration, logger: logger)
     }
 
-    /// Starts a tracker, and stops it afterwards, whatever happens.
+    /// Starts a tracker, and stops it afterwards even if `body` throws.
     func withTracker<Result>(
         topic: String = "events",
         _ properties: [String: String] = [:],
@@ -88,7 +88,7 @@ extension MockKafkaCluster {
         }
     }
 
-    /// The ids of all messages, as the numbers that the tests give.
+    /// The numbers in the ids of all messages.
     func numbers(in topic: String = "events") async throws -> [Int] {
         try await messages(in: topic).compactMap { $0.header("ce_id").flatMap { EventID($0) } }
             .map { Int(truncatingIfNeeded: $0.low) }
@@ -96,6 +96,6 @@ extension MockKafkaCluster {
 }
 
 extension Logger {
-    /// A logger that nobody hears.
+    /// A logger that discards everything.
     static var quiet: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }

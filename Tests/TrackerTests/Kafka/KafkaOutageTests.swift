@@ -7,13 +7,13 @@ import Testing
 import TrackerKit
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaOutageTests {
-    @Test("brokers that go down while requests are on their way, and come up again, lose nothing")
+    @Test("no event is lost if the brokers go down while requests are in flight and come back up")
     func downAndUp() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
         try await cluster.withConnectedTracker(log) { tracker in
             for round in 0..<3 {
-                // No answer comes before the brokers are down.
+                // No response arrives before the brokers go down.
                 try cluster.setDelay(milliseconds: 600_000)
                 let sent = log.sentProduceRequests
                 async let outcome = tracker.deliver(KafkaEvents.delivery(200, from: round * 200))
@@ -22,7 +22,7 @@ import TrackerKit
                 try cluster.setDelay(milliseconds: 0)
                 try cluster.comeUp()
                 #expect(await outcome.isDelivered)
-                // They were sent again.
+                // The requests were sent again.
                 #expect(log.sentProduceRequests > sent + 1)
             }
         }
@@ -30,7 +30,7 @@ import TrackerKit
     }
 
     @Test(
-        "an error that passes is librdkafka's to try again",
+        "librdkafka retries a transient error",
         arguments: [
             RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
             RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR__TRANSPORT,
@@ -38,9 +38,9 @@ import TrackerKit
     )
     func passingError(error: rd_kafka_resp_err_t) async throws {
         let cluster = try MockKafkaCluster()
-        // These brokers, unlike Kafka's, do not look at sequence numbers: they take a second request after they have
-        // refused the first, and from that librdkafka concludes that they have the first too. So only one is on its
-        // way.
+        // Unlike Kafka's brokers, the mock does not check sequence numbers: it accepts a second request after it has
+        // rejected the first, and librdkafka then concludes that it has accepted the first, too. So only one request may be
+        // in flight.
         try await cluster.withTracker(["retry.backoff.ms": "20", "max.in.flight": "1"]) { tracker in
             cluster.failProducing([error, error])
             #expect(await tracker.deliver(KafkaEvents.delivery(100)).isDelivered)
@@ -49,7 +49,7 @@ import TrackerKit
     }
 
     @Test(
-        "an error that does not pass is a retry, and the events are taken once it has passed",
+        "a persistent error makes the tracker ask for a retry, and the events are delivered once the error is gone",
         arguments: [
             (RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, TrackerError.Code.misconfigured),
             (RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS, .misconfigured),
@@ -72,7 +72,7 @@ import TrackerKit
         #expect(Set(try await cluster.numbers()) == Set(0..<10))
     }
 
-    @Test("a message that times out is a retry that says so")
+    @Test("a message timeout makes the tracker ask for a retry, and the reason names the timeout")
     func timeout() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker(["message.timeout.ms": "300"]) { tracker in
@@ -88,7 +88,7 @@ import TrackerKit
         #expect(Set(try await cluster.numbers()) == Set(0..<10))
     }
 
-    @Test("a delivery that is cancelled in an outage returns, lets go of its batch, and can be delivered again")
+    @Test("a delivery that is cancelled during an outage returns, releases its batch, and can be delivered again")
     func cancellation() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
@@ -108,7 +108,7 @@ import TrackerKit
         #expect(Set(try await cluster.numbers()).isSuperset(of: 0..<1000))
     }
 
-    @Test("a delivery that is cancelled while its requests are on their way does not wait for their answers")
+    @Test("a delivery that is cancelled while its requests are in flight does not wait for the responses")
     func cancellationInFlight() async throws {
         let cluster = try MockKafkaCluster()
         let log = ClientLog()
@@ -122,7 +122,7 @@ import TrackerKit
             let outcome = await task.value
             #expect(outcome.retry?.positions == Array(0..<5000))
             #expect(outcome.retry?.reason.code == .cancelled)
-            // What waits for its answer would wait on: the connections are made anew.
+            // A request that waits for its response would keep waiting, so close the connections.
             try cluster.goDown()
             try cluster.setDelay(milliseconds: 0)
             try cluster.comeUp()
@@ -131,7 +131,7 @@ import TrackerKit
         #expect(Set(try await cluster.numbers()) == Set(0..<5000))
     }
 
-    @Test("what takes back a cancelled delivery takes back nothing of the next")
+    @Test("purging a cancelled delivery's messages purges none of the next delivery's")
     func deliveryAfterCancellation() async throws {
         let cluster = try MockKafkaCluster(brokers: 3)
         try cluster.makeTopic("events", partitions: 48)
@@ -147,7 +147,7 @@ import TrackerKit
         }
     }
 
-    @Test("after a fatal error the producer is made anew")
+    @Test("the producer is replaced after a fatal error")
     func fatalError() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker { tracker in
@@ -162,7 +162,7 @@ import TrackerKit
         #expect(try await cluster.numbers().sorted() == Array(0..<20))
     }
 
-    /// Delivers as the pipeline does: what is to be tried again is, a few times.
+    /// Delivers as the pipeline does, with a few retries.
     private func deliver(_ delivery: Delivery, with tracker: KafkaTracker) async -> DeliveryOutcome {
         var outcome = await tracker.deliver(delivery)
         for _ in 0..<20 {
@@ -172,7 +172,7 @@ import TrackerKit
         return outcome
     }
 
-    /// Delivers, and cancels that while the brokers are down and librdkafka has the events; leaves the brokers down.
+    /// Cancels a delivery while the brokers are down and librdkafka has the events; leaves the brokers down.
     private func cancelled(
         _ delivery: Delivery,
         with tracker: KafkaTracker,
@@ -191,9 +191,9 @@ import TrackerKit
 }
 
 extension MockKafkaCluster {
-    /// Lends a tracker that has delivered an event already.
+    /// Calls `body` with a tracker that has already delivered an event.
     ///
-    /// A delay holds up every answer. Without a delivery before it, that could be the answer to the handshake or to the
+    /// A delay holds up every response. Without a previous delivery, that could be the response to the handshake or to the
     /// request for a producer id, and no produce request would ever be sent.
     fileprivate func withConnectedTracker(
         _ log: ClientLog,

@@ -7,7 +7,7 @@ import Testing
 import TrackerKit
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaRefusalTests {
-    @Test("a message too large for the client's limit is refused, and the rest is delivered")
+    @Test("a message that exceeds the client's size limit is refused, and the others are delivered")
     func tooLargeHere() async throws {
         let cluster = try MockKafkaCluster()
         var events = (0..<10).map { ScriptedEvent(KafkaEvents.bought, number: $0) }
@@ -21,7 +21,7 @@ import TrackerKit
     }
 
     @Test(
-        "a refusal that a request's messages share refuses none of those that are taken alone",
+        "if a broker rejects a request of several messages, those that it accepts one at a time are not refused",
         arguments: [
             RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_RECORD,
             RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE,
@@ -38,7 +38,7 @@ import TrackerKit
         #expect(try await cluster.numbers().sorted() == Array(0..<100))
     }
 
-    @Test("messages that are refused alone too are refused, each with the reason")
+    @Test("messages that are also rejected when sent alone are refused, each with the reason")
     func refusedAlone() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker { tracker in

@@ -7,7 +7,7 @@ import Testing
 import TrackerKit
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaRoundTripTests {
-    @Test("a message is the canonical line, with the headers of CloudEvents")
+    @Test("a message's value is the canonical line, and its headers are those of CloudEvents")
     func message() async throws {
         let cluster = try MockKafkaCluster()
         let delivery = KafkaEvents.delivery(1, from: 5)
@@ -33,7 +33,7 @@ import TrackerKit
     }
 
     @Test(
-        "the key is the user, else the anonymous visitor, else the event",
+        "the key is the user's id, else the anonymous id, else the event's id",
         arguments: [
             (#","userId":"u-1","anonymousId":"a-1","sessionId":"s-1""#, "u-1"),
             (#","anonymousId":"a-1","sessionId":"s-1""#, "a-1"),
@@ -50,13 +50,13 @@ import TrackerKit
         #expect(try await cluster.messages(in: "events").map(\.key) == [key])
     }
 
-    /// Another version of librdkafka may fail this; the tracker then creates the headers of each message anew.
+    /// If this fails with another version of librdkafka, the tracker creates new headers for each message.
     @Test("librdkafka gives each header list its own copy of the values, so that they can be overwritten")
     func headerValuesAreCopied() {
         #expect(HeaderPool.canOverwriteValues())
     }
 
-    @Test("reused headers have the values of their own event")
+    @Test("reused header lists contain the values of the current event")
     func headersUsedAgain() async throws {
         let cluster = try MockKafkaCluster()
         let deliveries = (0..<6).map { KafkaEvents.delivery(400, from: $0 * 400) }
@@ -74,7 +74,7 @@ import TrackerKit
         }
     }
 
-    @Test("events of two catalogs in one delivery keep their own types")
+    @Test("events of two catalogs in one delivery each get the type from their own catalog")
     func twoCatalogs() async throws {
         let cluster = try MockKafkaCluster()
         let other = EventCatalog.scripted(["Order Placed": ["kafka"], KafkaEvents.bought: ["kafka"]])
@@ -88,7 +88,7 @@ import TrackerKit
         #expect(Set(messages.map { $0.header("ce_type") }) == [KafkaEvents.bought])
     }
 
-    @Test("each event has a topic where the setting says so")
+    @Test("each event gets a topic of its own if the topic setting contains a placeholder")
     func topicForEachEvent() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker(topic: "shop.{event}") { tracker in
@@ -102,7 +102,7 @@ import TrackerKit
         #expect(returned.allSatisfy { $0.header("ce_type") == KafkaEvents.returned })
     }
 
-    @Test("the events of one user are in one partition, in their order")
+    @Test("the events of one user are in one partition, in the order in which they were delivered")
     func order() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker { tracker in
@@ -118,7 +118,7 @@ import TrackerKit
         }
     }
 
-    @Test("a hundred thousand events are there once each")
+    @Test("100,000 events each arrive exactly once")
     func manyEvents() async throws {
         let cluster = try MockKafkaCluster()
         try cluster.makeTopic("events", partitions: 16)
@@ -138,7 +138,7 @@ import TrackerKit
         #expect(numbers.sorted() == Array(0..<100_000))
     }
 
-    @Test("nothing holds on to a batch once it is delivered")
+    @Test("a batch is released once it is delivered")
     func memory() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker { tracker in
@@ -155,6 +155,6 @@ import TrackerKit
 }
 
 extension DeliveryOutcome {
-    /// Whether nothing is refused and nothing is to be tried again.
+    /// Whether nothing was refused and nothing must be retried.
     var isDelivered: Bool { refusals.isEmpty && retry == nil }
 }

@@ -7,7 +7,7 @@ import TrackerKit
 
 @Suite(.timeLimit(.minutes(5))) struct KafkaStartTests {
     @Test(
-        "a wrong property is an error in librdkafka's words",
+        "an invalid property fails with librdkafka's message",
         arguments: [
             (["no.such.property": "1"], #"No such configuration property: "no.such.property""#),
             (["linger.ms": "soon"], "linger.ms"),
@@ -25,7 +25,7 @@ import TrackerKit
     }
 
     @Test(
-        "a property that belongs to the tracker is refused with the reason",
+        "a property that the tracker sets itself is rejected, and the error says why",
         arguments: [
             ["bootstrap.servers": "elsewhere:9092"], ["delivery.report.only.error": "true"], ["transactional.id": "t"],
             ["log.queue": "true"], ["acks": "0", "enable.idempotence": "false"],
@@ -39,7 +39,7 @@ import TrackerKit
     }
 
     @Test(
-        "brokers that are no addresses are found without the network",
+        "invalid broker addresses are rejected without network access",
         arguments: ["", " , ", "localhost:kafka", "a:9092,b:70000", "[::1]:0", "ssl://a:0", "ssl://", "https://a:1"]
     )
     func wrongBrokers(brokers: String) async throws {
@@ -49,7 +49,7 @@ import TrackerKit
     }
 
     @Test(
-        "settings that may work pass without the network",
+        "settings that may work are accepted without network access",
         arguments: [
             "a", "a:9092, b:9093", "[::1]:9092", "::1", "localhost:9092 ,b:9092", "PLAINTEXT://host:9092",
             "plaintext://host",
@@ -61,7 +61,7 @@ import TrackerKit
         try KafkaTracker(configuration, logger: .quiet).checkSettings(for: KafkaEvents.catalog)
     }
 
-    @Test("a file that cannot be read is no matter of the settings: the start fails, and is tried again")
+    @Test("a file that cannot be read passes the check of the settings, but fails the start, which is retried")
     func unreadableFile() async throws {
         let configuration = KafkaConfiguration(
             brokers: "localhost:1",
@@ -73,7 +73,7 @@ import TrackerKit
         #expect(error?.message.contains("ssl.ca.location") == true, "\(String(describing: error))")
     }
 
-    @Test("an operator may do without idempotence")
+    @Test("an operator can disable idempotence")
     func withoutIdempotence() async throws {
         let cluster = try MockKafkaCluster()
         try await cluster.withTracker(["enable.idempotence": "false", "request.required.acks": "1"]) { tracker in
@@ -82,7 +82,7 @@ import TrackerKit
         #expect(try await cluster.numbers().sorted() == Array(0..<10))
     }
 
-    @Test("no broker is an outage: the same tracker starts when there is one")
+    @Test("without a broker the start fails as an outage, and the same tracker starts once there is one")
     func noBroker() async throws {
         let cluster = try MockKafkaCluster()
         try cluster.goDown()
@@ -103,7 +103,7 @@ import TrackerKit
         await tracker.stop()
     }
 
-    @Test("a topic that is not there and that nobody makes is an error that names it")
+    @Test("a missing topic that the brokers do not create fails the start with an error that names it")
     func missingTopic() async throws {
         let cluster = try MockKafkaCluster()
         cluster.setError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, ofTopic: "events")
@@ -113,7 +113,7 @@ import TrackerKit
         #expect(error?.message.contains("'events'") == true)
     }
 
-    @Test("a start that is cancelled does not wait for its time limit")
+    @Test("a cancelled start returns before its timeout")
     func cancelledStart() async throws {
         let tracker = KafkaTracker(KafkaConfiguration(brokers: "localhost:1"), logger: .quiet)
         let task = Task { try await tracker.start(for: KafkaEvents.catalog) }
@@ -124,7 +124,7 @@ import TrackerKit
         await tracker.stop()
     }
 
-    @Test("a tracker that no event names starts and stops")
+    @Test("a tracker without events starts and stops")
     func noEvents() async throws {
         let cluster = try MockKafkaCluster()
         let tracker = cluster.tracker()
@@ -132,12 +132,12 @@ import TrackerKit
         await tracker.stop()
     }
 
-    @Test("a tracker that never started can stop")
+    @Test("a tracker that was never started can be stopped")
     func stopOnly() async {
         await KafkaTracker(KafkaConfiguration(brokers: "localhost:1"), logger: .quiet).stop()
     }
 
-    @Test("a topic's name that Kafka cannot have is an error", arguments: ["", ".", "orders today", "{events}", "é"])
+    @Test("a topic name that Kafka does not allow is an error", arguments: ["", ".", "orders today", "{events}", "é"])
     func wrongTopic(topic: String) async throws {
         for error in await errors(of: KafkaConfiguration(brokers: "localhost:1", topic: topic)) {
             #expect(error?.code == .invalidSettings)
@@ -145,7 +145,7 @@ import TrackerKit
         }
     }
 
-    /// What `checkSettings` and `start` say.
+    /// The errors of `checkSettings` and `start`.
     private func errors(of configuration: KafkaConfiguration) async -> [TrackerError?] {
         let tracker = KafkaTracker(configuration, logger: .quiet)
         let error = #expect(throws: TrackerError.self) { try tracker.checkSettings(for: KafkaEvents.catalog) }

@@ -5,7 +5,7 @@ import TrackerKit
 
 @Suite struct TopicNameTests {
     @Test(
-        "the event's name stands in the topic in snake case",
+        "the topic contains the event's name in snake case",
         arguments: [
             ("events", "Item Purchased", "events"),
             ("{event}", "Item Purchased", "item_purchased"),
@@ -20,7 +20,7 @@ import TrackerKit
     }
 
     @Test(
-        "a name that Kafka cannot have is an invalid setting",
+        "a topic name that Kafka does not allow is an invalid setting",
         arguments: ["", ".", "..", "a b", "é", "{Event}", String(repeating: "a", count: 250)]
     )
     func refused(pattern: String) {
@@ -28,7 +28,7 @@ import TrackerKit
         #expect(error?.code == .invalidSettings)
     }
 
-    @Test("the longest name is taken")
+    @Test("the longest topic name that Kafka allows is accepted")
     func longest() throws {
         let name = String(repeating: "a", count: 249)
         #expect(try TopicName(pattern: name).topic(forEvent: "E") == name)

@@ -9,7 +9,7 @@ import TrackerKit
 
     private func sent(_ number: UInt64) -> Checkpoint { Checkpoint(journal: journal, nextSequence: number) }
 
-    @Test("a number is known from the answer or the commit that told it, and unknown before")
+    @Test("a checkpoint is known after it was requested or committed, and unknown before")
     func known() {
         var memory = CheckpointMemory()
         #expect(memory.known(of: journal) == nil)
@@ -24,7 +24,7 @@ import TrackerKit
     }
 
     @Test(
-        "after a commit whose answer was lost, the number before it is no change, its own was committed, others are not ours",
+        "after a commit with a lost response, the old number means unchanged, the new one committed, and any other superseded",
         arguments: [
             (UInt64?.some(5), CheckpointMemory.Finding.unchanged), (7, .committed), (6, .superseded),
             (nil, .superseded),
@@ -39,7 +39,7 @@ import TrackerKit
         #expect(memory.known(of: journal) == (finding == .superseded ? nil : .some(stored)))
     }
 
-    @Test("what was rolled back is not ours when somebody else stores the same number")
+    @Test("a checkpoint that was rolled back counts as superseded if another process stores the same number")
     func rolledBack() {
         var memory = CheckpointMemory()
         memory.asked(about: journal, answer: 5)
@@ -48,7 +48,7 @@ import TrackerKit
         #expect(memory.found(7, in: journal) == .superseded)
     }
 
-    @Test("once superseded it stays so until it is asked")
+    @Test("a superseded session stays superseded until its checkpoint is requested again")
     func superseded() {
         var memory = CheckpointMemory()
         memory.asked(about: journal, answer: 5)

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import TrackerKit
 
-/// `sluice migrate --plan-only`: the script is what a migration runs, and is not run.
-@Suite("PostgreSQL: the script of a migration")
+/// The script of `sluice migrate --plan-only` contains what a migration runs, and is not run.
+@Suite("PostgreSQL: migration scripts")
 struct MigrationScriptTests {
     private static func migrator(_ database: TestDatabase) -> PostgresMigrator {
         PostgresMigrator(PostgresConfiguration(connection: database.url))
@@ -13,7 +13,7 @@ struct MigrationScriptTests {
 
     private static func plan(_ events: EventDefinition...) -> TrackingPlan { TrackingPlan(events: events) }
 
-    /// Everything the database has of its own: schemas, tables and columns.
+    /// Everything that was created in the database: schemas, tables and columns.
     private static func contents(of database: TestDatabase) async throws -> [String] {
         try await database.run(
             """
@@ -33,7 +33,7 @@ struct MigrationScriptTests {
         extra: true
     )
 
-    @Test("run by psql, it does what the migration does, and before that nothing was done")
+    @Test("the script, run by psql, does what the migration does, and creating it changes nothing")
     func script() async throws {
         let byScript = try await PrivatePostgres.shared().makeDatabase()
         let byMigrator = try await PrivatePostgres.shared().makeDatabase()
@@ -59,7 +59,7 @@ struct MigrationScriptTests {
         #expect(try await Self.contents(of: byScript) != empty)
     }
 
-    @Test("a column of another type ends it, as it ends the migration")
+    @Test("if a column has another type, creating the script fails with the same error as the migration")
     func conflict() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         _ = try await Self.migrator(database).migrate(Self.plan(Self.bought), applying: Migration.builtIn)
@@ -75,7 +75,7 @@ struct MigrationScriptTests {
         #expect(errors.count == 2 && errors[0].message == errors[1].message)
     }
 
-    @Test("migrations that are still to come are in it whole, whatever they end with; what was edited ends it")
+    @Test("the script contains all pending migrations, however their texts end, and an edited migration is an error")
     func migrations() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let first = Migration.builtIn
@@ -97,7 +97,7 @@ struct MigrationScriptTests {
         }
     }
 
-    @Test("what fails ends psql with an error, as it ends the migration: nothing that comes after it is done")
+    @Test("a failing statement makes psql stop with an error, as it makes the migration stop")
     func failure() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let more = try [
@@ -117,7 +117,7 @@ struct MigrationScriptTests {
         #expect(tables == [])
     }
 
-    @Test("no change of a plan leads to a statement that destroys data or changes a type")
+    @Test("no change of a plan produces a statement that destroys data or changes a type")
     func harmless() {
         let types = PropertyType.allCases
         for old in types {
@@ -140,7 +140,7 @@ struct MigrationScriptTests {
 }
 
 extension PresentSchema {
-    /// A database that has this table, as the migration makes it.
+    /// A schema with this table as the migration creates it.
     init(_ table: EventTable) {
         let columns = table.columns.map { column in
             PresentTable.Column(

@@ -3,10 +3,10 @@ import PlanTools
 import SluicePostgres
 import Testing
 
-/// What the diff says of tables is what the migration does with them.
+/// The diff's judgement for tables agrees with what the migration does.
 @Suite("PostgreSQL: the diff of two plans")
 struct PlanDiffTableTests {
-    @Test("a change of type is breaking for tables where the migration refuses it", arguments: PropertyType.allCases)
+    @Test("a change of type is breaking for tables if the migration refuses it", arguments: PropertyType.allCases)
     func types(old: PropertyType) throws {
         for new in PropertyType.allCases where new != old {
             let (before, after) = (event("Sold", [property("it", old)]), event("Sold", [property("it", new)]))
@@ -19,7 +19,7 @@ struct PlanDiffTableTests {
         }
     }
 
-    @Test("a property that may be absent, or is gone, is never called compatible where its column loses NOT NULL")
+    @Test("the diff never calls an optional or removed property compatible if its column loses NOT NULL")
     func presence() throws {
         let before = event("Sold", [property("it", .integer), property("other", .string)])
         for after in [
@@ -34,7 +34,7 @@ struct PlanDiffTableTests {
         }
     }
 
-    @Test("other names and styles of an event are breaking for tables where the migration makes another table")
+    @Test("the diff calls a changed name or style breaking for tables if the migration creates another table")
     func names() throws {
         for name in ["sold", "SOLD", "Item Sold", "Sold 2"] {
             var after = event("Sold", [])

@@ -10,13 +10,13 @@ import TestSupport
 import Testing
 import TrackerKit
 
-/// One table that accepts no rows keeps those of the others out of nothing.
+/// A table that accepts no rows does not affect the rows of other tables.
 @Suite("PostgreSQL: broken tables", .timeLimit(.minutes(5)))
 struct PostgresBrokenTableTests {
     private static let plan = ["Alpha", "Bought", "Zeta"].map { event($0, [property("number", .integer)]) }
     private let journal = JournalID()
 
-    /// Thirty events of three tables in turns.
+    /// A delivery of events of three tables in turn.
     private func delivery(_ fixture: PostgresFixture, from first: Int = 0, to sequence: UInt64 = 30) throws -> Delivery
     {
         let events = (0..<30).map { number in
@@ -32,7 +32,7 @@ struct PostgresBrokenTableTests {
     private static let bought = Array(stride(from: 1, to: 30, by: 3))
 
     @Test(
-        "the rows of the other tables are committed, without the checkpoint, and those of this one come again",
+        "if one table is broken, the rows of the others are committed without the checkpoint, and its own are retried",
         arguments: [
             (
                 "ALTER TABLE analytics.bought RENAME TO gone", "ALTER TABLE analytics.gone RENAME TO bought",
@@ -72,7 +72,7 @@ struct PostgresBrokenTableTests {
         let fixture = try await LoaderRole.fixture(Self.plan)
         let tracker = try await fixture.startedTracker(connection: fixture.database.url(role: LoaderRole.name))
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
-        // The staging tables are made, so that they are there when the table changes.
+        // Creates the staging tables, so that they exist when the table changes.
         #expect(await tracker.deliver(try delivery(fixture)).isDelivered)
         #expect(await tracker.deliver(try delivery(fixture, to: 31)).isDelivered)
         try await fixture.database.run(breaks)
@@ -90,7 +90,7 @@ struct PostgresBrokenTableTests {
         try await fixture.database.run(mends)
         for first in [100, 200] {
             var rest = try delivery(fixture, from: first, to: 60)
-            // The first try may find a staging table that is out of date.
+            // The first attempt may find an outdated staging table.
             for _ in 0..<2 where rest.count > 0 {
                 let settlement = Settlement(of: rest, outcome: await tracker.deliver(rest))
                 rest = settlement.retry ?? Delivery([])
@@ -102,10 +102,10 @@ struct PostgresBrokenTableTests {
         await tracker.stop()
     }
 
-    @Test("a table that somebody has locked holds up the others no longer than a part of the delivery's time")
+    @Test("a locked table delays the other tables by only a fraction of the delivery timeout")
     func locked() async throws {
         let fixture = try await PostgresFixture(Self.plan)
-        // A statement waits for a lock for a quarter of this.
+        // A statement waits for a lock for at most a quarter of this.
         let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(20))
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
         let session = try fixture.database.server.openSession(fixture.database.name)
@@ -122,7 +122,7 @@ struct PostgresBrokenTableTests {
     }
 
     @Test(
-        "several locked tables hold up the others no longer than a part of the delivery's time, with staging tables and without",
+        "several locked tables delay the others by only a fraction of the delivery timeout, with and without staging tables",
         arguments: [false, true]
     )
     func severalLocked(hasStaged: Bool) async throws {
@@ -153,7 +153,7 @@ struct PostgresBrokenTableTests {
         #expect(try await fixture.count("analytics.alpha") == (hasStaged ? 2 : 1))
     }
 
-    @Test("refused rows of another table are found all the same")
+    @Test("refused rows of one table are found even if another table is broken")
     func withRefusals() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
@@ -167,7 +167,7 @@ struct PostgresBrokenTableTests {
         #expect(try await fixture.count("analytics.zeta") == 9)
     }
 
-    @Test("where every table is broken, all of the delivery comes again")
+    @Test("if every table is broken, the whole delivery is retried")
     func all() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
@@ -178,11 +178,11 @@ struct PostgresBrokenTableTests {
     }
 }
 
-/// A role with what the documentation says is enough, and nothing else.
+/// A role that has only the documented privileges.
 enum LoaderRole {
     static let name = "loader"
 
-    /// A migrated database in which the role has its privileges.
+    /// Creates a migrated database in which the role has its privileges.
     static func fixture(_ events: [EventDefinition]) async throws -> PostgresFixture {
         let fixture = try await PostgresFixture(events)
         let tables = events.map { "analytics.\($0.name.lowercased())" }.joined(separator: ", ")

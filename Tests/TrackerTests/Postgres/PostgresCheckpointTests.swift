@@ -34,21 +34,21 @@ struct PostgresCheckpointTests {
         return Delivery([EventSlice(try fixture.batch(events(numbers)))], checkpoint: checkpoint)
     }
 
-    /// A tracker that was asked for the checkpoint, as by the pipeline.
+    /// Starts a tracker whose checkpoint was requested, as the pipeline does.
     private func tracker(_ fixture: PostgresFixture, name: String = "postgres") async throws -> PostgresTracker {
         let tracker = try await fixture.startedTracker(name: name)
         _ = try await tracker.checkpoint(ofJournal: journal)
         return tracker
     }
 
-    @Test("is stored with the rows, whichever way they go in, and told by the next process")
+    @Test("the checkpoint is committed with the rows, directly or through staging, and the next process reads it")
     func stored() async throws {
         let fixture = try await fixture()
         let tracker = fixture.tracker
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
         #expect(try await tracker.checkpoint(ofJournal: journal) == 10)
-        // Duplicates lead through staging.
+        // Duplicates are loaded through staging.
         #expect(await tracker.deliver(try delivery(5..<20, to: 20, fixture)).isDelivered)
         #expect(try await tracker.checkpoint(ofJournal: journal) == 20)
         #expect(await tracker.deliver(try delivery(20..<30, to: 30, fixture)).isDelivered)
@@ -56,7 +56,7 @@ struct PostgresCheckpointTests {
         #expect(try await fixture.count("analytics.bought") == 30)
     }
 
-    @Test("is replaced as it comes, also by a smaller one and up to the largest, and left alone by what has none")
+    @Test("a delivery's checkpoint replaces even a larger one, and a delivery without a checkpoint changes nothing")
     func replaced() async throws {
         let fixture = try await fixture()
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
@@ -68,7 +68,7 @@ struct PostgresCheckpointTests {
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 7)
     }
 
-    @Test("is kept for each journal, and for each tracker without regard to case")
+    @Test("each journal and each tracker has a checkpoint of its own, and tracker names are case-insensitive")
     func apart() async throws {
         let fixture = try await fixture()
         let other = JournalID()
@@ -83,7 +83,7 @@ struct PostgresCheckpointTests {
         #expect(try await tracker(fixture, name: "Postgres").checkpoint(ofJournal: journal) == 11)
     }
 
-    @Test("is not stored where a row is refused, be it by the server or before, and then with what is delivered next")
+    @Test("a delivery with refused rows stores no checkpoint, and the next delivery stores its own")
     func refused() async throws {
         let fixture = try await fixture()
         try await fixture.database.run("ALTER TABLE analytics.bought ADD CHECK (number <> 4)")
@@ -107,7 +107,7 @@ struct PostgresCheckpointTests {
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 9)
     }
 
-    @Test("is not stored where the rows are not, and they not where it is not")
+    @Test("neither the rows nor the checkpoint are stored without the other")
     func together() async throws {
         let fixture = try await fixture()
         try await fixture.database.run("ALTER TABLE analytics._sluice_checkpoints ADD CHECK (next_sequence <> 13)")
@@ -121,7 +121,7 @@ struct PostgresCheckpointTests {
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 12)
     }
 
-    @Test("a database without the table for it is not prepared, and the error names sluice migrate")
+    @Test("without the checkpoint table the start fails, and the error names sluice migrate")
     func missing() async throws {
         let fixture = try await fixture()
         try await fixture.database.run("DROP TABLE analytics._sluice_checkpoints")
@@ -133,17 +133,17 @@ struct PostgresCheckpointTests {
         #expect(
             error?.message == #"The database lacks the table "analytics"."_sluice_checkpoints"; run `sluice migrate`."#
         )
-        // Without a journal nobody needs it.
+        // A delivery without a journal does not need the table.
         #expect(await fixture.tracker.deliver(try fixture.delivery(events(0..<10))).isDelivered)
     }
 
-    @Test("a commit whose answer is lost is found out about, and no row of it is sent again", .timeLimit(.minutes(5)))
+    @Test("after a lost commit response, rows that were committed are not sent again", .timeLimit(.minutes(5)))
     func inDoubt() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await fixture(in: try await server.makeDatabase())
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
-        // A standby that never answers: the server has committed, and does not say so.
+        // With a standby that never responds, the server commits but does not report it.
         try await setStandby("nobody", in: fixture.database)
         let delivery = try delivery(10..<20, to: 20, fixture)
         async let first = fixture.tracker.deliver(delivery)
@@ -159,12 +159,12 @@ struct PostgresCheckpointTests {
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 30)
     }
 
-    /// Makes commits wait for a standby of this name, or for none; returns when that holds.
+    /// Makes commits wait for a standby of this name, or for none; returns once that is in effect.
     private func setStandby(_ name: String, in database: TestDatabase) async throws {
         try await database.run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
         try await database.run("SELECT pg_reload_conf()")
-        // A new session has what the postmaster has, which by then has told the checkpointer, too; and that puts the
-        // setting into force before it makes a checkpoint that is asked for.
+        // A new session has the postmaster's setting. By then the postmaster has also told the checkpointer, which
+        // applies the setting before it makes a requested checkpoint.
         while try await database.run("SHOW synchronous_standby_names") != (name.isEmpty ? [] : [name]) {
             try Task.checkCancellation()
         }

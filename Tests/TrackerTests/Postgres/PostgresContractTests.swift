@@ -8,7 +8,7 @@ import Testing
 
 @Suite("PostgreSQL: contract")
 struct PostgresContractTests {
-    @Test("PostgreSQL keeps every tracker's promises", .timeLimit(.minutes(5)))
+    @Test("the PostgreSQL tracker meets the tracker contract", .timeLimit(.minutes(5)))
     func contract() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let configuration = PostgresConfiguration(connection: database.url)
@@ -16,7 +16,7 @@ struct PostgresContractTests {
             TrackerContract.plan(trackerName: configuration.name),
             applying: Migration.builtIn
         )
-        // What is loaded is not read back in any order, and a table that is locked stands for an outage.
+        // The order of loaded rows is not verified, and a locked table plays the outage.
         let lock = TableLock(database: database)
         try await TrackerContract(
             traits: .init(keepsOrder: false, deduplicates: true),
@@ -32,7 +32,7 @@ struct PostgresContractTests {
     }
 }
 
-/// A session that holds a table.
+/// A session that holds a lock on a table.
 private final class TableLock: Sendable {
     private let database: TestDatabase
     private let session = Mutex<TestSession?>(nil)

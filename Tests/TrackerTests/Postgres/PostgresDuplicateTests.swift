@@ -16,7 +16,7 @@ struct PostgresDuplicateTests {
         numbers.map { #"{"id":"\#(id($0))","name":"\#(name)","payload":{"number":\#($0)}}"# }
     }
 
-    @Test("a whole delivery that comes again adds nothing and is delivered")
+    @Test("a repeated delivery adds no rows and counts as delivered")
     func again() async throws {
         let fixture = try await fixture()
         let delivery = try fixture.delivery(events(0..<500) + events(0..<300, "Seen"))
@@ -28,7 +28,7 @@ struct PostgresDuplicateTests {
         #expect(try await fixture.count("analytics.seen") == 300)
     }
 
-    @Test("of a delivery that is half new, the new half goes in and the old rows stay as they were")
+    @Test("if half of a delivery is new, that half is inserted, and the existing rows do not change")
     func halfNew() async throws {
         let fixture = try await fixture()
         _ = await fixture.tracker.deliver(try fixture.delivery(events(0..<100)))
@@ -41,7 +41,7 @@ struct PostgresDuplicateTests {
         #expect(sums == ["150|50|149"])
     }
 
-    @Test("an id that comes twice in one delivery goes in once, with its first row")
+    @Test("an id that occurs twice in one delivery is inserted once, with its first row")
     func twiceInOne() async throws {
         let fixture = try await fixture()
         let twice = events([1, 2, 3]) + [#"{"id":"\#(id(2))","name":"Bought","payload":{"number":99}}"#]
@@ -50,7 +50,7 @@ struct PostgresDuplicateTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2", "3"])
     }
 
-    @Test("after duplicates, new deliveries go in as before")
+    @Test("after duplicates, new deliveries are loaded as before")
     func afterwards() async throws {
         let fixture = try await fixture()
         for start in [0, 0, 100, 200, 300, 300, 400, 500, 600, 700, 800] {
@@ -60,7 +60,7 @@ struct PostgresDuplicateTests {
         #expect(try await fixture.count("analytics.bought") == 900)
     }
 
-    @Test("wariness lasts for four deliveries without a duplicate, and begins anew with each one")
+    @Test("staging is used until four deliveries in a row had no duplicate")
     func memory() {
         var memory = DuplicateMemory()
         #expect(!memory.isWary)

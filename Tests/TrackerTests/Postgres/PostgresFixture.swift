@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 import TrackerKit
 
-/// A database with the tables of a plan, and a tracker that has started on it.
+/// A migrated database with the tables of a plan, and a started tracker.
 struct PostgresFixture {
     let database: TestDatabase
     let catalog: EventCatalog
     let tracker: PostgresTracker
 
-    /// Migrates a database, a new one unless told, and starts a tracker on it.
+    /// Migrates a database, by default a new one, and starts a tracker on it.
     init(_ events: [EventDefinition], in database: TestDatabase? = nil, schema: String = "analytics") async throws {
         if let database {
             self.database = database
@@ -27,7 +27,7 @@ struct PostgresFixture {
         try await tracker.start(for: catalog)
     }
 
-    /// Another tracker on the same database, made as told and started.
+    /// Creates and starts another tracker on the same database.
     func startedTracker(
         name: String = PostgresConfiguration.defaultName,
         connection: String? = nil,
@@ -43,7 +43,7 @@ struct PostgresFixture {
         return tracker
     }
 
-    /// Checks events as they would come over HTTP, one JSON text each; all must be good.
+    /// Checks events as if they came over HTTP, one JSON text each; all must be valid.
     func delivery(_ events: [String]) throws -> Delivery {
         Delivery([EventSlice(try batch(events))])
     }
@@ -56,7 +56,7 @@ struct PostgresFixture {
         return try #require(checked.batch)
     }
 
-    /// The fields of every row of a table, in the order of the ids.
+    /// The fields of every row of a table, ordered by id.
     func rows(_ columns: String, of table: String) async throws -> [String] {
         try await database.run("SET TimeZone = 'UTC'; SELECT \(columns) FROM \(table) ORDER BY id")
     }
@@ -100,7 +100,7 @@ func property(
     )
 }
 
-/// An id that tells its number, for events as JSON.
+/// An id that contains a number, for events as JSON.
 func id(_ number: Int) -> String {
     EventID(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0000 | UInt64(number)).description
 }

@@ -17,7 +17,7 @@ struct PostgresMigrationTests {
         return try await PostgresMigrator(configuration).migrate(TrackingPlan(events: events), applying: all)
     }
 
-    /// Migrates and returns the error; there must be one.
+    /// Migrates and returns the error; a migration that succeeds fails the test.
     private func migrationError(
         _ database: TestDatabase,
         _ events: [EventDefinition],
@@ -45,7 +45,7 @@ struct PostgresMigrationTests {
         )
     }
 
-    @Test("a table has our columns, one for each property, and extra; with types, NOT NULL and comments of the plan")
+    @Test("a table has Sluice's columns, the properties' and extra, with the plan's types, NOT NULL and comments")
     func tables() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let definition = event(
@@ -85,7 +85,7 @@ struct PostgresMigrationTests {
         #expect(described == ["Somebody bought something; isn't that 'nice'?|item_purchased_pkey"])
     }
 
-    @Test("migrating twice does nothing the second time")
+    @Test("a second migration does nothing")
     func twice() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let events = [
@@ -95,7 +95,7 @@ struct PostgresMigrationTests {
         #expect(try await migrate(database, events).isEmpty)
     }
 
-    @Test("a plan that grew gets nullable columns and new comments, and loses no row")
+    @Test("an extended plan adds nullable columns and new comments to the tables, and no row is lost")
     func grown() async throws {
         let fixture = try await PostgresFixture([
             event("Bought", [property("number", .integer), property("gone", .string)])
@@ -129,7 +129,7 @@ struct PostgresMigrationTests {
         #expect(try await later.rows("number, gone, extra", of: "analytics.bought") == ["1|x|", #"||{"more": 1}"#])
     }
 
-    @Test("a type that changed is an error with both types, and nothing is changed")
+    @Test("a changed type is an error that names both types, and nothing is changed")
     func typeChange() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         _ = try await migrate(database, [event("Bought", [property("number", .integer)])])
@@ -143,7 +143,7 @@ struct PostgresMigrationTests {
         #expect(try await columns("analytics.bought", in: database).count == 8)
     }
 
-    @Test("a migration that was edited, renamed, lost or slipped in between is an error that names it")
+    @Test("a migration that was edited, renamed, removed or inserted out of order is an error that names it")
     func history() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let first = Migration.builtIn.filter { $0.number == 1 }
@@ -164,7 +164,7 @@ struct PostgresMigrationTests {
         #expect(error?.message.contains("0002_late.sql comes before one that has been applied") == true)
     }
 
-    @Test("a migration that fails leaves nothing behind, and those before it stay")
+    @Test("a migration that fails is rolled back, and the earlier ones stay applied")
     func failing() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let first = Migration.builtIn.filter { $0.number == 1 }
@@ -182,11 +182,11 @@ struct PostgresMigrationTests {
         #expect(try await database.run("SELECT count(*) FROM analytics._sluice_migrations") == ["1"])
     }
 
-    @Test("migrations at once take turns, and one of them does the work")
+    @Test("concurrent migrations run one after the other, and only the first has anything to do")
     func atOnce() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let events = (0..<20).map { event("Event \($0)", [property("a", .string)]) }
-        // One of the four stands in the middle of its work until this is released, and the others wait for it.
+        // One of the four stops in the middle of its work until this lock is released, and the others wait for it.
         let session = try database.server.openSession(database.name)
         try session.run("SELECT pg_advisory_lock(1);")
         let sql = "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(1)"
@@ -202,7 +202,7 @@ struct PostgresMigrationTests {
         #expect(reports.reduce(0) { $0 + $1.createdTables.count } == 20)
     }
 
-    @Test("a schema of another name has its own tables and its own history")
+    @Test("each schema has its own tables and its own migration history")
     func otherSchema() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let events = [event("Bought")]
@@ -214,7 +214,7 @@ struct PostgresMigrationTests {
         #expect(try await database.run(#"SELECT count(*) FROM "Odd ""schema"" x".bought"#) == ["0"])
     }
 
-    @Test("a migration's file has a number, and no two have the same")
+    @Test("a migration file's name begins with a number, which no other file may have")
     func names() {
         #expect(Migration(name: "0001_schema.sql", sql: "")?.number == 1)
         for name in [
@@ -225,12 +225,12 @@ struct PostgresMigrationTests {
         #expect(throws: TrackerError.self) { try Migration.read(folder: "/nonexistent") }
     }
 
-    @Test("the program has the migrations of the project's folder in it, byte for byte as databases have had them")
+    @Test("the built-in migrations are the files in migrations/, byte for byte as they were applied to databases")
     func builtIn() async throws {
         let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
         let folder = try Migration.read(folder: "/\(root)/migrations")
         #expect(Migration.builtIn == folder)
-        // What stands in databases out there; a migration that comes is added here, and none is ever changed.
+        // The digests recorded in existing databases. Add new migrations here, and never change one that is listed.
         #expect(
             Migration.builtIn.map(\.sha256) == [
                 "de41e4f315e9b171e1be3d8b3014a5b35ddcd962972ea008bef70f5e9a04a224",
@@ -243,7 +243,7 @@ struct PostgresMigrationTests {
         #expect(try await migrate(database, [event("Seen")]).isEmpty)
     }
 
-    @Test("the digest is the SHA-256 of the file's text")
+    @Test("a migration's digest is the SHA-256 of its text")
     func digest() {
         #expect(
             Migration(name: "0001_a.sql", sql: "abc")?.sha256
@@ -251,7 +251,7 @@ struct PostgresMigrationTests {
         )
     }
 
-    @Test("what becomes one column is a conflict in a new table and in one that is there, and the start names it")
+    @Test("a property that collides with a column is a conflict in new and existing tables, and the start names it")
     func collidingColumns() {
         let wanted = [EventTable(event("Bought", [property("userId", .string)]), schema: "s")]
         let columns = EventTable.ownColumns.map { column in
@@ -281,7 +281,7 @@ struct PostgresMigrationTests {
         )
     }
 
-    @Test("DDL is a pure function of what is there and what is wanted")
+    @Test("the DDL is a pure function of the existing and the wanted tables")
     func pure() {
         let wanted = [EventTable(event("Bought", [property("number", .integer)]), schema: "s")]
         let fresh = SchemaChanges(from: PresentSchema(name: "s", exists: false), to: wanted)

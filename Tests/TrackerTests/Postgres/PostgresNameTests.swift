@@ -7,7 +7,7 @@ import TrackerKit
 @Suite("PostgreSQL: names")
 struct PostgresNameTests {
     @Test(
-        "an event of any name can be migrated and loaded",
+        "events can be migrated and loaded whatever their names contain",
         arguments: [
             "select", "user", "Ünïcödé Größe", "日本 語", "with \"quotes\" 'n' \\ backslash", "1st thing", "a;b--c",
             "🙂 smile",
@@ -36,7 +36,7 @@ struct PostgresNameTests {
         #expect(try await fixture.rows("\(column), \"table\", extra", of: table) == [#"value|1|{"other \"key\"": 2}"#])
     }
 
-    @Test("an event without a table may have any properties, and the others are migrated and loaded")
+    @Test("an event without a table may have any properties, and the other events are migrated and loaded")
     func withoutTable() async throws {
         var seen = event("Seen", [property("userId", .string), property("user_id", .string), property("xmin", .any)])
         seen.trackers = ["kafka"]
@@ -48,7 +48,7 @@ struct PostgresNameTests {
         #expect(try await fixture.database.run("SELECT to_regclass('analytics.seen') IS NULL") == ["t"])
     }
 
-    @Test("quotes in names and texts are doubled, and a NUL is left out")
+    @Test("quotes in identifiers and literals are doubled, and NUL is omitted")
     func quoting() {
         #expect(SQLText.identifier(#"a"b"#) == #""a""b""#)
         #expect(SQLText.literal(#"a'b\c"#) == #"'a''b\c'"#)

@@ -15,12 +15,12 @@ struct PostgresOutageTests {
         numbers.map { #"{"id":"\#(id($0))","name":"Bought","payload":{"number":\#($0)}}"# }
     }
 
-    @Test("a server that crashes and comes back loses nothing and has nothing twice", .timeLimit(.minutes(5)))
+    @Test("if the server crashes and restarts, no row is lost or duplicated", .timeLimit(.minutes(5)))
     func crash() async throws {
         let server = try await PrivatePostgres()
         let fixture = try await PostgresFixture(Self.plan, in: try await server.makeDatabase())
         let deliveries = try (0..<20).map { try fixture.delivery(events($0 * 500..<($0 + 1) * 500)) }
-        // Delivers them all, again and again, until the server is back.
+        // Delivers all events repeatedly until the server is back.
         let isBack = Atomic<Bool>(false)
         async let failures = deliverAll(deliveries, with: fixture.tracker) {
             isBack.load(ordering: .acquiring)
@@ -32,7 +32,7 @@ struct PostgresOutageTests {
         #expect(try await fixture.count("analytics.bought") == 10_000)
     }
 
-    /// Delivers everything once more after `isEnough`; returns how often the tracker asked for another try.
+    /// Delivers all events until once after `isEnough`; returns how often the tracker asked for a retry.
     private func deliverAll(
         _ deliveries: [Delivery],
         with tracker: PostgresTracker,
@@ -52,7 +52,7 @@ struct PostgresOutageTests {
         return failures
     }
 
-    @Test("a session that the server ends is a retry, and the next delivery makes another")
+    @Test("a delivery whose session the server terminates is retried, and the next delivery opens a new session")
     func terminated() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         let delivery = try fixture.delivery(events(0..<10))
@@ -67,7 +67,7 @@ struct PostgresOutageTests {
         #expect(try await fixture.count("analytics.bought") == 10)
     }
 
-    @Test("a delivery that waits for a lock returns within a second of its cancellation, and the server gives up too")
+    @Test("a delivery that waits for a lock is cancelled within a second, and the server cancels its statement")
     func cancellation() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         let session = try fixture.database.server.openSession(fixture.database.name)
@@ -87,7 +87,7 @@ struct PostgresOutageTests {
         #expect(try await fixture.count("analytics.bought") == 10)
     }
 
-    @Test("a delivery that takes longer than its time limit is a retry")
+    @Test("a delivery that exceeds its timeout is retried")
     func timeout() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         let tracker = PostgresTracker(

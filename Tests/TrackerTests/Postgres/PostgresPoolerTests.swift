@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite("PostgreSQL: behind PgBouncer", .timeLimit(.minutes(5)))
+@Suite("PostgreSQL: through PgBouncer", .timeLimit(.minutes(5)))
 struct PostgresPoolerTests {
     private static let plan = [event("Bought", [property("number", .integer)])]
     private let journal = JournalID()
@@ -21,7 +21,7 @@ struct PostgresPoolerTests {
     }
 
     @Test(
-        "pooling by transaction or by statement is turned down at the start",
+        "with transaction or statement pooling the tracker does not start",
         arguments: ["transaction", "statement"]
     )
     func turnedDown(mode: String) async throws {
@@ -33,10 +33,10 @@ struct PostgresPoolerTests {
         #expect(error.message.contains("pool_mode = session"), "\(error)")
     }
 
-    /// Why a tracker does not start.
+    /// The error with which a tracker fails to start.
     ///
-    /// The tracker's second connection may find no answer in time where the machine is busy, which says nothing about
-    /// the pooler; then another one is started.
+    /// On a busy machine the tracker's second connection may time out, which proves nothing about the pooler; then another
+    /// tracker is started.
     private func startError(_ fixture: PostgresFixture, port: Int) async throws -> TrackerError {
         for _ in 0..<10 {
             let tracker = tracker(fixture, port: port)
@@ -51,7 +51,7 @@ struct PostgresPoolerTests {
         return try #require(nil, "it starts")
     }
 
-    @Test("pooling by session works; a session that another process left is waited for, not ended")
+    @Test("with session pooling the tracker works, and waits for another process's session without terminating it")
     func bySession() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         try await fixture.database.noteInserts(into: "analytics.bought")

@@ -30,7 +30,7 @@ struct PostgresPrivilegeTests {
         )
     }
 
-    @Test("a role with the documented privileges and no others loads rows, duplicates, and among refused ones")
+    @Test("the documented privileges suffice to load rows, also with duplicates and refused rows among them")
     func enough() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         let tracker = tracker(fixture)
@@ -48,7 +48,7 @@ struct PostgresPrivilegeTests {
     }
 
     @Test(
-        "a privilege that every row needs is missed at the start, with the statement that grants it",
+        "if a privilege that every row needs is missing, the start fails, and the error contains the GRANT",
         arguments: [
             (
                 "REVOKE USAGE ON SCHEMA analytics FROM loader",
@@ -71,7 +71,7 @@ struct PostgresPrivilegeTests {
         #expect(error?.code == .misconfigured)
         #expect(error?.isRetryable == false)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
-        // The statement is the way out.
+        // Running the statement fixes the problem.
         let grants = try await tracker.problems(for: fixture.catalog, usesJournal: true).map { problem in
             let parts = problem.message.split(separator: "run: ")
             return String(try #require(parts.dropFirst().first, "\(problem)"))
@@ -83,7 +83,7 @@ struct PostgresPrivilegeTests {
         await tracker.stop()
     }
 
-    @Test("one table without privileges does not keep the tracker from starting")
+    @Test("the tracker starts if privileges are missing on only one table")
     func oneTable() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         try await fixture.database.run("REVOKE INSERT ON analytics.bought FROM loader")
@@ -95,7 +95,7 @@ struct PostgresPrivilegeTests {
         await tracker.stop()
     }
 
-    @Test("privileges on the checkpoint table are missed when the checkpoint is asked for, before the first delivery")
+    @Test("missing privileges on the checkpoint table are reported when the checkpoint is requested")
     func checkpointTable() async throws {
         for privilege in ["SELECT", "INSERT", "UPDATE"] {
             let fixture = try await LoaderRole.fixture(Self.plan)
@@ -113,7 +113,7 @@ struct PostgresPrivilegeTests {
         }
     }
 
-    @Test("a table for checkpoints of an earlier version names sluice migrate")
+    @Test("if the checkpoint table is that of an earlier version, the error names sluice migrate")
     func outdated() async throws {
         let fixture = try await LoaderRole.fixture(Self.plan)
         try await fixture.database.run("ALTER TABLE analytics._sluice_checkpoints DROP COLUMN backend_start")

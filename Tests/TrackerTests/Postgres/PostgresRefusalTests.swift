@@ -23,7 +23,7 @@ struct PostgresRefusalTests {
         return fixture
     }
 
-    @Test("rows that a constraint refuses are named with the server's words, and the rest goes in")
+    @Test("rows that violate a constraint are refused with the server's message, and the others are inserted")
     func constraint() async throws {
         let fixture = try await fixture(
             "ALTER TABLE analytics.bought ADD CONSTRAINT odd CHECK (number NOT IN (0, 137, 138, 999))"
@@ -37,7 +37,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.count("analytics.seen") == 10)
     }
 
-    @Test("refused rows among duplicates are found, and the duplicates are no refusals")
+    @Test("refused rows are found among duplicates, and the duplicates are not refused")
     func amongDuplicates() async throws {
         let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number <> 7)")
         _ = await fixture.tracker.deliver(try fixture.delivery(events([1, 2, 3])))
@@ -46,7 +46,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2", "3", "8"])
     }
 
-    @Test("a row that somebody's own unique index refuses is a refusal, not a duplicate")
+    @Test("a row that violates a unique index of the user's own is refused, and does not count as a duplicate")
     func uniqueIndex() async throws {
         let fixture = try await fixture("CREATE UNIQUE INDEX ON analytics.bought ((number % 10))")
         let outcome = await fixture.tracker.deliver(try fixture.delivery(events([1, 2, 11, 3])))
@@ -55,7 +55,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.count("analytics.bought") == 3)
     }
 
-    @Test("a deferred constraint and a trigger refuse rows as well")
+    @Test("a deferred constraint or a trigger can refuse rows, too")
     func deferredAndTrigger() async throws {
         let fixture = try await fixture(
             """
@@ -73,7 +73,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["3", "5", "6"])
     }
 
-    @Test("when every row is refused, each is named and nothing goes in")
+    @Test("if every row is refused, each is reported and none is inserted")
     func all() async throws {
         let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number < 0)")
         let outcome = await fixture.tracker.deliver(try fixture.delivery(events(0..<100)))
@@ -82,7 +82,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.count("analytics.bought") == 0)
     }
 
-    @Test("a search for refused rows that runs out of time keeps what it loaded, and gets further each time")
+    @Test("a search for refused rows that times out commits the rows it has loaded, so that each retry makes progress")
     func manyRefused() async throws {
         let fixture = try await fixture("ALTER TABLE analytics.bought ADD CHECK (number % 3 <> 0)")
         let tracker = PostgresTracker(
@@ -107,7 +107,7 @@ struct PostgresRefusalTests {
         await tracker.stop()
     }
 
-    @Test("jsonb that the server cannot hold is set aside")
+    @Test("an event whose JSON the server cannot store as jsonb is refused")
     func json() async throws {
         let fixture = try await PostgresFixture([event("Noted", [property("note", .any)])])
         let batch = EventBatch.scripted(
@@ -123,7 +123,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.count("analytics.noted") == 1)
     }
 
-    @Test("a line that is not canonical or does not fit is a refusal that shows no value, and the rest goes in")
+    @Test("an invalid line is refused without showing a value, and the others are inserted")
     func brokenLines() async throws {
         let fixture = try await PostgresFixture([
             event("Bought", [property("number", .integer), property("name", .string)])
@@ -144,7 +144,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2"])
     }
 
-    @Test("a column that was changed behind our back is no fault of the events")
+    @Test("if a column was altered while the tracker runs, the events are retried, not refused")
     func changedColumn() async throws {
         let fixture = try await fixture("ALTER TABLE analytics.bought ALTER COLUMN number TYPE integer")
         let delivery = try fixture.delivery(events(0..<10))
@@ -157,7 +157,7 @@ struct PostgresRefusalTests {
         #expect(try await fixture.count("analytics.bought") == 10)
     }
 
-    @Test("a table that was dropped behind our back is a retry that names the way out")
+    @Test("if a table was dropped while the tracker runs, the events are retried, and the reason names the fix")
     func droppedTable() async throws {
         let fixture = try await fixture("DROP TABLE analytics.bought")
         let outcome = await fixture.tracker.deliver(try fixture.delivery(events(0..<10)))

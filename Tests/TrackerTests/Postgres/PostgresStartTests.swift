@@ -8,7 +8,7 @@ import TrackerKit
 
 @Suite("PostgreSQL: start")
 struct PostgresStartTests {
-    /// Starts a tracker and returns the error; there must be one.
+    /// Starts a tracker and returns the error; a start that succeeds fails the test.
     private func startError(
         _ connection: String,
         _ events: [EventDefinition] = [event("Bought", [property("number", .integer)])]
@@ -24,7 +24,7 @@ struct PostgresStartTests {
         return nil
     }
 
-    @Test("an empty database is not prepared, and the error names sluice migrate")
+    @Test("with an empty database the start fails, and the error names sluice migrate")
     func empty() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let error = await startError(database.url)
@@ -33,7 +33,7 @@ struct PostgresStartTests {
         #expect(error?.message == #"The database lacks the schema "analytics"; run `sluice migrate`."#)
     }
 
-    @Test("a tracker that requires every table does not start without one of them, and names it")
+    @Test("a tracker that requires every table does not start if one is missing, and the error names it")
     func requiresEveryTable() async throws {
         let fixture = try await PostgresFixture([event("Bought"), event("Seen")])
         try await fixture.database.run("DROP TABLE analytics.seen")
@@ -47,7 +47,7 @@ struct PostgresStartTests {
         await tracker.stop()
     }
 
-    @Test("missing tables and columns are named, the first three of them")
+    @Test("the error names the first three missing tables and columns, and counts the others")
     func missing() async throws {
         let fixture = try await PostgresFixture([event("Bought", [property("number", .integer)])])
         let grown = [
@@ -64,7 +64,7 @@ struct PostgresStartTests {
         )
     }
 
-    @Test("a column of another type, a NOT NULL that the plan does not have, and a lost primary key are named")
+    @Test("the error names a column of another type, a NOT NULL that the plan does not have, and a missing primary key")
     func changed() async throws {
         let fixture = try await PostgresFixture([event("Bought", [property("number", .integer, required: false)])])
         try await fixture.database.run(
@@ -85,7 +85,7 @@ struct PostgresStartTests {
         #expect(error?.message.contains("primary key") == true)
     }
 
-    @Test("a server that is not there is an outage, to be tried again")
+    @Test("an unreachable server is a retryable error")
     func unreachable() async {
         let error = await startError("postgres://127.0.0.1:1/x")
         #expect(error?.code == .unavailable)
@@ -93,7 +93,7 @@ struct PostgresStartTests {
         #expect(await startError("host=/nonexistent")?.isRetryable == true)
     }
 
-    @Test("a wrong password, no password and an unknown database are settings to be put right")
+    @Test("a wrong password, a missing password and an unknown database are configuration errors")
     func refused() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         try await database.run(
@@ -115,7 +115,7 @@ struct PostgresStartTests {
         }
     }
 
-    @Test("a connection string that libpq cannot read is a setting to be put right, and is not repeated")
+    @Test("a connection string that libpq cannot parse is a configuration error that does not repeat the string")
     func unreadable() async {
         for connection in [
             "postgres//user:secret@host/db", "host=a nosuchkeyword=secret", "postgres://u:secret@h:p:1/",
@@ -127,7 +127,7 @@ struct PostgresStartTests {
     }
 
     @Test(
-        "settings that cannot work are found without the network, and not repeated",
+        "invalid settings are rejected without network access, and the error does not repeat them",
         arguments: [
             "postgres//user:secret@host/db", "host=a nosuchkeyword=secret", "postgres://u:secret@host:70000/db",
             "host=a port=none password=secret", "host=a,b port=1,0 password=secret",
@@ -144,7 +144,7 @@ struct PostgresStartTests {
     }
 
     @Test(
-        "settings that may work pass without the network",
+        "settings that may work are accepted without network access",
         arguments: ["", "postgres://u:p@nowhere.invalid:1/x", "host=a,b port=5432, sslmode=verify-full", "dbname=x"]
     )
     func possibleSettings(connection: String) throws {
@@ -152,7 +152,7 @@ struct PostgresStartTests {
         try tracker.checkSettings(for: EventCatalog(plan: TrackingPlan(events: [])))
     }
 
-    @Test("libpq's keywords are as good as its URI, and events of other trackers need no table")
+    @Test("the connection can be given as libpq keywords instead of a URI, and events of other trackers need no table")
     func keywords() async throws {
         let database = try await PrivatePostgres.shared().makeDatabase()
         let tracker = PostgresTracker(
@@ -170,7 +170,7 @@ struct PostgresStartTests {
         await tracker.stop()
     }
 
-    @Test("a server's refusal is read out of libpq's text")
+    @Test("the SQLSTATE of a refused connection is parsed from libpq's message")
     func messages() {
         let starting = ConnectionMessage(
             """
@@ -192,7 +192,7 @@ struct PostgresStartTests {
     }
 
     @Test(
-        "SQLSTATEs tell an outage from bad data",
+        "SQLSTATEs distinguish outages from bad data",
         arguments: [
             ("08006", PostgresErrorClass.unavailable), ("57P01", .unavailable), ("57P03", .unavailable),
             ("53300", .unavailable), ("40P01", .unavailable), ("40001", .unavailable), ("55P03", .locked),

@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 import TrackerKit
 
-/// What becomes of the session that an earlier process left behind, and of a process that another one has replaced.
-@Suite("PostgreSQL: taking over", .timeLimit(.minutes(5)))
+/// What happens to a session that an earlier process left behind, and to a process that was replaced.
+@Suite("PostgreSQL: taking over from an earlier session", .timeLimit(.minutes(5)))
 struct PostgresTakeoverTests {
     private static let plan = [event("Bought", [property("number", .integer)])]
     private let journal = JournalID()
@@ -28,7 +28,7 @@ struct PostgresTakeoverTests {
         )
     }
 
-    /// Waits until a session of Sluice's reads rows that do not come.
+    /// Waits until one of Sluice's sessions waits for rows that do not arrive.
     private func waitForStuckCopy(in database: TestDatabase) async throws {
         let question = """
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sluice'
@@ -37,7 +37,7 @@ struct PostgresTakeoverTests {
         while try await database.run(question) != ["1"] { try Task.checkCancellation() }
     }
 
-    @Test("a session that reads rows from a network that went silent is ended by the next process")
+    @Test("the next process terminates a session that still reads rows from a silent network")
     func silentNetwork() async throws {
         let fixture = try await fixture()
         let proxy = try SilentProxy(to: fixture.database.server.port)
@@ -51,7 +51,7 @@ struct PostgresTakeoverTests {
         task.cancel()
         #expect(await task.value.retry?.reason.code == .cancelled)
 
-        // The server does not notice by itself: the proxy's end of its connection goes on answering keepalives.
+        // The server does not notice by itself: the proxy's end of the connection still answers keepalives.
         let next = try await fixture.startedTracker()
         #expect(try await next.checkpoint(ofJournal: journal) == nil)
         #expect(await next.deliver(delivery).isDelivered)
@@ -59,7 +59,7 @@ struct PostgresTakeoverTests {
         #expect(try await next.checkpoint(ofJournal: journal) == 5000)
     }
 
-    @Test("a connection that went silent is replaced within the process, too, and its session is ended")
+    @Test("the same process replaces a connection that went silent, and terminates its session")
     func silentConnection() async throws {
         let fixture = try await fixture()
         let proxy = try SilentProxy(to: fixture.database.server.port)
@@ -76,7 +76,7 @@ struct PostgresTakeoverTests {
         #expect(try await fixture.database.notedInserts() == (0..<5000).map(id))
     }
 
-    @Test("a session of another application, or one that is not recorded, is waited for and not ended")
+    @Test("a session of another application, or one that is not recorded, is waited for but not terminated")
     func others() async throws {
         let fixture = try await fixture()
         let session = try fixture.database.server.openSession(fixture.database.name)
@@ -86,7 +86,7 @@ struct PostgresTakeoverTests {
         let foreign = try await fixture.startedTracker(connection: url + "?application_name=reports")
         for (round, next) in [foreign, try await fixture.startedTracker()].enumerated() {
             if round == 1 {
-                // Now the same application, but not the session that is recorded.
+                // Now it is the same application, but not the recorded session.
                 try await fixture.database.run("UPDATE analytics._sluice_checkpoints SET backend_start = now()")
             }
             try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
@@ -104,7 +104,7 @@ struct PostgresTakeoverTests {
         try session.close()
     }
 
-    @Test("a process that another one has replaced loads nothing and stores nothing until it is asked again")
+    @Test("a superseded process loads no rows and stores no checkpoint until its checkpoint is requested again")
     func superseded() async throws {
         let fixture = try await fixture()
         let first = try await fixture.startedTracker()
@@ -121,7 +121,7 @@ struct PostgresTakeoverTests {
         }
         #expect(try await fixture.count("analytics.bought") == 20)
         #expect(try await second.checkpoint(ofJournal: journal) == 25)
-        // Asked again it goes on, with a smaller number, and then the other one is the one that was replaced.
+        // Once its checkpoint is requested again, it continues, even with a smaller number, and the other one is superseded.
         #expect(try await first.checkpoint(ofJournal: journal) == 25)
         #expect(await first.deliver(try delivery(20..<30, to: 20, fixture)).isDelivered)
         #expect(await second.deliver(try delivery(30..<40, to: 40, fixture)).retry?.reason.code == .superseded)
@@ -129,13 +129,13 @@ struct PostgresTakeoverTests {
         #expect(try await second.checkpoint(ofJournal: journal) == 20)
     }
 
-    @Test("a process that another one has replaced does not load a part of a delivery either")
+    @Test("a superseded process does not load part of a delivery either")
     func supersededPart() async throws {
         let fixture = try await fixture()
         let first = try await fixture.startedTracker()
         #expect(try await first.checkpoint(ofJournal: journal) == nil)
         #expect(await first.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
-        // A part is loaded, and changes nothing of what is stored.
+        // A part of a delivery is loaded, and does not change the stored checkpoint.
         #expect(await first.deliver(try delivery(10..<20, to: 20, fixture).selecting(0..<5)).isDelivered)
         #expect(try await fixture.database.run("SELECT next_sequence FROM analytics._sluice_checkpoints") == ["10"])
         let second = try await fixture.startedTracker()
@@ -148,7 +148,7 @@ struct PostgresTakeoverTests {
         #expect(try await fixture.count("analytics.bought") == 20)
     }
 
-    @Test("a number that somebody wrote into the table by hand, or removed, is not replaced unasked")
+    @Test("a checkpoint that was changed or removed by hand is not overwritten until the checkpoint is requested again")
     func byHand() async throws {
         let fixture = try await fixture()
         let tracker = try await fixture.startedTracker()
@@ -165,7 +165,7 @@ struct PostgresTakeoverTests {
         #expect(try await tracker.checkpoint(ofJournal: journal) == 20)
     }
 
-    @Test("a delivery for a journal that the tracker was not asked about is not loaded")
+    @Test("a delivery for a journal whose checkpoint was not requested is not loaded")
     func unasked() async throws {
         let fixture = try await fixture()
         let outcome = await fixture.tracker.deliver(try delivery(0..<10, to: 10, fixture))
@@ -176,7 +176,7 @@ struct PostgresTakeoverTests {
     @Test("a session sets the server's keepalives to 20 s and three times 10 s, and its tcp_user_timeout to 60 s")
     func keepalives() async throws {
         let fixture = try await PostgresFixture(Self.plan)
-        // What the session itself is told of its socket, as a row comes in.
+        // Reads the session's own socket settings when a row is inserted.
         try await fixture.database.run(
             """
             CREATE TABLE public.noted (idle text, gap text, count text, timeout text);

@@ -20,7 +20,7 @@ struct PostgresTypeTests {
         property("any", .any, required: false, nullable: true),
     ]
 
-    /// Loads one value and returns what the server makes of it, as text.
+    /// Loads one value and returns the stored value as text.
     private func roundTrip(_ values: [(key: String, json: String)], as type: String = "text") async throws -> [String] {
         let fixture = try await PostgresFixture([event("Value", Self.everyType)])
         let events = values.enumerated().map { number, value in
@@ -33,14 +33,14 @@ struct PostgresTypeTests {
         return try await fixture.rows("\"\(column)\"::\(type)", of: "analytics.value")
     }
 
-    @Test("whole numbers arrive exactly, the least and the greatest included")
+    @Test("integers arrive exactly, including the minimum and the maximum")
     func integers() async throws {
         let numbers = ["0", "-1", "9223372036854775807", "-9223372036854775808", "1000000000000000000"]
         let rows = try await roundTrip(numbers.map { ("whole", $0) })
         #expect(rows == numbers)
     }
 
-    @Test("doubles arrive as the same doubles")
+    @Test("doubles arrive bit for bit")
     func doubles() async throws {
         let numbers = [
             "0", "2.55", "-0.1", "1e-7", "1.7976931348623157e308", "5e-324", "2.2250738585072014e-308",
@@ -50,7 +50,7 @@ struct PostgresTypeTests {
         #expect(rows.compactMap { Double($0) } == numbers.compactMap { Double($0) })
     }
 
-    @Test("decimals keep every digit, also trailing zeros")
+    @Test("decimals keep every digit, including trailing zeros")
     func decimals() async throws {
         let numbers = [
             "0", "0.00", "1", "-1.50", "12.345", "10000", "9999", "100000000", "0.0001", "0.00001", "-0.00012345",
@@ -61,16 +61,16 @@ struct PostgresTypeTests {
         #expect(rows == numbers)
     }
 
-    @Test("a decimal that comes as a number is the number's shortest digits")
+    @Test("a decimal sent as a JSON number is stored with the number's shortest representation")
     func decimalNumbers() async throws {
         let rows = try await roundTrip([("exact", "19.99"), ("exact", "-3"), ("exact", "0.5"), ("exact", "1e3")])
         #expect(rows.compactMap { Double($0) } == [19.99, -3, 0.5, 1000])
         #expect(rows[0] == "19.99")
     }
 
-    @Test("text arrives character for character")
+    @Test("text arrives unchanged, including escapes and non-ASCII characters")
     func texts() async throws {
-        // What stands between the quotes, and the UTF-8 that comes of it.
+        // The text between the quotes, and the resulting UTF-8.
         let texts: [(json: String, hex: String)] = [
             ("", ""),
             ("plain", "706c61696e"),
@@ -88,7 +88,7 @@ struct PostgresTypeTests {
         #expect(rows == texts.map { "x" + $0.hex })
     }
 
-    @Test("moments arrive in UTC to the microsecond, from year 1 to year 9999")
+    @Test("timestamps arrive in UTC with microsecond precision, from year 1 to year 9999")
     func timestamps() async throws {
         let moments = [
             ("2010-12-01T08:26:00Z", "2010-12-01 08:26:00+00"),
@@ -102,14 +102,14 @@ struct PostgresTypeTests {
         #expect(rows == moments.map(\.1))
     }
 
-    @Test("days arrive as they are")
+    @Test("dates arrive unchanged")
     func dates() async throws {
         let days = ["2000-01-01", "1970-01-01", "2024-02-29", "0001-01-01", "9999-12-31"]
         let rows = try await roundTrip(days.map { ("day", "\"\($0)\"") })
         #expect(rows == days)
     }
 
-    @Test("truth values and UUIDs arrive as they are")
+    @Test("Booleans and UUIDs arrive unchanged")
     func truthsAndIDs() async throws {
         #expect(try await roundTrip([("truth", "true"), ("truth", "false")]) == ["true", "false"])
         let uuid = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
@@ -117,7 +117,7 @@ struct PostgresTypeTests {
         #expect(rows == [uuid, uuid])
     }
 
-    @Test("arrays, objects and values of any kind become jsonb")
+    @Test("arrays, objects and values of type any are stored as jsonb")
     func json() async throws {
         #expect(try await roundTrip([("list", #"[1, "a", null, {"b": []}]"#)]) == [#"[1, "a", null, {"b": []}]"#])
         #expect(try await roundTrip([("thing", #"{"a": {"b": "}\""}}"#)]) == [#"{"a": {"b": "}\""}}"#])
@@ -125,7 +125,7 @@ struct PostgresTypeTests {
         #expect(try await roundTrip(kinds.map { ("any", $0) }) == kinds)
     }
 
-    @Test("null and absent properties are NULL")
+    @Test("null and absent properties are stored as NULL")
     func nulls() async throws {
         let fixture = try await PostgresFixture([event("Value", Self.everyType)])
         let nulls = Self.everyType.map { #""\#($0.name)":null"# }.joined(separator: ",")
@@ -140,7 +140,7 @@ struct PostgresTypeTests {
         #expect(try await fixture.rows("num_nulls(\(columns))", of: "analytics.value") == ["11", "11"])
     }
 
-    @Test("the envelope has columns of its own, NULL where it says nothing")
+    @Test("the envelope's fields have columns of their own, which are NULL for absent fields")
     func envelope() async throws {
         let fixture = try await PostgresFixture([event("Value", [])])
         let outcome = await fixture.tracker.deliver(
@@ -165,7 +165,7 @@ struct PostgresTypeTests {
         )
     }
 
-    @Test("properties that the plan does not name go to extra, where it allows them")
+    @Test("properties that are not in the plan are stored in extra if the plan allows them")
     func extra() async throws {
         let fixture = try await PostgresFixture([
             event("Loose", [property("known", .integer, required: false)], extra: true)

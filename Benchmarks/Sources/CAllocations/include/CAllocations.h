@@ -1,10 +1,10 @@
 #pragma once
 #include <stdint.h>
 
-/// How many blocks of memory this thread has asked the system for.
+/// Returns how many blocks of memory this thread has allocated.
 ///
-/// Counted in place of glibc's malloc, which the Swift runtime calls for every object; elsewhere always 0.
+/// The counter wraps glibc's malloc, which the Swift runtime calls for every object; on other systems the result is 0.
 uint64_t allocations_of_thread(void);
 
-/// Whether they are counted here.
+/// Returns whether allocations are counted on this system.
 int allocations_are_counted(void);

@@ -1,4 +1,4 @@
-// The C face of simdjson's DOM parser: it gives out the tape itself, so that Swift walks it without a call a value.
+// A C interface to simdjson's DOM parser: it exposes the tape itself, so that Swift reads it without a call per value.
 #pragma once
 
 #include <stdbool.h>
@@ -28,29 +28,29 @@ typedef struct {
     // Byte offsets of every structural character and of every scalar's first byte, in the order of the text.
     const uint32_t *_Nullable structurals;
     uint32_t structural_count;
-    // Whether the text holds a backslash: without one, every string stands on the tape as it stood in the text.
+    // Whether the text contains a backslash; without one, every string on the tape equals its text.
     bool has_escapes;
 } csimdjson_document;
 
-// NULL when there is no memory.
+// Returns NULL if there is not enough memory.
 csimdjson_parser *_Nullable csimdjson_parser_create(void);
 void csimdjson_parser_destroy(csimdjson_parser *_Nonnull parser);
 
-// How many bytes behind a text must be readable.
+// The number of bytes after a text that must be readable.
 size_t csimdjson_padding(void);
 
-// Parses `length` bytes, behind which csimdjson_padding() more are readable. The document is valid until the next call.
+// Parses `length` bytes, followed by csimdjson_padding() readable ones. The document is valid until the next call.
 csimdjson_error csimdjson_parse(
     csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length, csimdjson_document *_Nonnull document
 );
 
-// Finds the structure of lines that hold a document each, in one pass over all of them; false where it cannot, and each
-// line has to be parsed alone. The text must stay where it is, and csimdjson_padding() bytes behind it readable.
+// Indexes the structure of lines with one document each, in one pass over all of them. Returns false if it cannot; then
+// each line must be parsed alone. The text must not move, and csimdjson_padding() bytes after it must be readable.
 bool csimdjson_index_lines(csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length);
 
-// Parses the line from `start` to `end` of the text that was indexed; each line must come after the one before.
-// False where it is not exactly one document that is an object: parsed alone, it tells why. The offsets of the
-// structurals count from the start of the text. The document is valid until the next call.
+// Parses the line from `start` to `end` of the indexed text; the lines must be parsed in ascending order.
+// Returns false if the line is not exactly one document that is an object; parse it alone to learn why. The offsets of
+// the structurals count from the start of the text. The document is valid until the next call.
 bool csimdjson_parse_line(
     csimdjson_parser *_Nonnull parser, size_t start, size_t end, csimdjson_document *_Nonnull document
 );
