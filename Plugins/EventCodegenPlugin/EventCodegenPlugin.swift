@@ -4,7 +4,7 @@ import PackagePlugin
 /// Turns the plan files of a target into Swift, each time one of them changes.
 ///
 /// The plan files are the target's property lists, except for `Info.plist` and `…-Info.plist`, excluded files and a
-/// package's resources. `event-codegen.json` beside them has the options.
+/// package's resources. An `event-codegen.json` in the target has the options.
 @main
 struct EventCodegenPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {

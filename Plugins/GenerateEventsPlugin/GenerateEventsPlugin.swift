@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package generate-events`: the same Swift as the build plugin's, written beside the plan files to be committed.
+/// `swift package generate-events`: the same Swift as the build plugin's, written next to the plan files, to be committed.
 ///
 /// `--target NAME` selects one target; all other options are passed on to `event-codegen`.
 @main

@@ -1,6 +1,6 @@
 /// All event definitions of a product, as `PlanReader` reads them from plist files.
 public struct TrackingPlan: Sendable, Hashable, Codable {
-    /// The plan's own version, where a file states one.
+    /// The plan's own version, if a file states one.
     public var version: String?
     /// The definitions, in the order of their files and of their keys in each file.
     public var events: [EventDefinition]

@@ -27,7 +27,7 @@ struct SwiftEvent {
 
 /// A property to be generated.
 struct SwiftMember {
-    /// Its name, in backticks where it needs them.
+    /// Its name, in backticks if it needs them.
     let name: String
     let property: PropertyDefinition
     let type: SwiftType
@@ -51,7 +51,7 @@ struct SwiftEnumeration {
     }
 }
 
-/// The type of a property, of an array's elements, or of what is inside them.
+/// The type of a property, of an array's elements, or of the values inside them.
 indirect enum SwiftType {
     /// One of the types that Swift or EventModel has, by the name of the type.
     case scalar(PropertyType)

@@ -78,7 +78,7 @@ package enum SwiftName {
         return reserved.contains(name)
     }
 
-    /// The name with backticks where it is a keyword.
+    /// The name, in backticks if it is a keyword.
     package static func escaped(_ name: String) -> String {
         keywords.contains(name) ? "`\(name)`" : name
     }

@@ -17,7 +17,7 @@ struct PlanFile: Sendable {
 struct PropertyGroup: Sendable {
     var name: PlacedText
     var properties: [PropertyDefinition] = []
-    /// Other groups whose properties this one takes in.
+    /// Other groups whose properties this group includes.
     var includes: [PlacedText] = []
 }
 

@@ -1,7 +1,7 @@
 /// Finds the places of the start tags of a well-formed XML document, one after the other.
 ///
 /// An event-driven parser reports the position after a tag, not where the tag begins, and its columns are not bytes.
-/// Therefore the scanner runs beside the parser and finds the next start tag each time the parser reports one. It
+/// Therefore the scanner runs alongside the parser and finds the next start tag each time the parser reports one. It
 /// recognises only what can hide a `<`: comments, processing instructions, CDATA and the document type. The parser
 /// decides whether the document is well-formed.
 struct StartTagScanner {

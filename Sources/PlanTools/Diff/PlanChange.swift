@@ -4,13 +4,13 @@ package import EventSchema
 package struct PlanChange: Sendable, Hashable {
     /// What kind of change it is; stable, so that tools can rely on it.
     package let kind: Kind
-    /// The event's name on the wire, the new one where that changed; `nil` where the change is about the whole plan.
+    /// The event's name on the wire, the new one if it changed; `nil` if the change is about the whole plan.
     package let event: String?
-    /// The property, as `lines[].price`; `nil` where the change is about the event itself.
+    /// The property, as `lines[].price`; `nil` if the change is about the event itself.
     package let property: String?
     /// What changed; a sentence without a capital or a full stop.
     package let sentence: String
-    /// Where it stands in the new plan, or in the old one where it was removed; `nil` where it is about the whole plan.
+    /// The place in the new plan, or in the old plan if it was removed; `nil` if the change is about the whole plan.
     package let location: PlanLocation?
     /// What it means for all audiences.
     package let impacts: Impacts
@@ -38,15 +38,15 @@ package struct PlanChange: Sendable, Hashable {
         case eventRemoved = "event-removed"
         /// The event has another key, and with it another Swift type; its name on the wire stays.
         case keyChanged = "key-changed"
-        /// The event goes to one more tracker.
+        /// The event goes to an additional tracker.
         case trackerAdded = "tracker-added"
         /// The event no longer goes to a tracker.
         case trackerRemoved = "tracker-removed"
         /// Another team is responsible for the event.
         case ownerChanged = "owner-changed"
-        /// The event takes properties that the plan does not define.
+        /// The event accepts properties that the plan does not define.
         case additionalPropertiesAllowed = "additional-properties-allowed"
-        /// The event no longer takes properties that the plan does not define.
+        /// The event no longer accepts properties that the plan does not define.
         case additionalPropertiesForbidden = "additional-properties-forbidden"
 
         // MARK: Events and properties

@@ -4,7 +4,7 @@ import PlanReading
 import TestCases
 import Testing
 
-@Suite("Names that meet in Swift")
+@Suite("Names that collide in Swift")
 struct CollisionTests {
     private func problems(_ fixture: PlanFixture, namespace: String = "Events") throws -> [String] {
         let reading = PlanReader().read([fixture.source])
@@ -29,27 +29,27 @@ struct CollisionTests {
         #expect(try problems(fixture) == expected.map { "\(fixture.marks[0]) \($0)" })
     }
 
-    @Test("swiftCases mends it")
+    @Test("swiftCases resolves a collision of cases")
     func caseOverride() throws {
         let names = "<key>swiftCases</key><dict><key>GB</key><string>greatBritain</string></dict>"
         #expect(try problems(PlanFixture.property(enumeration(["GB", "gb"], names))).isEmpty)
     }
 
-    @Test("swiftCases gives no case a name that an optional has already", arguments: ["none", "some", "rawValue"])
+    @Test("swiftCases cannot use a member of enums or optionals as a name", arguments: ["none", "some", "rawValue"])
     func reservedCase(name: String) {
         let names = "<key>swiftCases</key><dict><key>GB</key><string>\(name)</string></dict>"
         let reading = PlanReader().read([PlanFixture.property(enumeration(["GB", "DE"], names)).source])
         #expect(reading.diagnostics.map(\.code) == [.badName])
     }
 
-    @Test("swiftCases for a value that is not there is an error of the plan")
+    @Test("swiftCases for a value that is not in the enum is an error of the plan")
     func unknownCase() {
         let names = "<key>swiftCases</key><dict><key>FR</key><string>france</string></dict>"
         let reading = PlanReader().read([PlanFixture.property(enumeration(["GB", "DE"], names)).source])
         #expect(reading.diagnostics.map(\.code) == [.unknownKey])
     }
 
-    @Test("a type inside an event that another one has already is reported")
+    @Test("two types inside an event with the same name are reported")
     func nestedTypes() throws {
         let item = """
             <key>type</key><string>array</string><key>items</key><dict><key>swiftName</key><string>Line</string>
@@ -65,7 +65,7 @@ struct CollisionTests {
         #expect(try problems(fixture) == ["\(fixture.marks[1]) \(sentence)"])
     }
 
-    @Test("a type and a property that meet are reported once; a property and its own type do not meet")
+    @Test("a type and a property that collide are reported once; a property does not collide with its own type")
     func propertyAndType() throws {
         let object =
             "<key>type</key><string>object</string><key>properties</key><dict><key>x</key><string>any</string></dict>"
@@ -80,7 +80,7 @@ struct CollisionTests {
         #expect(try problems(PlanFixture.payload("<key>line</key><dict>\(object)\(named)</dict>")).isEmpty)
     }
 
-    @Test("the storage of a deprecated property is no name for another one")
+    @Test("a property cannot have the name of a deprecated property's storage")
     func storage() throws {
         let old =
             "<key>type</key><string>string</string><key>required</key><false/><key>deprecated</key><string>no</string>"
@@ -89,7 +89,7 @@ struct CollisionTests {
         #expect(try problems(fixture).map { $0.contains("the storage of 'old' becomes '_old'") } == [true])
     }
 
-    @Test("a property is not called as the one for what the plan does not name, where there is such a one")
+    @Test("a property cannot have the name of the property for additional properties, if the event has it")
     func additional() throws {
         let payload = "<key>payload</key><dict><key>additional properties</key><string>any</string></dict>"
         let fixture = PlanFixture.event("<key>additionalProperties</key><true/>\(payload)")
@@ -98,7 +98,7 @@ struct CollisionTests {
     }
 
     @Test(
-        "an event may not have a name that generated code needs; a swiftName mends it",
+        "an event cannot have a name that generated code needs; a swiftName resolves it",
         arguments: [("Swift", ""), ("Sluice", ""), ("Shop Events", ""), ("x", "catalog")]
     )
     func modules(key: String, name: String) throws {
@@ -120,7 +120,7 @@ struct CollisionTests {
         #expect(try problems(fixture("Other"), namespace: "ShopEvents").isEmpty)
     }
 
-    @Test("a type inside an event may not have the namespace's name; a swiftName mends it, and lint knows no namespace")
+    @Test("a type inside an event cannot have the namespace's name; lint, which has no namespace, accepts it")
     func nestedNamespace() throws {
         let fixture = PlanFixture.payload("👉<key>shop events</key><dict>\(enumeration(["a"]))</dict>")
         #expect(try problems(fixture, namespace: "Events").isEmpty)
@@ -132,7 +132,7 @@ struct CollisionTests {
         #expect(try problems(mended, namespace: "ShopEvents").isEmpty)
     }
 
-    @Test("a namespace that is named like a type of Swift hides it from nobody")
+    @Test("generated code qualifies a type of Swift if the namespace has the same name")
     func namespaceOfSwift() throws {
         let fixture = PlanFixture.payload("<key>text</key><string>string</string>")
         let plan = try #require(PlanReader().read([fixture.source]).plan)
@@ -141,7 +141,7 @@ struct CollisionTests {
     }
 
     @Test(
-        "a type inside an event does not hide a module, nor what every type has",
+        "a type inside an event hides neither a module nor the members that every type has",
         arguments: ["swift", "sluice", "type", "raw value"]
     )
     func nestedModules(name: String) throws {
@@ -152,7 +152,7 @@ struct CollisionTests {
     }
 
     @Test(
-        "a name that generated code needs itself is refused",
+        "a name that generated code needs itself is an error",
         arguments: ["self", "RawValue", "Type"]
     )
     func reserved(name: String) {
@@ -162,7 +162,7 @@ struct CollisionTests {
         #expect(PlanReader().read([fixture.source]).diagnostics.map(\.code) == [.badName])
     }
 
-    @Test("a swiftName resolves what lint calls a collision, and has to be one")
+    @Test("a swiftName resolves a collision that lint reports, and must be a valid name")
     func swiftName() {
         func plan(_ second: String) -> PlanReport {
             PlanReader().read([

@@ -10,7 +10,7 @@ struct CommentTests {
         return try #require(SwiftGenerator().generate(plan).text).split(separator: "\n").map { $0.drop { $0 == " " } }
     }
 
-    @Test("paragraphs and lists of a description stay what they are")
+    @Test("paragraphs and lists of a description are preserved")
     func paragraphs() throws {
         let long = Array(repeating: "word", count: 30).joined(separator: " ")
         let description = "First,\n   wrapped.\n\n  Either\n  - one \(long)\n  - two\n  1. three\n\n\nlast - not a list"
@@ -38,7 +38,7 @@ struct CommentTests {
         #expect(lines[start...].prefix(expected.count).map(String.init) == expected)
     }
 
-    @Test("a property's comment does not repeat its name, but says a key that is another one")
+    @Test("a property's comment states its key only if it differs from the name")
     func names() throws {
         let lines = try lines(
             .payload(
@@ -50,7 +50,7 @@ struct CommentTests {
         #expect(lines.count { $0 == "/// `e` on the wire." } == 1)
     }
 
-    @Test("each of two initialisers says what it takes")
+    @Test("each of two initialisers documents its parameters")
     func initializers() throws {
         let old =
             "<key>type</key><string>any</string><key>required</key><false/><key>deprecated</key><string>no</string>"

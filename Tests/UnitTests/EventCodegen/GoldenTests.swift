@@ -7,9 +7,9 @@ import GoldenShapes
 import PlanReading
 import Testing
 
-/// What the generator has to write is checked in, and compiled as a module of its own.
+/// The expected output is checked in, and is also compiled as a module of its own.
 ///
-/// After a change that is meant, `scripts/golden.sh` writes it anew.
+/// After an intended change, `scripts/golden.sh` regenerates it.
 @Suite("Golden files of the generator")
 struct GoldenTests {
     private static let root =
@@ -20,7 +20,7 @@ struct GoldenTests {
         return SwiftGenerator(options: options, root: folder).generate(plan).text
     }
 
-    @Test("the generator writes what is checked in, byte for byte and each time", arguments: ["Shapes", "Names"])
+    @Test("the output equals the checked-in file, byte for byte, each time", arguments: ["Shapes", "Names"])
     func unchanged(name: String) throws {
         let folder = Self.root + name
         let expected = try String(contentsOfFile: folder + "/GeneratedEvents.swift", encoding: .utf8)
@@ -31,7 +31,7 @@ struct GoldenTests {
         }
     }
 
-    @Test("the plan's folder does not show in the output")
+    @Test("the output does not depend on the plan's folder")
     func relocatable() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -41,7 +41,7 @@ struct GoldenTests {
         #expect(try Self.generate(folder, options: options) == Self.generate(Self.root + "Shapes", options: options))
     }
 
-    @Test("the access level shows in every declaration, and the namespace holds them all")
+    @Test("every declaration has the access level, and is inside the namespace")
     func options() throws {
         let folder = Self.root + "Shapes"
         let text = try #require(
@@ -56,7 +56,7 @@ struct GoldenTests {
         #expect(!plain.contains("public ") && !plain.contains("package "))
     }
 
-    @Test("a comment in the plan changes nothing in the generated code")
+    @Test("a comment in the plan does not change the generated code")
     func comments() throws {
         let plist = try String(contentsOfFile: Self.root + "Shapes/shapes.plist", encoding: .utf8)
         func generate(_ text: String) throws -> String {

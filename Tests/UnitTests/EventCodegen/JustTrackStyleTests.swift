@@ -5,13 +5,13 @@ import PlanReading
 import TestCases
 import Testing
 
-/// What comes of a plan in JustTrack's style is compiled, and used, as a part of the target JustTrackApp.
+/// The expected output in JustTrack's style is also compiled and used in the target JustTrackApp.
 @Suite("The generator's style for JustTrack")
 struct JustTrackStyleTests {
     private static let app =
         URL(fileURLWithPath: #filePath).pathComponents.dropLast(3).joined(separator: "/") + "/JustTrackApp"
 
-    @Test("the generator writes what is checked in, byte for byte")
+    @Test("the generator's output equals the checked-in file, byte for byte")
     func unchanged() throws {
         let plan = try #require(PlanReader().read(paths: [Self.app]).plan)
         let generated = SwiftGenerator(options: CodegenOptions(style: .justtrack), root: Self.app).generate(plan)
@@ -20,7 +20,7 @@ struct JustTrackStyleTests {
         #expect(generated.text == expected)
     }
 
-    @Test("names are those of JustTrack's own generator")
+    @Test("generated names equal those of JustTrack's own generator")
     func names() throws {
         let fixture = PlanFixture.payload(
             "<key>screenData_var</key><string>string</string><key>My key</key><string>string</string>"
@@ -32,7 +32,7 @@ struct JustTrackStyleTests {
         #expect(text.contains("private let kScreenDataVar = \"screenData_var\""))
     }
 
-    @Test("a suffix is no part of a name, and stays on the wire where JustTrack left it")
+    @Test("a type suffix is removed from names, and stays on the wire if JustTrack sent it")
     func suffixes() throws {
         let fixture = PlanFixture.event(
             """
@@ -51,7 +51,7 @@ struct JustTrackStyleTests {
     }
 
     @Test(
-        "keys that its classes have no room for are errors",
+        "keys that JustTrack's classes cannot represent are errors",
         arguments: ["name", "payload", "registered trackers", "kA"]
     )
     func taken(key: String) throws {
@@ -62,7 +62,7 @@ struct JustTrackStyleTests {
         #expect(result.diagnostics.map(\.code) == (isTaken ? [.swiftNameCollision] : []))
     }
 
-    @Test("keys that meet are told once, with both")
+    @Test("colliding keys are reported once, with both names")
     func meeting() throws {
         let fixture = PlanFixture.event(
             "<key>payloadKeys</key><array><string>points</string><string>points_int</string></array>"
@@ -77,7 +77,7 @@ struct JustTrackStyleTests {
         )
     }
 
-    @Test("what JustTrack has no form for is an error at its place")
+    @Test("a definition that JustTrack's style does not support is an error at its place")
     func types() throws {
         let fixture = PlanFixture.payload("<key>a</key><string>string</string>\n<key>b</key><string>integer</string>")
         let plan = try #require(PlanReader().read([fixture.source]).plan)

@@ -8,7 +8,7 @@ import Testing
 struct BatchLimitTests {
     private static func bodies(events: Int) -> [(body: String, format: BodyFormat)] {
         let pings = Array(repeating: Sent.ping(), count: events)
-        // Beside an element that is no JSON, elements are checked one by one.
+        // Elements are checked one by one if one of them is malformed JSON.
         let broken = ["{,}"] + pings
         return [pings, broken].map { ("[" + $0.joined(separator: ",") + "]", .document) }
             + [(pings.joined(separator: "\n"), .lines)]

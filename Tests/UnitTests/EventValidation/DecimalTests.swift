@@ -104,7 +104,7 @@ struct DecimalTests {
     func exponent(sent: String) throws {
         let verdict = ["out-of-range $.payload.d: decimal whose exponent adds at most 64 digits / more (1)"]
         #expect(try self.verdict("\"d\":\"\(sent)\"") == verdict)
-        // As the exported schema's comment has it: 64 always, and more where little is added.
+        // As the exported schema's comment states: 64 is always accepted, and more if the number has few digits.
         for sent in ["1e64", "1e-64", "1e67", "1e-67"] { #expect(try self.verdict("\"d\":\"\(sent)\"") == []) }
     }
 

@@ -35,7 +35,7 @@ struct RejectionBoundTests {
         #expect(checked.rejected.count == 9990)
         #expect(checked.rejected.indexes == [0...9989])
         #expect(checked.explainedCount == 100)
-        // The quarantine stores each with four bytes besides.
+        // The quarantine stores each rejection with four additional bytes.
         #expect(checked.rejections.count == 9990)
         #expect(checked.rejections.reduce(0) { $0 + $1.original.count + 4 } <= body.utf8.count + 64 << 10)
         #expect(checked.rejections.dropFirst(100).allSatisfy { $0.violations.count == 1 })

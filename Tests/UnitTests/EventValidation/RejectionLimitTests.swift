@@ -8,7 +8,7 @@ struct RejectionLimitTests {
 
     static func bodies(rejections: Int) -> [(body: String, format: BodyFormat)] {
         let events = Array(repeating: "{}", count: rejections) + [Sent.ping()]
-        // Beside an element that is no JSON, and above 256 KiB, elements are checked one by one.
+        // Elements are checked one by one if one of them is malformed JSON, or if the body exceeds 256 KiB.
         let broken = Array(repeating: "{,}", count: rejections) + [Sent.ping()]
         let large = events + [Sent.open("\"x\":\"\(String(repeating: "x", count: 300 << 10))\"")]
         return [events, broken, large].map { ("[" + $0.joined(separator: ",") + "]", .document) }

@@ -111,7 +111,7 @@ struct TextTests {
         ]
     )
     func escapes(sent: String, canonical: String) throws {
-        // At each place in a word of eight bytes, and behind others.
+        // At each position in a word of eight bytes, and after other escapes.
         for padding in 0..<9 {
             let before = String(repeating: "a", count: padding)
             let payload = try validator.payload(of: Sent.open("\"x\":\"\(before)\(sent)b\""))

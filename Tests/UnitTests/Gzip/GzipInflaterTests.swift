@@ -2,12 +2,12 @@ import Foundation
 import Gzip
 import Testing
 
-/// The inflater against what the real `gzip` writes.
+/// Tests the inflater with the output of the real `gzip`.
 @Suite("Gzip")
 struct GzipInflaterTests {
     private let text = Array((0..<20_000).map { "line \($0 * 7919 % 10_007)\n" }.joined().utf8)
 
-    @Test("the output of gzip inflates, whatever the sizes of the pieces", arguments: [1, 2, 7, 1000, 1 << 20])
+    @Test("the output of gzip is inflated, whatever the size of the input pieces", arguments: [1, 2, 7, 1000, 1 << 20])
     func pieces(size: Int) throws {
         let gzipped = try gzip(text)
         var inflater = try GzipInflater()
@@ -29,7 +29,7 @@ struct GzipInflaterTests {
         }
     }
 
-    @Test("data that is cut at any byte is truncated")
+    @Test("data that is cut at any byte is reported as truncated")
     func truncated() throws {
         let gzipped = try gzip(Array("a small event\n".utf8))
         for length in 0..<gzipped.count {
@@ -39,11 +39,11 @@ struct GzipInflaterTests {
         }
     }
 
-    @Test("a flipped bit in the data or the checksum is corrupt, never wrong output")
+    @Test("a flipped bit in the data or the checksum never gives wrong output")
     func flippedBits() throws {
         let plain = Array("one small event, two large events, no event at all\n".utf8)
         let gzipped = try gzip(plain)
-        // The header's time and operating system (bytes 4 to 9) carry nothing, and so no checksum.
+        // No checksum covers the header's time and operating system (bytes 4 to 9), which do not affect the output.
         var harmless = 0
         for index in gzipped.indices where !(4...9).contains(index) {
             var damaged = gzipped
@@ -57,11 +57,11 @@ struct GzipInflaterTests {
             #expect([nil, .corrupt, .truncated].contains(failure), "byte \(index)")
             harmless += failure == nil ? 1 : 0
         }
-        // The bits that pad the last byte of the data, and a flag in the header, change nothing.
+        // The padding bits of the last data byte, and one header flag, do not affect the output.
         #expect(harmless <= 2)
     }
 
-    @Test("plain text, zlib's own format and garbage after a member are corrupt")
+    @Test("plain text, the zlib format and garbage after a member are reported as corruption")
     func notGzip() throws {
         let zlibHeader: [UInt8] = [0x78, 0x9C, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01]
         let trailing = try gzip(text) + Array("garbage".utf8)
@@ -71,7 +71,7 @@ struct GzipInflaterTests {
         }
     }
 
-    @Test("the limit holds to the byte, over all members together")
+    @Test("the output limit is exact to the byte, and covers all members together")
     func limit() throws {
         let two = try gzip(text) + gzip(text)
         var exact = try GzipInflater(maximumOutputBytes: text.count * 2)
@@ -98,7 +98,7 @@ struct GzipInflaterTests {
         #expect(produced <= 1 << 20)
     }
 
-    @Test("after a reset the next stream inflates, whatever happened to the last")
+    @Test("after a reset the next stream is inflated, whatever happened to the previous one")
     func reset() throws {
         let gzipped = try gzip(text)
         var inflater = try GzipInflater(maximumOutputBytes: text.count)
@@ -174,7 +174,7 @@ private func inflatePart(
     return output
 }
 
-/// What the `gzip` command makes of the bytes.
+/// The bytes, compressed by the `gzip` command.
 private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
     let file = FileManager.default.temporaryDirectory.appending(path: "sluice-gzip-\(UUID().uuidString)")
     try Data(bytes).write(to: file)
@@ -182,7 +182,7 @@ private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = ["gzip", "-c"]
-    // From standard input, so that the header holds no file name, which no checksum would cover.
+    // Reads standard input, so that the header has no file name, which no checksum would cover.
     process.standardInput = try FileHandle(forReadingFrom: file)
     let output = Pipe()
     process.standardOutput = output

@@ -24,7 +24,7 @@ struct ByteBuilderTests {
         #expect(builder.count == wanted.count + 7)
     }
 
-    @Test("hands over its bytes, which the caller frees")
+    @Test("transfers ownership of its bytes to the caller")
     func release() {
         var builder = ByteBuilder(capacity: 1)
         builder.append("abc")

@@ -6,7 +6,7 @@ func withPadded<Result>(_ text: some Sequence<UInt8>, _ body: (UnsafeRawBufferPo
     -> Result
 {
     let bytes = Array(text)
-    // What stands behind the text must not matter: more of a number, or the end of a string.
+    // The bytes after the text must not matter, even if they continue a number or end a string.
     let padded = bytes + [UInt8](repeating: UInt8(ascii: "1"), count: JSONParser.padding)
     return try padded.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
 }

@@ -19,7 +19,7 @@ struct StringWritingTests {
     func readBack() throws {
         var source = CaseSource(seed: CaseSource.runSeed)
         for _ in 0..<2000 {
-            // Foundation drops a U+FEFF that stands at the beginning or behind an escape.
+            // Foundation drops a U+FEFF at the beginning or after an escape.
             let codePoints = (0..<source.number(0...40)).map { _ in GeneratedText.codePoint(&source) }.filter {
                 $0 != 0xFEFF
             }

@@ -15,7 +15,7 @@ struct BinaryPlistTests {
         ["events": ["e": ["registeredTrackers": ["console"], "payload": ["p": property]]]]
     }
 
-    @Test("a binary file is the same plan as the XML")
+    @Test("a binary file gives the same plan as the XML")
     func samePlan() throws {
         let reading = try read(event(["type": "integer", "minimum": 1, "required": false]))
         #expect(reading.diagnostics == [])
@@ -25,7 +25,7 @@ struct BinaryPlistTests {
         #expect(property.location == PlanLocation(file: "b.plist", line: 1, column: 1))
     }
 
-    @Test("there are no lines, so the sentence names the key path")
+    @Test("a diagnostic for a binary file names the key path, because there are no lines")
     func keyPath() throws {
         let reading = try read(event(["type": "strng", "examples": ["a"]]))
         #expect(
@@ -38,7 +38,7 @@ struct BinaryPlistTests {
         )
     }
 
-    @Test("booleans and numbers stay apart")
+    @Test("Booleans and numbers are distinguished")
     func booleans() throws {
         let asBoolean = try read(event(["type": "integer", "minimum": true]))
         #expect(asBoolean.diagnostics.map(\.code) == [.badLimit])
@@ -54,7 +54,7 @@ struct BinaryPlistTests {
         #expect(reading.diagnostics.map(\.code) == [.integerOverflow])
     }
 
-    @Test("reals and dates arrive as they are")
+    @Test("reals and dates are read exactly")
     func otherScalars() throws {
         let number = try read(event(["type": "number", "maximum": 2.5]))
         #expect(number.firstProperty?.maximum == .number(2.5))
@@ -63,7 +63,7 @@ struct BinaryPlistTests {
         #expect(timestamp.firstProperty?.examples == [.string("1970-01-02T00:00:00Z")])
     }
 
-    @Test("keys come in alphabetical order, as Foundation forgets the file's")
+    @Test("keys are in alphabetical order, because Foundation does not retain the file's order")
     func order() throws {
         let names = ["b", "a", "d", "c", "e"]
         let payload = Dictionary(uniqueKeysWithValues: names.map { ($0, "any") })
@@ -77,7 +77,7 @@ struct BinaryPlistTests {
         #expect(reading.places == ["1:1 malformed-plist"])
     }
 
-    @Test("one object named many times over does not grow without bound", .timeLimit(.minutes(5)))
+    @Test("an object that is referenced many times does not expand without limit", .timeLimit(.minutes(5)))
     func sharedObjects() {
         // 60 arrays, each of which holds the next one twice: 2^60 nodes in a few hundred bytes.
         var bytes = Array("bplist00".utf8)

@@ -3,7 +3,7 @@ import PlanReading
 import TestCases
 import Testing
 
-@Suite("Definitions")
+@Suite("Definitions read from a plan")
 struct DefinitionTests {
     @Test("a property that is a string is a required property of that type", arguments: PropertyType.allCases)
     func shorthand(type: PropertyType) throws {
@@ -14,7 +14,7 @@ struct DefinitionTests {
         #expect(property.isRequired && !property.isNullable)
     }
 
-    @Test("an event says everything about itself")
+    @Test("all attributes of an event are read")
     func event() throws {
         let reading = PlanFixture.root(
             """
@@ -40,7 +40,7 @@ struct DefinitionTests {
         #expect(plan == TrackingPlan(version: "1.2", events: [expected]))
     }
 
-    @Test("limits are of the property's type, however the number is written")
+    @Test("limits have the property's type, however the number is written")
     func limits() throws {
         func minimum(_ type: String, _ node: String) -> PlanValue? {
             PlanFixture.property("<key>type</key><string>\(type)</string><key>minimum</key>\(node)").read()
@@ -55,7 +55,7 @@ struct DefinitionTests {
         #expect(minimum("decimal", "<string>2.550</string>") == .string("2.550"))
     }
 
-    @Test("the values of an enum have one form each")
+    @Test("the values of an enum are converted to one form each")
     func enumeration() throws {
         func values(_ type: String, _ nodes: String) -> [PlanValue]? {
             PlanFixture.property("<key>type</key><string>\(type)</string><key>enum</key><array>\(nodes)</array>").read()
@@ -73,7 +73,7 @@ struct DefinitionTests {
         )
     }
 
-    @Test("examples of any type and of objects are kept as they stand")
+    @Test("examples of any type, including objects, are read unchanged")
     func freeExamples() throws {
         func values(_ type: String, _ nodes: String) -> [PlanValue]? {
             let property = "<key>type</key><string>\(type)</string><key>examples</key><array>\(nodes)</array>"
@@ -88,7 +88,7 @@ struct DefinitionTests {
         )
     }
 
-    @Test("an example of an array or object is checked all the way down")
+    @Test("an example of an array or object is checked at every level")
     func nestedExamples() {
         let array = "<key>type</key><string>array</string><key>items</key><string>integer</string>"
         let bad = PlanFixture.property(

@@ -171,7 +171,7 @@ extension DiagnosticCase {
         .root("\(before)<key>events</key>\n<dict>\n\(nodes)\n</dict>")
     }
 
-    /// As long as a column's name can be.
+    /// A name of the maximum length of a column's name.
     private static let long = String(repeating: "n", count: 63)
 
     static let plan: [DiagnosticCase] = [

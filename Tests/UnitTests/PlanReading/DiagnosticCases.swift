@@ -2,7 +2,7 @@ import EventSchema
 import PlanReading
 import TestCases
 
-/// A plan with one mistake, which stands at its mark, and the sentence that explains it.
+/// A plan with one mistake, marked at its position, and the expected message.
 struct DiagnosticCase: CustomStringConvertible, Sendable {
     let code: DiagnosticCode
     let sentence: String

@@ -4,7 +4,7 @@ import PlanReading
 import TestCases
 import Testing
 
-@Suite("Diagnostics")
+@Suite("Diagnostics of a plan")
 struct DiagnosticTests {
     private static let cases =
         DiagnosticCase.plist + DiagnosticCase.structure + DiagnosticCase.values + DiagnosticCase.plan
@@ -19,10 +19,10 @@ struct DiagnosticTests {
         #expect((reading.plan == nil) == (mistake.code.severity == .error))
     }
 
-    @Test("every code has a test")
+    @Test("every diagnostic code has a test")
     func completeness() {
-        // These need more than one file, or one too large to write down; PlanReaderTests and PlistLimitTests have them.
-        // The last is the generator's; JustTrackStyleTests has it.
+        // These need several files or a very large one; PlanReaderTests and PlistLimitTests cover them.
+        // The generator reports the last one; JustTrackStyleTests covers it.
         let elsewhere: Set<DiagnosticCode> = [
             .noPlanFiles, .emptyFolder, .unreadableFile, .fileTooLarge, .tooDeep, .conflictingVersions,
             .duplicatePropertyGroup, .noJustTrackForm,
@@ -32,14 +32,14 @@ struct DiagnosticTests {
         #expect(here.union(elsewhere) == Set(DiagnosticCode.allCases))
     }
 
-    @Test("codes are kebab-case and never change")
+    @Test("diagnostic codes are kebab-case and never change")
     func codes() throws {
         let kebab = try Pattern("^[a-z]+(-[a-z]+)*$")
         #expect(DiagnosticCode.allCases.allSatisfy { kebab.matches($0.rawValue) })
         #expect(DiagnosticCode.unknownType.rawValue == "unknown-type")
     }
 
-    @Test("a diagnostic is a line as compilers write it")
+    @Test("a diagnostic is one line in the format of compilers")
     func line() {
         let location = PlanLocation(file: "events/a.plist", line: 12, column: 5)
         let diagnostic = Diagnostic(
@@ -68,7 +68,7 @@ struct DiagnosticTests {
     }
 
     @Test(
-        "what is not well-formed is reported at the parser's place",
+        "XML that is not well-formed is reported at the parser's position",
         arguments: [
             ("<plist>\n<dict>\n  <key>a</ky>\n</dict></plist>", 3, "a start tag and an end tag do not match"),
             ("<plist>\n\n<dict>", 3, "the document has content after its end, or its end is missing"),
@@ -98,7 +98,7 @@ struct DiagnosticTests {
         #expect(reading.diagnostics.map(\.sentence) == ["not a property list; \(reason)"])
     }
 
-    @Test("text in UTF-16 is no plan, and does not confuse anybody")
+    @Test("text in UTF-16 is reported as a malformed plist")
     func otherEncoding() {
         let bytes = "<plist><dict/></plist>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         for bytes in [bytes, [0xFF, 0xFE] + bytes] {
@@ -107,13 +107,13 @@ struct DiagnosticTests {
         }
     }
 
-    @Test("a file that says it is in another encoding is refused", arguments: ["UTF-7", "US", "ISO-8859-1", "\u{be}"])
+    @Test("an encoding other than UTF-8 is rejected", arguments: ["UTF-7", "US", "ISO-8859-1", "\u{be}"])
     func declaredEncoding(name: String) {
         let reading = PlanFixture("👉<?xml version='1.0' encoding='\(name)'?><plist><dict/></plist>").read()
         #expect(reading.places == ["1:1 malformed-plist"])
     }
 
-    @Test("a file may say that it is in UTF-8, in any case", arguments: ["UTF-8", "utf-8"])
+    @Test("a file may declare UTF-8, in upper or lower case", arguments: ["UTF-8", "utf-8"])
     func declaredUTF8(name: String) {
         let reading = PlanFixture("<?xml version='1.0' encoding=\"\(name)\" ?>\n<plist><dict/></plist>").read()
         #expect(!reading.diagnostics.map(\.code).contains(.malformedPlist))

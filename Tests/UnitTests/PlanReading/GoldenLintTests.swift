@@ -1,7 +1,7 @@
 import PlanReading
 import Testing
 
-@Suite("What sluice lint prints")
+@Suite("The output of sluice lint")
 struct GoldenLintTests {
     private static let file = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -80,7 +80,7 @@ struct GoldenLintTests {
         shop.plist:45:23: error: 'payload' must be a dictionary, not an array [wrong-node-type]
         """
 
-    @Test("every mistake of a file is a line with its place, its remedy and its code")
+    @Test("each mistake in a file is one line with its position, its fix and its code")
     func golden() {
         let reading = PlanReader().read([PlanSource(file: "shop.plist", bytes: Array(Self.file.utf8))])
         let lines = reading.diagnostics.map(\.description)

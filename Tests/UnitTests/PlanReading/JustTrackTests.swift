@@ -3,9 +3,9 @@ import PlanReading
 import TestCases
 import Testing
 
-@Suite("JustTrack's format")
+@Suite("Plans in JustTrack's format")
 struct JustTrackTests {
-    /// What JustTrack's own example has: bare keys, objects with and without suffixes, an empty payload.
+    /// The features of JustTrack's own example: bare keys, objects with and without suffixes, an empty payload.
     private static let fixture = PlanFixture(
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -57,7 +57,7 @@ struct JustTrackTests {
         plan = try #require(reading.plan)
     }
 
-    @Test("a file of JustTrack's works unchanged")
+    @Test("a JustTrack file is a valid plan without changes")
     func events() {
         #expect(plan.events.map(\.key) == ["basketShown", "Leave"])
         #expect(plan.events.map(\.name) == ["basket_shown", "Leave"])
@@ -87,7 +87,7 @@ struct JustTrackTests {
         #expect(members.map(\.location.line) == [20, 21, 22, 23, 24, 25])
     }
 
-    @Test("a key of an object begins with a small letter, as JustTrack sent it")
+    @Test("a key of an object begins with a lower-case letter, as JustTrack sent it")
     func smallLetters() throws {
         let fixture = PlanFixture.event(
             """
@@ -102,7 +102,7 @@ struct JustTrackTests {
     }
 
     @Test(
-        "keys may have the names of columns, and meet as columns, where the event has no table",
+        "keys may have reserved column names, or collide as columns, if the event has no table",
         arguments: ["userId", "sessionId", "anonymousId", "id", "context", "xmin", "item_name"]
     )
     func columnNames(key: String) {
@@ -117,7 +117,7 @@ struct JustTrackTests {
         #expect(plan("Firebase").diagnostics.map(\.code).filter { $0 != .swiftNameCollision } == [])
     }
 
-    @Test("two keys that a cut suffix makes equal are an error")
+    @Test("two keys that are equal without their suffix are an error")
     func equalKeys() {
         let fixture = PlanFixture.event(
             """

@@ -4,7 +4,7 @@ import PlanReading
 import TestCases
 import Testing
 
-/// Files that are nearly plans must get an answer, whatever it is; libFuzzer does the same for longer.
+/// The reader must not crash on damaged plans; the fuzz targets run the same check for longer.
 @Suite("Damaged plan files")
 struct MutationTests {
     private static let xml = Array(

@@ -5,7 +5,7 @@ import Testing
 @Suite("SQL and Swift names")
 struct NameTests {
     @Test(
-        "a table or column is the words in lower case",
+        "the name of a table or column consists of the words in lower case",
         arguments: [
             ("Item Purchased", "item_purchased"), ("itemPurchased", "item_purchased"),
             ("item-purchased", "item_purchased"), ("ITEM_PURCHASED", "item_purchased"), ("invoiceNo", "invoice_no"),
@@ -19,7 +19,7 @@ struct NameTests {
         #expect(Array(SQLName.snakeCase(name).utf8) == Array(expected.utf8))
     }
 
-    @Test("a SQL name has at most 63 bytes and ends with a whole letter")
+    @Test("a SQL name has at most 63 bytes and ends with a complete character")
     func limit() {
         #expect(SQLName.snakeCase(String(repeating: "a", count: 70)) == String(repeating: "a", count: 63))
         #expect(SQLName.snakeCase(String(repeating: "é", count: 40)) == String(repeating: "é", count: 31))
@@ -27,7 +27,7 @@ struct NameTests {
     }
 
     @Test(
-        "a type is the words with capitals",
+        "the name of a type consists of capitalised words",
         arguments: [
             ("Item Purchased", "ItemPurchased"), ("item_purchased", "ItemPurchased"), ("URLPath", "URLPath"),
             ("view_screen", "ViewScreen"), ("2nd try", "_2ndTry"), ("level 1.2", "Level1_2"), ("level 12", "Level12"),
@@ -39,7 +39,7 @@ struct NameTests {
     }
 
     @Test(
-        "a member begins in lower case",
+        "the name of a member begins in lower case",
         arguments: [
             ("Item Purchased", "itemPurchased"), ("unitPriceGBP", "unitPriceGBP"), ("URLPath", "urlPath"),
             ("Order ID", "orderID"), ("IDs", "ids"), ("class", "`class`"), ("Class", "`class`"), ("1st", "_1st"),
@@ -51,7 +51,7 @@ struct NameTests {
     }
 
     @Test(
-        "a case is not named as something that an enum has, or an optional one",
+        "the name of a case is not that of a member of enums or of Optional",
         arguments: [
             ("none", "none_"), ("Some", "some_"), ("rawValue", "rawValue_"), ("all cases", "allCases_"),
             ("nothing", "nothing"), ("12", "_12"), ("-1.5", "minus1_5"),
@@ -61,7 +61,7 @@ struct NameTests {
         #expect(SwiftName.enumCase(.string(value)) == expected)
     }
 
-    @Test("every name gives a name, and the same one again")
+    @Test("every text gives a SQL name and Swift names, and the same SQL name each time")
     func total() {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<2000 {

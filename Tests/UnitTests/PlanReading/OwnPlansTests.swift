@@ -17,7 +17,7 @@ struct OwnPlansTests {
         plan = try #require(reading.plan)
     }
 
-    @Test("the shop sells and takes back")
+    @Test("retail.plist defines purchases and returns")
     func retail() throws {
         let events = plan.events.filter { $0.location.file.hasSuffix("/retail.plist") }
         #expect(events.map(\.name) == ["Item Purchased", "Item Returned"])
@@ -33,7 +33,7 @@ struct OwnPlansTests {
         }
     }
 
-    @Test("the food delivery company uses every type and says who owns what")
+    @Test("food_ordering.plist uses every type, and each event has an owner")
     func foodOrdering() {
         let events = plan.events.filter { $0.location.file.hasSuffix("/food_ordering.plist") }
         #expect(events.count >= 12)

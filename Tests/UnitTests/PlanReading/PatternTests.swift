@@ -3,7 +3,7 @@ import PatternMatching
 import TestCases
 import Testing
 
-@Suite("Patterns")
+@Suite("Patterns matched by RE2")
 struct PatternTests {
     @Test("a pattern matches anywhere unless it is anchored")
     func unanchored() throws {
@@ -32,7 +32,7 @@ struct PatternTests {
     }
 
     @Test(
-        "what RE2 cannot read is refused with its words",
+        "a pattern that RE2 cannot parse is an error with RE2's message",
         arguments: [
             ("(abc", "missing ): (abc"),
             ("[z-a]", "invalid character class range: z-a"),
@@ -45,12 +45,12 @@ struct PatternTests {
         #expect(error?.reason == reason)
     }
 
-    @Test("a pattern too large for the memory limit is refused")
+    @Test("a pattern that exceeds the memory limit is an error")
     func tooLarge() {
         #expect(throws: PatternError.self) { try Pattern("((((a{100}){100}){100}){100})") }
     }
 
-    @Test("nesting of any depth is an answer, not a crash")
+    @Test("deep nesting in a pattern does not crash")
     func deep() throws {
         let groups = String(repeating: "(", count: 100_000) + "a" + String(repeating: ")", count: 100_000)
         #expect(try Pattern(groups).matches("a"))
@@ -58,7 +58,7 @@ struct PatternTests {
         #expect(try Pattern(stars).matches("ab"))
     }
 
-    @Test("the classic catastrophic pattern answers at once")
+    @Test("a pattern that causes catastrophic backtracking elsewhere matches in linear time")
     func linearTime() throws {
         let pattern = try Pattern("^(a+)+$")
         let text = String(repeating: "a", count: 200_000) + "!"
@@ -67,7 +67,7 @@ struct PatternTests {
         #expect(elapsed < .seconds(5))
     }
 
-    @Test("one pattern serves many threads")
+    @Test("one pattern can be used by many threads at once")
     func threads() async throws {
         let pattern = try Pattern("^[a-z]+[0-9]+$")
         await withTaskGroup(of: Bool.self) { group in

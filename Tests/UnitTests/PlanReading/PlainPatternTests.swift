@@ -3,10 +3,10 @@ import PatternMatching
 import TestCases
 import Testing
 
-@Suite("Plain patterns")
+@Suite("Plain patterns, matched without RE2")
 struct PlainPatternTests {
     @Test(
-        "a row of ASCII classes is plain",
+        "a sequence of ASCII character classes is a plain pattern",
         arguments: [
             "^$", "^[A-Z]?[0-9]{6}$", "^\\d{4}-\\d{2}-\\d{2}$", "^[a-z0-9_-]+$", "^[-a-c]*$", "^[\\w.]+@x\\.org$",
             "^a{2,}b$",
@@ -19,7 +19,7 @@ struct PlainPatternTests {
     }
 
     @Test(
-        "whatever else RE2 can read is left to it",
+        "any other pattern is left to RE2",
         arguments: [
             "", "abc", "^abc", "abc$", "^abc\\$", "^a|b$", "^(a)$", "^.$", "^[^a]$", "^[[:alpha:]]$", "^é$", "^[a-é]$",
             "^a+?$",
@@ -32,14 +32,14 @@ struct PlainPatternTests {
     }
 
     @Test(
-        "a row that could be matched in more than one way is left to RE2",
+        "a sequence that can match in more than one way is left to RE2",
         arguments: ["^a*a$", "^[ab]?[bc]?a$", "^\\d+5$"]
     )
     func ambiguous(source: String) {
         #expect(PlainPattern(source) == nil)
     }
 
-    @Test("a plain pattern matches what RE2 says it does", arguments: UInt64(0)..<200)
+    @Test("a plain pattern matches the same texts as RE2", arguments: UInt64(0)..<200)
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<20 {
@@ -53,7 +53,7 @@ struct PlainPatternTests {
         }
     }
 
-    @Test("most of the patterns that the comparison makes are plain")
+    @Test("most patterns generated for the comparison with RE2 are plain")
     func coverage() {
         var random = SeededGenerator(seed: 1)
         let plain = (0..<1000).count { _ in PlainPattern(Self.pattern(using: &random)) != nil }

@@ -14,7 +14,7 @@ struct PlanReaderTests {
         "<plist><dict>\(rest)<key>events</key><dict>\(events)</dict></dict></plist>"
     }
 
-    /// Writes files to a folder of their own, and reads it while it is there.
+    /// Writes files to a temporary folder, and reads it before it is removed.
     private func withFolder(_ files: [String: String], _ body: (String) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -23,7 +23,7 @@ struct PlanReaderTests {
         try body(folder.path)
     }
 
-    @Test("a folder is its *.plist files in the order of their names")
+    @Test("a folder is read as its *.plist files in the order of their names")
     func folder() throws {
         let files = [
             "b.plist": Self.file(Self.event("B")), "a.PLIST": Self.file(Self.event("A")), "c.txt": "no plan",
@@ -38,7 +38,7 @@ struct PlanReaderTests {
         }
     }
 
-    @Test("a file that two paths lead to is read once")
+    @Test("a file that is reachable by two paths is read once")
     func twice() throws {
         try withFolder(["a.plist": Self.file(Self.event("A"))]) { folder in
             let reading = PlanReader().read(paths: [
@@ -49,7 +49,7 @@ struct PlanReaderTests {
         }
     }
 
-    @Test("a plan without a file is an error, one empty folder beside others a warning")
+    @Test("a plan without files is an error, and one empty folder among others a warning")
     func empty() throws {
         try withFolder([:]) { empty in
             let alone = PlanReader().read(paths: [empty])
@@ -73,7 +73,7 @@ struct PlanReaderTests {
         #expect(PlanReader().read(paths: []).diagnostics.map(\.code) == [.noPlanFiles])
     }
 
-    @Test("what cannot be read is an error that does not hide the others")
+    @Test("an unreadable file is an error that does not hide other errors")
     func unreadable() throws {
         try withFolder(["a.plist": Self.file(Self.event("A") + "<key>b</key><true/>")]) { folder in
             let reading = PlanReader().read(paths: [folder + "/none.plist", folder])
@@ -105,7 +105,7 @@ struct PlanReaderTests {
         )
     }
 
-    @Test("property groups and declared trackers hold for all files")
+    @Test("property groups and declared trackers apply to all files")
     func shared() {
         let shared = """
             <plist><dict><key>trackers</key><array><string>Console</string></array>
@@ -125,7 +125,7 @@ struct PlanReaderTests {
         )
     }
 
-    @Test("a tracker that any file lists in 'postgresTrackers' fills tables, and has their rules")
+    @Test("the rules for tables apply to a tracker that any file lists in 'postgresTrackers'")
     func postgresTrackers() throws {
         let declaration = """
             <plist><dict><key>postgresTrackers</key><array><string>warehouse</string></array></dict></plist>
@@ -151,7 +151,7 @@ struct PlanReaderTests {
         #expect(read(declaration, Self.file(Self.event("A", tracker: "console"))).places == ["2:35 unknown-tracker"])
     }
 
-    @Test("nothing is said about names that a damaged file might have declared")
+    @Test("names that a damaged file might have declared are not reported as unknown")
     func damaged() {
         let event = """
             <key>A</key><dict><key>registeredTrackers</key><array><string>console</string></array>
@@ -160,7 +160,7 @@ struct PlanReaderTests {
         #expect(read("<plist><dict>", Self.file(event)).diagnostics.map(\.code) == [.malformedPlist])
     }
 
-    @Test("two groups of one name are an error, two versions a warning")
+    @Test("two groups with the same name are an error, and two versions a warning")
     func conflicts() {
         let group = "<key>propertyGroups</key><dict><key>g</key><dict/></dict>"
         let including = """

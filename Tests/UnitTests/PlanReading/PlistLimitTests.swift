@@ -12,7 +12,7 @@ struct PlistLimitTests {
         .property("<key>type</key><string>any</string> <key>examples</key> <array>\(example)</array>")
     }
 
-    @Test("64 nodes may stand in each other, and not one more")
+    @Test("nodes may be nested 64 levels deep, and not deeper")
     func depth() {
         // The root dictionary, events, e, payload, p and examples are the first six.
         #expect(property(example: nested(58)).read().diagnostics == [])
@@ -25,7 +25,7 @@ struct PlistLimitTests {
         #expect(property(example: nested(100_000)).read().diagnostics.map(\.code) == [.tooDeep])
     }
 
-    @Test("200,000 nodes are the limit")
+    @Test("a file may have 200,000 nodes, and not more")
     func nodes() {
         let fixture = PlanFixture(
             "<plist><array>" + String(repeating: "<true/>", count: 200_000) + "</array></plist>"
@@ -33,13 +33,13 @@ struct PlistLimitTests {
         #expect(fixture.read().diagnostics.map(\.code) == [.fileTooLarge])
     }
 
-    @Test("16 MiB are the limit")
+    @Test("a file may have 16 MiB, and not more")
     func bytes() {
         let source = PlanSource(file: "a", bytes: Array(repeating: UInt8(ascii: " "), count: 16 << 20 + 1))
         #expect(PlanReader().read([source]).places == ["1:1 file-too-large"])
     }
 
-    @Test("an entity bomb does not go off")
+    @Test("an entity expansion attack (billion laughs) is rejected")
     func entityBomb() {
         let fixture = PlanFixture(
             """

@@ -3,9 +3,9 @@ import PlanReading
 import TestCases
 import Testing
 
-@Suite("Places of nodes")
+@Suite("Positions of plist nodes")
 struct PlistPositionTests {
-    /// Where the property `p` of the first event stands, as line:column.
+    /// The position of property `p` of the first event, as line:column.
     private func place(_ xml: String) -> String? {
         PlanFixture(xml).read().firstProperty.map { "\($0.location.line):\($0.location.column)" }
     }
@@ -23,17 +23,17 @@ struct PlistPositionTests {
         #expect(place(before + "\n\t  <key>p</key>" + after) == "2:4")
     }
 
-    @Test("an attribute or a line break within a tag does not move its beginning")
+    @Test("an attribute or a line break within a tag does not change the tag's position")
     func attributes() {
         #expect(place(before + "\n <key\n a='>'\n>p</key>" + after) == "2:2")
     }
 
-    @Test("a letter of two bytes counts as two")
+    @Test("a character of two bytes counts as two columns")
     func bytes() {
         #expect(place(before + "\n<!-- é --><key>p</key>" + after) == "2:12")
     }
 
-    @Test("comments and CDATA hide their tags")
+    @Test("tags in comments and CDATA are ignored")
     func hidden() {
         let hidden = "<!-- <key> -- ><key> --><!---->"
         #expect(place(before + hidden.replacing("-- >", with: "- ->") + "\n<key>p</key>" + after) == "2:1")
@@ -46,7 +46,7 @@ struct PlistPositionTests {
         #expect(reading.plan?.events.first?.properties.last?.location.line == 2)
     }
 
-    @Test("a document type, a byte order mark and Windows line ends are counted as editors count them")
+    @Test("positions after a document type, a byte order mark and CRLF equal those of editors")
     func frame() {
         let doctype = "<!DOCTYPE plist PUBLIC \"-//a\" 'http://b/><key>'>\r\n"
         #expect(place("\u{FEFF}<?xml version=\"1.0\"?>\r\n" + doctype + before + "\r\n <key>p</key>" + after) == "4:2")
@@ -54,7 +54,7 @@ struct PlistPositionTests {
         #expect(place(before + "\r\r <key>p</key>" + after) == "3:2")
     }
 
-    @Test("an event, a property, items and a group's property each stand at their key")
+    @Test("the position of an event, a property, items and a group's property is their key")
     func definitions() throws {
         let fixture = PlanFixture(
             """

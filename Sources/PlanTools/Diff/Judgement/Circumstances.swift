@@ -1,7 +1,7 @@
 import EventSchema
 import PlanReading
 
-/// What has to be known about a change to say whom it breaks: the conditions of the judgement's table.
+/// The conditions in the table of judgements, which decide whom a change breaks.
 struct Circumstances: OptionSet, Sendable, Hashable {
     let rawValue: UInt32
 
@@ -9,9 +9,9 @@ struct Circumstances: OptionSet, Sendable, Hashable {
 
     /// The event has a table, before and after the change.
     static let hasRows = Circumstances(rawValue: 1 << 0)
-    /// Somebody reads the event's canonical lines, before and after the change.
+    /// The event's canonical lines have readers, before and after the change.
     static let hasReaders = Circumstances(rawValue: 1 << 1)
-    /// The tracker that was added or removed fills tables.
+    /// The tracker that was added or removed writes to tables.
     static let isTableTracker = Circumstances(rawValue: 1 << 2)
     /// The tracker that was added or removed passes canonical lines to readers.
     static let isLineTracker = Circumstances(rawValue: 1 << 3)

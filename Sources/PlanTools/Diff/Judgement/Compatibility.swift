@@ -1,4 +1,4 @@
-/// How a change of the plan affects somebody who relies on the old plan.
+/// How a change of the plan affects those who rely on the old plan.
 package enum Compatibility: String, Sendable, Hashable, CaseIterable, Comparable {
     /// What was written for the old plan works as before.
     case compatible
@@ -25,7 +25,7 @@ package enum Audience: String, Sendable, Hashable, CaseIterable {
     case swift
     /// Producers that send JSON, over HTTP or from files.
     case http
-    /// Consumers that query the tables of the tracker `postgres`, and whoever migrates them.
+    /// Consumers that query the tables of the tracker `postgres`, and those who migrate the tables.
     case sql
     /// Consumers of the canonical lines: from Kafka, or from any other tracker but `postgres` and `console`.
     case kafka

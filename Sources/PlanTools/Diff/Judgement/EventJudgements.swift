@@ -1,6 +1,6 @@
 import EventSchema
 
-/// What changes of events mean, kind by kind.
+/// The impact of each kind of change of an event.
 extension EventDifference {
     /// The difference with what it means for each audience.
     var judged: PlanChange {

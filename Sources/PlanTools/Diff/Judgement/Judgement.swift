@@ -6,7 +6,7 @@ import EventSchema
 /// people, and the tests compare the two.
 struct Judgement: Sendable {
     let kind: PlanChange.Kind
-    /// Whether the row also applies where nobody gets the event.
+    /// Whether the row also applies to audiences that do not receive the event.
     let appliesWithoutAudience: Bool
     let swift: [JudgedCase]
     let http: [JudgedCase]

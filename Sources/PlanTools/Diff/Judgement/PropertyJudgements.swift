@@ -1,6 +1,6 @@
 import EventSchema
 
-/// What changes of properties mean, kind by kind.
+/// The impact of each kind of change of a property.
 extension PropertyDifference {
     /// The difference with what it means for each audience, in an event that is given as it was and as it is.
     func judged(from oldEvent: EventDefinition, to newEvent: EventDefinition) -> PlanChange {

@@ -1,13 +1,13 @@
 package import EventSchema
 
-/// The tracking plan as an HTML page for everyone in the company who wants to know what is tracked.
+/// The tracking plan as an HTML page for readers who do not work with the plan files.
 ///
 /// The page is one file without dependencies, to be mailed, printed, or opened from a disk. Its script is needed only for the
 /// search. A link that ends in `#q=basket&owner=checkout&tracker=kafka` opens the page with that search.
 package struct HTMLExport: Sendable {
     private let plan: TrackingPlan
 
-    /// Takes a plan that the reader found valid.
+    /// Prepares the export of a valid plan.
     package init(_ plan: TrackingPlan) {
         self.plan = plan
     }

@@ -11,7 +11,7 @@ struct PageAsset {
     static let style = PageAsset(PackageResources.catalogue_css)
     static let script = PageAsset(PackageResources.catalogue_js)
 
-    /// The content, as it is put into the page without escaping.
+    /// The content, which is inserted into the page without escaping.
     let html: HTML
     /// The digest of the content, as a Content-Security-Policy names it.
     let digest: String

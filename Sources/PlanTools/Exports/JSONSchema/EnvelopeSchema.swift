@@ -1,10 +1,10 @@
 import EventSchema
 
-/// The parts that the schemas of all events have in common: what stands around the payload.
+/// The parts that the schemas of all events have in common: the envelope around the payload.
 enum EnvelopeSchema {
     typealias Members = [(key: String, value: OrderedJSON)]
 
-    /// What the check at the door does beyond any schema.
+    /// Describes the rules of the validator that no schema can express.
     static let unsaid = """
         Sluice also refuses a key that comes twice in an object, nesting beyond 64 levels, an event over 1 MiB, and \
         whole numbers beyond 64 bits anywhere.
@@ -17,7 +17,7 @@ enum EnvelopeSchema {
         ]
     }
 
-    /// The fields as HTTP takes them.
+    /// The fields that the HTTP endpoint accepts.
     static func body(name: OrderedJSON, payload: OrderedJSON, requiresPayload: Bool) -> Members {
         let fields: Members = [
             ("name", name),

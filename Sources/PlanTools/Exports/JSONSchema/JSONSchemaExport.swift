@@ -1,16 +1,16 @@
 package import EventSchema
 
-/// The tracking plan as JSON Schema (draft 2020-12): for whoever wants to know, before an event is sent, that it is
-/// good.
+/// The tracking plan as JSON Schema (draft 2020-12), so that senders can validate events before they send them.
 ///
-/// There is a file for each event and one for all of them; each holds everything that it refers to. They describe an
-/// event as `POST /v1/events` takes it, and say what the check at the door says, but for what no schema can:
+/// There is a file for each event and one for all events; each file is self-contained. The schemas describe an event as
+/// `POST /v1/events` accepts it. They agree with the validator, with these exceptions:
 ///
-/// - a key that comes twice, nesting beyond 64 levels, an event over 1 MiB, whole numbers beyond 64 bits in free values,
-///   the limits of a decimal in a string, the allowed moments of a timestamp, patterns for which only RE2 has words: the
-///   schema takes them, and a `$comment` says so;
-/// - numbers of more digits than a reader's own type holds, which are that reader's affair;
-/// - a decimal in a string with an exponent beyond 64, or with one beside allowed values, which the check may take.
+/// - The schema does not check duplicate keys, nesting deeper than 64 levels, events larger than 1 MiB, integers beyond 64
+///   bits in untyped values, the limits of a decimal in a string, the allowed values of a timestamp, and patterns that only
+///   RE2 supports. It accepts such events, and a `$comment` lists them.
+/// - Numbers with more digits than the number type of a JSON Schema implementation may be rounded by it.
+/// - The schema rejects a decimal in a string with an exponent beyond 64, or with any exponent if the plan lists allowed
+///   values; the validator may accept it.
 package struct JSONSchemaExport: Sendable {
     /// The path of the schema of all events.
     package static let envelopePath = "envelope.schema.json"
@@ -18,13 +18,13 @@ package struct JSONSchemaExport: Sendable {
     private let plan: TrackingPlan
     private let base: SchemaBase
 
-    /// Takes a plan as the reader lets it pass, and what the `$id`s begin with.
+    /// Prepares the export of a valid plan, with the base URI of the `$id`s.
     package init(_ plan: TrackingPlan, base: SchemaBase = .default) {
         self.plan = plan
         self.base = base
     }
 
-    /// All files: that of the envelope, then one for each event, in the plan's order.
+    /// All files: the schema of all events, then one for each event, in the plan's order.
     package var files: [ExportedFile] {
         [envelope] + plan.events.map(file)
     }
@@ -45,7 +45,7 @@ package struct JSONSchemaExport: Sendable {
             payload: .object([("type", .string("object"))]),
             requiresPayload: false
         )
-        // By name, so that what is wrong is said by the one event that was meant.
+        // Selected by name, so that errors come only from the schema of the event that is named.
         if !plan.events.isEmpty { fields.append(("allOf", .array(plan.events.map(Self.choice)))) }
         let payloads = plan.events.map { (key: Self.payloadKey(of: $0), value: PropertySchema.payload(of: $0)) }
         fields.append(("$defs", .object(SharedSchemas.all + payloads)))
@@ -91,6 +91,6 @@ package struct JSONSchemaExport: Sendable {
 }
 
 extension EventDefinition {
-    /// Whether an event without a payload breaks a rule.
+    /// Whether the event requires a payload.
     fileprivate var requiresPayload: Bool { properties.contains(where: \.isRequired) }
 }

@@ -1,7 +1,7 @@
 internal import EventModel
 import EventSchema
 
-/// The schemas of payloads and of what is in them.
+/// The schemas of payloads and of their properties.
 enum PropertySchema {
     typealias Members = [(key: String, value: OrderedJSON)]
 
@@ -16,7 +16,7 @@ enum PropertySchema {
         return .object(members)
     }
 
-    /// Description and deprecation, as JSON Schema has them.
+    /// The annotations `description` and `deprecated`.
     static func words(_ description: String?, deprecated: String?) -> Members {
         let sentences = [description, deprecated.map { "Deprecated: \($0)" }].compactMap(\.self)
         var members: Members = []
@@ -103,14 +103,14 @@ enum PropertySchema {
         return [("enum", .array(values.map(OrderedJSON.init) + (property.isNullable ? [.null] : [])))]
     }
 
-    /// A moment can be written in as many ways as there are offsets.
+    /// One point in time has many spellings, because of the offset, so allowed timestamps cannot be listed.
     private static func moments(_ property: PropertyDefinition) -> Members {
         guard let values = property.enumeration else { return [] }
         let list = values.map { OrderedJSON($0).line }.joined(separator: ", ")
         return [("$comment", .string("Sluice takes these moments alone, in any offset: \(list)"))]
     }
 
-    /// In either case.
+    /// A pattern for the allowed UUIDs, in upper or lower case.
     private static func identifiers(_ property: PropertyDefinition) -> Members {
         guard let values = property.enumeration else { return [] }
         let spellings = values.map { value in
@@ -121,7 +121,7 @@ enum PropertySchema {
     }
 }
 
-/// What a schema can say of decimals, which come as numbers and as strings.
+/// The rules that a schema can express for decimals, which are sent as numbers or as strings.
 private enum DecimalSchema {
     typealias Members = [(key: String, value: OrderedJSON)]
 
@@ -156,7 +156,7 @@ private enum DecimalSchema {
         if case .string(let text) = value { ExactDecimal(text) } else { nil }
     }
 
-    /// The number with any zeros behind it.
+    /// A pattern for the number with any trailing zeros.
     private static func spelling(of value: ExactDecimal) -> String {
         let parts = value.description.split(separator: ".", omittingEmptySubsequences: false)
         let fraction = parts.count > 1 ? String(parts[1].reversed().drop { $0 == "0" }.reversed()) : ""

@@ -1,6 +1,6 @@
-/// What the `$id`s of exported schemas begin with: where they are published, or a name that is nobody's address.
+/// The base URI of the `$id`s of exported schemas: the address where they are published, or a URN.
 package struct SchemaBase: Sendable, Hashable {
-    /// `urn:sluice:`, for schemas that are published nowhere.
+    /// `urn:sluice:`, for schemas that are not published.
     package static let `default` = SchemaBase(text: "urn:sluice:")
 
     private let text: String
@@ -9,9 +9,9 @@ package struct SchemaBase: Sendable, Hashable {
         self.text = text
     }
 
-    /// Takes an absolute URI without a fragment or query; anything else is `nil`.
+    /// Parses an absolute URI without a fragment or query; `nil` for anything else.
     ///
-    /// A slash is added where it has a path that does not end with one.
+    /// A slash is added if the path does not end with one.
     package init?(_ text: String) {
         guard let match = text.wholeMatch(of: /([A-Za-z][A-Za-z0-9+.\-]*):([A-Za-z0-9\-._~:\/\[\]@!$&'()*+,;=%]*)/)
         else {
@@ -25,7 +25,7 @@ package struct SchemaBase: Sendable, Hashable {
 
     func id(of path: String) -> String { text + Self.percentEncoded(path) }
 
-    /// Letters beyond ASCII, as a URI holds them.
+    /// The text with characters outside ASCII percent-encoded.
     static func percentEncoded(_ text: String) -> String {
         let hexadecimal = Array("0123456789ABCDEF")
         return text.utf8.reduce(into: "") { result, byte in

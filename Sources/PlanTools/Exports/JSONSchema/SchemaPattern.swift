@@ -1,4 +1,4 @@
-/// The text forms of the plan's types as regular expressions that ECMAScript and Python read alike.
+/// The text forms of the plan's types as regular expressions that mean the same in ECMAScript and Python.
 enum SchemaPattern {
     private static let end = PortablePattern.end
 
@@ -6,13 +6,13 @@ enum SchemaPattern {
 
     static let uuid = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}" + end
 
-    /// A number of JSON's grammar, with an exponent that the check takes behind whatever digits.
+    /// A number in JSON's grammar, with an exponent that the validator accepts after any digits.
     ///
-    /// It takes some greater ones as well, by what they make of the digits before them, which no pattern can count.
+    /// The validator also accepts some larger exponents, depending on the number of digits, which a pattern cannot count.
     static let decimal =
         #"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?0*(?:[0-9]|[1-5][0-9]|6[0-4]))?"# + end
 
-    /// Zero or more, for a text that is a decimal.
+    /// Matches zero and positive numbers, if the text is known to be a decimal.
     static let notNegative = "^(?!-[0.]*[1-9])"
 
     static let date = "^" + calendarDate + end
@@ -27,10 +27,10 @@ enum SchemaPattern {
         + "|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
         + "-02-29)"
 
-    /// For a timestamp with a second 60: the minute before a midnight in UTC, wherever its offset puts that on the
-    /// clock.
+    /// A timestamp with second 60 (a leap second), which must be in the last minute of a day in UTC.
     ///
-    /// East of Greenwich the clock shows the offset less a minute, west of it what the offset leaves of a day.
+    /// With a positive offset, the local time is the offset minus one minute; with a negative offset, it is 23:59 minus the
+    /// offset.
     static let leapSecond = "^[0-9-]{10}[Tt](?:23:59[:0-9.]+[Zz]|\(east)|\(west))" + end
 
     private static let rest = "[:0-9.]+"

@@ -1,9 +1,9 @@
 import EventSchema
 
-/// The `$defs` of every schema: what a type means beyond JSON's own.
+/// The `$defs` of every schema: the plan's types that JSON does not have.
 ///
-/// None of them says which kinds of value it takes: each keyword speaks of one kind and lets the others be, so that
-/// `null` can be allowed beside it.
+/// None of them has the keyword `type`. Each keyword applies to one JSON type and ignores the others, so a property can
+/// allow `null` as well.
 enum SharedSchemas {
     static let all: [(key: String, value: OrderedJSON)] = [
         ("text", schema("Unicode text without NUL and without half a surrogate pair.", pattern: SchemaPattern.text)),
@@ -33,7 +33,7 @@ enum SharedSchemas {
         ])
     }
 
-    /// Any value, down to the last string in it.
+    /// Any value, with valid strings at every level.
     private static let value: OrderedJSON = .object([
         ("description", .string("Any JSON value whose texts and numbers Sluice can pass on.")),
         ("pattern", .string(SchemaPattern.text)),

@@ -1,14 +1,14 @@
-/// Text on its way into GitHub's Markdown, where it means nothing but itself.
+/// Escapes text for GitHub's Markdown, so that it is displayed literally.
 enum MarkdownText {
-    /// Words of a paragraph or of a table's cell, on one line.
+    /// The text of a paragraph or of a table's cell, on one line.
     static func words(_ text: String) -> String {
         escapingStart(of: escaped(text.trimmingSpace[...]))
     }
 
-    /// Words as well, in which the addresses of pages are links.
+    /// The text on one line, in which URLs become links.
     ///
-    /// Only between angle brackets is an address taken as it stands, but for what looks like an entity of HTML's: elsewhere
-    /// GitHub makes what escapes it a part of it.
+    /// URLs are written in angle brackets, where GitHub interprets only HTML entities; elsewhere it would make the escapes part
+    /// of the URL.
     static func prose(_ text: String) -> String {
         let address = /https?:\/\/[\p{L}\p{N}\[][^\s\p{Cc}<>|`\\"]*/.ignoresCase().matchingSemantics(.unicodeScalar)
         var result = ""
@@ -21,7 +21,7 @@ enum MarkdownText {
         return escapingStart(of: result + escaped(rest))
     }
 
-    /// An address without the signs at its end that belong to the sentence around it.
+    /// A URL without the trailing punctuation that belongs to the surrounding sentence.
     private static func withoutPunctuation(_ address: Substring) -> Substring {
         var scalars = address.unicodeScalars
         while let last = scalars.last {
@@ -48,9 +48,9 @@ enum MarkdownText {
         return result
     }
 
-    /// A value, set as code.
+    /// A value, formatted as code.
     ///
-    /// Markdown has no escape within its own code, so that some values need HTML's.
+    /// Markdown has no escapes in code spans, so some values need the HTML element.
     static func code(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             scalar != "`" && scalar != "|" && scalar.properties.generalCategory != .control
@@ -60,13 +60,13 @@ enum MarkdownText {
         return "<code>" + text.unicodeScalars.map(character).joined() + "</code>"
     }
 
-    /// A character between HTML's own tags, where Markdown still looks for its signs.
+    /// A character in an HTML element, in which Markdown still interprets its own syntax.
     private static func character(_ scalar: Unicode.Scalar) -> String {
         let isSign = scalar.isASCII && !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
         return isSign && scalar != " " ? "&#\(scalar.value);" : String(Character(scalar))
     }
 
-    /// What would begin a list, a heading's underline or a numbered item does not.
+    /// Escapes the beginning of a text that would start a list or a numbered item, or underline a heading.
     private static func escapingStart(of text: String) -> String {
         guard let first = text.unicodeScalars.first else { return text }
         if "-+=:".unicodeScalars.contains(first) { return "\\" + text }

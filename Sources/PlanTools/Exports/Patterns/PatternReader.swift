@@ -1,6 +1,6 @@
-/// Takes RE2's syntax apart, for a pattern of which RE2 has said that it is one.
+/// Reads the elements of RE2's syntax from a pattern that RE2 has accepted.
 struct PatternReader {
-    /// What an escape stands for.
+    /// The meaning of an escape.
     enum Escape {
         case scalar(UInt32)
         case set(ScalarSet)
@@ -31,7 +31,7 @@ struct PatternReader {
         return true
     }
 
-    /// What stands before a text, which is taken as well; `nil`, and nothing taken, where it does not come.
+    /// Reads up to and including `text`, and returns what precedes it; `nil`, without reading, if the text does not occur.
     private mutating func take(upTo end: String) -> [Unicode.Scalar]? {
         let start = position
         while !isAtEnd {
@@ -45,7 +45,7 @@ struct PatternReader {
 
     // MARK: Repetitions
 
-    /// The sign, or nothing; whether it is a lazy one makes no difference to whether there is a match.
+    /// The operator, if any, without the mark of a lazy one, which does not affect whether a text matches.
     mutating func takeRepetition() -> String {
         for sign in ["*", "+", "?"] where take(sign) {
             _ = take("?")
@@ -56,7 +56,7 @@ struct PatternReader {
         return counts
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`; any other brace stands for itself.
+    /// `{n}`, `{n,}` or `{n,m}`; any other brace is a literal.
     private mutating func takeCounts() -> String? {
         let start = position
         guard take("{"), let inner = take(upTo: "}") else {
@@ -82,7 +82,7 @@ struct PatternReader {
         return false
     }
 
-    /// `ims-ims)`, and whether that was all; or `ims-ims:`, behind which the group goes on.
+    /// Reads flags; true if they are the whole group (`ims-ims)`), false if its content follows (`ims-ims:`).
     mutating func takeFlags(_ flags: inout PatternTranslator.Flags) throws(Untranslatable) -> Bool {
         var value = true
         while let flag = takeNext() {
@@ -113,7 +113,7 @@ struct PatternReader {
     ]
     private static let sets: [Unicode.Scalar: ScalarSet] = ["d": .digits, "w": .wordCharacters, "s": .spaces]
 
-    /// What stands behind a backslash, where it is a character or several.
+    /// The character or characters that the text after a backslash denotes, if any.
     mutating func takeEscape(ignoringCase: Bool) throws(Untranslatable) -> Escape {
         guard let scalar = takeNext() else { throw Untranslatable() }
         if let set = Self.sets[scalar] { return .set(try Self.folded(set, ignoringCase)) }
@@ -152,7 +152,7 @@ struct PatternReader {
         return value
     }
 
-    /// RE2 folds each part of a class before it is put together.
+    /// RE2 applies case folding to each part of a class before it combines them.
     private static func folded(_ set: ScalarSet, _ ignoringCase: Bool) throws(Untranslatable) -> ScalarSet {
         guard ignoringCase else { return set }
         guard let folded = set.foldingCase else { throw Untranslatable() }
@@ -161,7 +161,7 @@ struct PatternReader {
 
     // MARK: Classes
 
-    /// What stands behind `[`, up to its end.
+    /// A character class, from after its `[` to its end.
     mutating func takeClass(ignoringCase: Bool) throws(Untranslatable) -> ScalarSet {
         let isNegated = take("^")
         var set = ScalarSet()
@@ -181,7 +181,7 @@ struct PatternReader {
         case .set(let set): return set
         case .scalar(let value): first = value
         }
-        // A hyphen before the end stands for itself.
+        // A hyphen before the closing bracket is a literal.
         guard next == "-", position + 1 < source.count, source[position + 1] != "]" else {
             return try Self.folded(ScalarSet([first...first]), ignoringCase)
         }

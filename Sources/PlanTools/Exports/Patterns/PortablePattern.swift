@@ -1,38 +1,40 @@
-/// Patterns of the plan in the regular expressions that ECMAScript (with its flag `u`) and Python's `re` share.
+/// Translates the plan's patterns to the syntax that ECMAScript (with the flag `u`) and Python's `re` share.
 ///
-/// The plan's are RE2's. What the others write in another way is rewritten, down to the end of a text: Python's `$`
-/// stands before a last newline, too. Both engines backtrack, so that what RE2 matches in linear time may take them
-/// longer.
+/// The plan's patterns have RE2's syntax. Everything that the other engines write or interpret differently is rewritten,
+/// even `$`, because Python's also matches before a trailing newline. Both engines backtrack, so they may take longer than
+/// RE2, which matches in linear time.
 enum PortablePattern {
-    /// The end of a text, for both.
+    /// The end of the text, in both engines.
     static let end = #"(?![\s\S])"#
 
-    /// The same pattern, or `nil` where it says something that the others cannot: Unicode's classes (`\pL`), single
-    /// bytes (`\C`, and `\B`, which is found between them), other letters than ASCII's without regard to case.
+    /// The equivalent pattern, or `nil` if the other engines cannot express it.
+    ///
+    /// They lack Unicode classes (`\pL`), single bytes (`\C`, and `\B`, which matches between bytes), and RE2's case folding of
+    /// letters outside ASCII.
     static func translation(of source: String) -> String? {
         var translator = PatternTranslator(source)
         return try? translator.translate()
     }
 }
 
-/// Reads a pattern that RE2 takes and writes it anew, piece by piece.
+/// Translates a pattern that RE2 accepts, piece by piece.
 struct PatternTranslator {
     struct Untranslatable: Error {}
 
-    /// `(?ims)`; how greedy a repetition is decides only about what is matched, not whether.
+    /// The flags `(?ims)`; `U` (ungreedy) is ignored, because it does not affect whether a text matches.
     struct Flags {
         var ignoresCase = false
         var isMultiline = false
         var dotMatchesNewline = false
     }
 
-    /// A piece that a repetition may follow.
+    /// A piece of a pattern, by how it can be repeated.
     private enum Piece {
         /// Characters or a group.
         case atom(String)
-        /// A place between characters, which only a group can repeat.
+        /// An assertion such as `^`, which must be in a group to be repeated.
         case place(String)
-        /// Flags, or an end of what they hold for.
+        /// Flags, or the end of their scope.
         case nothing
     }
 
@@ -49,7 +51,7 @@ struct PatternTranslator {
         return text
     }
 
-    /// All up to the end of the group, or of the pattern.
+    /// Translates everything up to the end of the group or of the pattern.
     private mutating func alternatives() throws(Untranslatable) -> String {
         var text = ""
         while let next = reader.next, next != ")" {
@@ -98,7 +100,7 @@ struct PatternTranslator {
         case "A": return place("^")
         case "z": return place(PortablePattern.end)
         case "b": return place(Self.wordBoundary)
-        // RE2 finds one between the bytes of a character, too.
+        // RE2's `\B` also matches between the bytes of a character.
         case "B": throw Untranslatable()
         case "Q":
             _ = reader.takeNext()
@@ -116,7 +118,7 @@ struct PatternTranslator {
         return .place(text)
     }
 
-    /// Between `\Q` and `\E` all stands for itself; a repetition behind it is for the last character.
+    /// Text between `\Q` and `\E` is literal; a repetition after it applies to the last character.
     private mutating func quotation() throws(Untranslatable) -> Piece {
         let scalars = reader.takeQuotation()
         guard let last = scalars.last else { return .nothing }
@@ -125,7 +127,7 @@ struct PatternTranslator {
         return .atom(text + (try literal(last.value)))
     }
 
-    /// RE2's words are ASCII's.
+    /// Word boundaries, which in RE2 consider only ASCII.
     private static let wordBoundary: String = {
         let word = ScalarSet.wordCharacters.expression
         return "(?:(?<=\(word))(?!\(word))|(?<!\(word))(?=\(word)))"
@@ -137,7 +139,7 @@ struct PatternTranslator {
         let outer = flags
         if reader.take("?") {
             if reader.takeGroupName() {
-                // What a group is called makes no difference to what it matches.
+                // The name of a group does not affect what it matches.
             } else if try reader.takeFlags(&flags) {
                 return .nothing
             }

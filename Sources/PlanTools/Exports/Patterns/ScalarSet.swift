@@ -1,11 +1,11 @@
-/// A set of code points, as sorted ranges that neither meet nor touch.
+/// A set of code points, as sorted ranges that are neither overlapping nor adjacent.
 struct ScalarSet: Sendable, Equatable {
     static let last: UInt32 = 0x10FFFF
     static let all = ScalarSet([0...last])
     static let newline = ScalarSet(["\n"])
     static let digits = ScalarSet([0x30...0x39])
     static let wordCharacters = ScalarSet([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// What RE2 means by `\s`: no vertical tab.
+    /// RE2's `\s`, which does not include the vertical tab.
     static let spaces = ScalarSet([0x09...0x0A, 0x0C...0x0D, 0x20...0x20])
 
     private(set) var ranges: [ClosedRange<UInt32>]
@@ -39,9 +39,9 @@ struct ScalarSet: Sendable, Equatable {
         return ScalarSet(gaps)
     }
 
-    /// With the other case of each letter of ASCII; `nil` where it holds other letters that have cases.
+    /// The set with both cases of each ASCII letter; `nil` if it contains other letters that have cases.
     ///
-    /// Unicode folds two more characters to ASCII letters: the sign of the kelvin and the long s.
+    /// Unicode folds two more characters to ASCII letters: the Kelvin sign and the long s.
     var foldingCase: ScalarSet? {
         var folded = ranges
         for range in ranges {
@@ -55,7 +55,7 @@ struct ScalarSet: Sendable, Equatable {
         return ScalarSet(folded)
     }
 
-    /// Whether a character beyond ASCII has an upper and a lower case; of many, some have.
+    /// Whether the range contains a non-ASCII character with case; assumed for large ranges.
     private static func hasCase(_ range: ClosedRange<UInt32>) -> Bool {
         guard range.upperBound >= 0x80 else { return false }
         return range.count > 0x1000
@@ -69,11 +69,11 @@ struct ScalarSet: Sendable, Equatable {
 // MARK: - Text
 
 extension ScalarSet {
-    /// As a class of a regular expression, which ECMAScript (with its flag `u`) and Python read alike.
+    /// The set as a character class that means the same in ECMAScript (with the flag `u`) and Python.
     var expression: String {
         if self == .all { return #"[\s\S]"# }
         if ranges.isEmpty { return "(?!)" }
-        // Mostly it is the few characters that are not meant that stand in the pattern.
+        // A set up to the last code point is usually a negated class, and its complement is shorter.
         let isInverted = ranges.last?.upperBound == Self.last
         let listed = isInverted ? complement.ranges : ranges
         return (isInverted ? "[^" : "[") + listed.map(Self.expression(of:)).joined() + "]"
@@ -92,7 +92,7 @@ extension ScalarSet {
         value == 0x2D ? #"\-"# : literal(value)
     }
 
-    /// A code point that stands for itself.
+    /// A code point as a literal.
     static func literal(_ value: UInt32) -> String {
         guard let scalar = Unicode.Scalar(value) else { return unit(value) }
         if scalar.isASCII {

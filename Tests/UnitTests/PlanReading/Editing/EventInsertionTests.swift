@@ -17,7 +17,7 @@ struct EventInsertionTests {
         return String(decoding: edited.bytes, as: UTF8.self)
     }
 
-    @Test("whatever the file looks like, all that was there stays byte for byte, and the plan has one event more")
+    @Test("whatever the file's layout, the existing bytes are unchanged, and the plan has one more event")
     func anyFile() throws {
         let seed = CaseSource.runSeed
         var source = CaseSource(seed: seed)
@@ -39,7 +39,7 @@ struct EventInsertionTests {
         }
     }
 
-    /// Whether the old bytes are all there, in one or two pieces; only an empty `<dict/>` is opened.
+    /// Whether the old bytes are all retained, in one or two pieces; only an empty `<dict/>` is opened.
     private static func keepsAll(of text: String, in edited: String) -> Bool {
         let (old, new) = (Array(text.utf8), Array(edited.utf8))
         let front = zip(old, new).prefix { $0 == $1 }.count
@@ -48,7 +48,7 @@ struct EventInsertionTests {
         return missing == 0 || (missing <= "/ >".utf8.count && text.contains("<dict"))
     }
 
-    @Test("lines end as the file's do", arguments: ["\n", "\r\n", "\r"])
+    @Test("inserted lines have the line endings of the file", arguments: ["\n", "\r\n", "\r"])
     func newlines(newline: String) throws {
         let lines = [
             "<plist>", "<dict>", "\t<key>events</key>", "\t<dict>", "\t\t<key>A</key>", "\t\t<dict>",
@@ -65,7 +65,7 @@ struct EventInsertionTests {
         #expect(edited == (lines[..<9] + added + lines[9...]).joined(separator: newline))
     }
 
-    @Test("what stands beside its key is written so, and empty lines between events are kept up")
+    @Test("an inserted event follows the file's layout of keys, and its empty lines between events")
     func style() throws {
         let head = """
             <plist><dict>
@@ -95,7 +95,7 @@ struct EventInsertionTests {
         )
     }
 
-    @Test("the project's own plans keep every byte", arguments: ["retail.plist", "food_ordering.plist"])
+    @Test("the project's own plans retain every byte", arguments: ["retail.plist", "food_ordering.plist"])
     func ownPlans(name: String) throws {
         let path = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -106,7 +106,7 @@ struct EventInsertionTests {
         #expect(edited.contains("\n\n\t\t<key>Order Cancelled</key>\n\t\t<dict>\n\t\t\t<key>owner</key>\n"))
     }
 
-    @Test("a binary plist, and a file that is no plist, are not edited")
+    @Test("a binary plist, and a file that is not a plist, are not edited")
     func refusals() throws {
         let binary = try PropertyListSerialization.data(
             fromPropertyList: ["events": [String: String]()],

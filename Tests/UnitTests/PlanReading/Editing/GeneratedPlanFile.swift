@@ -8,7 +8,7 @@ struct GeneratedPlanFile {
     private let isInline: Bool
     private var text = ""
 
-    /// A file with up to four events, or with none.
+    /// A file with up to four events.
     static func make(_ source: inout CaseSource) -> String {
         var file = GeneratedPlanFile(source: CaseSource(seed: source.next()))
         file.writeDocument()
@@ -93,7 +93,7 @@ struct GeneratedPlanFile {
         text += "</array>"
     }
 
-    /// A comment that looks like what it is not.
+    /// A comment whose text looks like markup.
     private mutating func comment() {
         guard source.once(in: 6) else { return }
         text += source.pick(["<!-- </dict> -->", "<!-- <key>events</key><dict> -->", " <!-- why -->", "<!--\"-->"])

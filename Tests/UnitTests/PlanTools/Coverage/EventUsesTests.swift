@@ -3,7 +3,7 @@ import PlanTools
 import TestCases
 import Testing
 
-@Suite("Looking for code that sends events")
+@Suite("The search for code that sends events")
 struct EventUsesTests {
     private static let plan = TrackingPlan(
         events: ["Order Placed", "Type", "It's \"done\"", "Käufe"].map {
@@ -16,7 +16,7 @@ struct EventUsesTests {
     }
 
     @Test(
-        "a call of the type is a use, however it is written",
+        "a call of the generated type is a use, however it is written",
         arguments: [
             "track(OrderPlaced(total: 1))", "let make = OrderPlaced.init", "OrderPlaced.init(total: 1)",
             "let e: OrderPlaced = .init(total: 1)", "var e: OrderPlaced? = .init(total: 1)",
@@ -35,7 +35,7 @@ struct EventUsesTests {
     }
 
     @Test(
-        "what only looks like one is none",
+        "text that only resembles a call of the generated type is not a use",
         arguments: [
             "// OrderPlaced()", "/* OrderPlaced() */", "/* a /* b */ OrderPlaced() */", #""OrderPlaced()""#,
             ##"#"OrderPlaced() \(OrderPlaced())"#"##, "\"\"\"\nOrderPlaced()\n\"\"\"", "struct OrderPlaced {}",
@@ -49,13 +49,13 @@ struct EventUsesTests {
         #expect(!Self.isMade(code))
     }
 
-    @Test("types named like a keyword or with letters of other scripts are found by what they are called")
+    @Test("types whose names are keywords or non-ASCII are found")
     func names() {
         let uses = EventUses(of: Self.plan)
         #expect(uses.inSwift(Array("`Type`(); Käufe()".utf8)) == [1, 3])
     }
 
-    @Test("in JSON that is itself a string the name is found, however often its marks are escaped")
+    @Test("in JSON within a string, the event's name is found at any level of escaping")
     func escapedText() {
         let uses = EventUses(of: Self.plan)
         func found(_ text: String) -> Set<Int> { uses.inText(Array(text.utf8)) }
@@ -63,13 +63,13 @@ struct EventUsesTests {
         #expect(found(#"-d "{ \"name\" : \"Käufe\", \"payload\": {} }""#) == [3])
         #expect(found(#""\"{\\\"name\\\":\\\"Order Placed\\\"}\"""#) == [0])
         #expect(found(#"{\'name\': \'Type\'}"#) == [1])
-        // Marks that do not belong together.
+        // Quotation marks with different levels of escaping.
         #expect(found(#"\"Order Placed""#) == [])
         #expect(found(#"\\\"Order Placed\""#) == [])
         #expect(found(#"\""#) == [] && found(#"\"\""#) == [])
     }
 
-    @Test("elsewhere it is the name in quotation marks of any kind")
+    @Test("in other languages, the event's name in quotation marks of any kind is a use")
     func text() {
         let uses = EventUses(of: Self.plan)
         func found(_ text: String) -> Set<Int> { uses.inText(Array(text.utf8)) }
@@ -81,7 +81,7 @@ struct EventUsesTests {
         #expect(found(#"Order Placed "Order Placed " "order placed" "Order Placed"#) == [])
     }
 
-    @Test("a class in JustTrack's style is found, and gives way to an event that is called so")
+    @Test("a class in JustTrack's style is found, unless an event's type has the same name")
     func classes() {
         #expect(Self.isMade("EventOrderPlaced()"))
         let plan = TrackingPlan(
@@ -92,13 +92,13 @@ struct EventUsesTests {
         #expect(EventUses(of: plan).inSwift(Array("EventUser()".utf8)) == [1])
     }
 
-    @Test("hashes are counted once, however many there are", .timeLimit(.minutes(5)))
+    @Test("a long run of hashes is read in linear time", .timeLimit(.minutes(5)))
     func hashes() {
         let hashes = String(repeating: "#", count: 1_000_000)
         #expect(Self.isMade(hashes + "\nOrderPlaced()"))
     }
 
-    @Test("any bytes are read to their end")
+    @Test("arbitrary bytes are read to their end")
     func anyBytes() {
         var source = CaseSource(seed: CaseSource.runSeed)
         let pieces = [
@@ -109,7 +109,7 @@ struct EventUsesTests {
             let text = (0..<source.number(0...40)).map { _ in source.pick(pieces) }.joined()
             _ = uses.inText(Array(text.utf8))
             #expect(uses.inSwift(Array(text.utf8)).isSubset(of: [0]))
-            // Whatever came before, a file that is whole again is read again.
+            // A call that precedes arbitrary bytes is found, whatever was read before.
             #expect(uses.inSwift(Array("OrderPlaced();\(text)".utf8)) == [0])
         }
     }

@@ -5,21 +5,21 @@ import PlanTools
 import TestCases
 import Testing
 
-/// The diff is held against the validator: what it calls compatible is accepted.
+/// Compares the diff with the validator: events that a compatible change affects must still be accepted.
 ///
-/// `SLUICE_PROPERTY_SEED=<seed>` has a run again.
+/// `SLUICE_PROPERTY_SEED=<seed>` repeats a run.
 @Suite("The diff and the validator")
 struct PlanDiffAgreementTests {
-    /// How many rounds there are at least.
+    /// The minimum number of rounds.
     private static let rounds = 100
-    /// How often what a test is about has to come up; there are as many rounds as that takes, up to a hundred times more.
+    /// How often the tested case must occur; a test runs more rounds until it does, up to a hundred times as many.
     private static let enough = 20
 
     private static func isOver(_ round: Int, found: Int) -> Bool {
         round >= rounds && (found >= enough || round >= 100 * rounds)
     }
 
-    @Test("an event that the old plan takes and the new one rejects is never called compatible", arguments: 0..<4)
+    @Test("a change that rejects an event the old plan accepted is never called compatible", arguments: 0..<4)
     func rejections(part: Int) throws {
         let seed = CaseSource.runSeed &+ UInt64(part)
         var source = CaseSource(seed: seed)
@@ -43,7 +43,7 @@ struct PlanDiffAgreementTests {
         #expect(rejections >= Self.enough)
     }
 
-    @Test("a plan has no difference from itself, and some from every other", arguments: 0..<4)
+    @Test("a plan has no difference from itself, and at least one from every other plan", arguments: 0..<4)
     func identity(part: Int) {
         var source = CaseSource(seed: CaseSource.runSeed &+ UInt64(part))
         for _ in 0..<50 {
@@ -54,7 +54,7 @@ struct PlanDiffAgreementTests {
         }
     }
 
-    @Test("changes mean the same whatever a tracker of type PostgreSQL is called", arguments: 0..<4)
+    @Test("the name of a PostgreSQL tracker does not affect the impact of changes", arguments: 0..<4)
     func trackerNames(part: Int) {
         let seed = CaseSource.runSeed &+ UInt64(part)
         var source = CaseSource(seed: seed)
@@ -75,7 +75,7 @@ struct PlanDiffAgreementTests {
         #expect(concerned >= Self.enough)
     }
 
-    @Test("where the cases of an enum are others, that breaks Swift callers who switch over them", arguments: 0..<4)
+    @Test("a change of an enum's cases breaks Swift callers that switch over them", arguments: 0..<4)
     func switches(part: Int) {
         let seed = CaseSource.runSeed &+ UInt64(part)
         var source = CaseSource(seed: seed)
@@ -100,7 +100,7 @@ struct PlanDiffAgreementTests {
         #expect(differences >= Self.enough)
     }
 
-    /// The plan with all events going to one tracker, which fills tables.
+    /// The plan with all events going to one tracker, which writes to tables.
     private static func plan(_ plan: TrackingPlan, goingTo tracker: String) -> TrackingPlan {
         var plan = plan
         for index in plan.events.indices {

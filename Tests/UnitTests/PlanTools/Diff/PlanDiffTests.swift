@@ -22,7 +22,7 @@ struct PlanDiffTests {
         )
     }
 
-    /// What it means for senders that a property becomes another.
+    /// The impact on senders of JSON when one property is replaced by another.
     private static func forSenders(_ old: PropertyDefinition, _ new: PropertyDefinition) -> Compatibility? {
         let (before, after) = (TrackingPlan(events: [event("A", [old])]), TrackingPlan(events: [event("A", [new])]))
         return PlanDiff(from: before, to: after).changes.map(\.impacts.http.compatibility).max()
@@ -32,7 +32,7 @@ struct PlanDiffTests {
         StabilityCase.it(type) { $0.enumeration = values.map { $0.map(PlanValue.string) } }
     }
 
-    @Test("a uuid or timestamp with an enum that becomes a string breaks senders, unless every spelling is still taken")
+    @Test("an enum of uuids or timestamps that becomes strings breaks senders, unless every spelling is allowed")
     func spellings() {
         let letters = ["0190a2b4-0000-4000-8000-000000000000"]
         let upper = ["0190A2B4-0000-4000-8000-000000000000"]
@@ -52,7 +52,7 @@ struct PlanDiffTests {
         #expect(Self.forSenders(Self.it(.date, dates), Self.it(.string, ["2020-01-02"])) == .breaking)
     }
 
-    @Test("a tracker that the plan says fills PostgreSQL's tables does so under any name")
+    @Test("a tracker listed in postgresTrackers is judged as PostgreSQL, whatever its name")
     func postgresTrackers() throws {
         func event(_ trackers: [String], declared: [String]) -> EventDefinition {
             var event = EventDefinition(
@@ -68,11 +68,11 @@ struct PlanDiffTests {
             let (before, after) = (TrackingPlan(events: [old]), TrackingPlan(events: [new]))
             return try #require(PlanDiff(from: before, to: after).changes.first)
         }
-        // It loses its table, and no reader of lines anything.
+        // The event loses its table, and readers of canonical lines are not affected.
         let both = event(["Warehouse", "stderr"], declared: ["warehouse"])
         let removal = try change(both, event(["stderr"], declared: []))
         #expect(removal.impacts.sql.compatibility == .breaking && removal.impacts.kafka.compatibility == .compatible)
-        // One of the plans is enough to say so.
+        // It is enough that one of the plans lists it.
         for (old, new) in [(["warehouse"], []), ([], ["warehouse"])] {
             var (before, after) = (event(["Warehouse"], declared: old), event(["Warehouse"], declared: new))
             before.properties = [StabilityCase.it(.integer)]
@@ -83,7 +83,7 @@ struct PlanDiffTests {
         #expect(PlanDiff(from: TrackingPlan(events: [both]), to: TrackingPlan(events: [both])).changes == [])
     }
 
-    @Test("an event is the same by its name on the wire, else by its key, else it is another")
+    @Test("events are paired by their name on the wire, then by their key; others are new")
     func pairing() {
         #expect(Self.kinds([Self.event("A")], [Self.event("B", name: "A")]) == ["'A': key-changed"])
         #expect(Self.kinds([Self.event("A")], [Self.event("A", name: "B")]) == ["'B': name-changed"])
@@ -91,12 +91,12 @@ struct PlanDiffTests {
         // Two events that swap their names keep them on the wire, and swap their types.
         let swapped = [Self.event("A", name: "B"), Self.event("B", name: "A")]
         #expect(Self.kinds([Self.event("A"), Self.event("B")], swapped) == ["'B': key-changed", "'A': key-changed"])
-        // A name that is free again is no reason to take one event for another.
+        // The name on the wire takes precedence over the key of an event that was removed.
         let old = [Self.event("A", name: "x"), Self.event("B")]
         #expect(Self.kinds(old, [Self.event("A", name: "B")]) == ["'B': key-changed", "'x': event-removed"])
     }
 
-    @Test("an event whose key and name change in style only is the same by its table, unless two could be it")
+    @Test("an event whose key and name change only in style is paired by its table, unless that is ambiguous")
     func tables() {
         let placed = Self.event("Order Placed", [StabilityCase.sku])
         let restyled = Self.event("order_placed", [StabilityCase.it(.integer)])
@@ -113,7 +113,7 @@ struct PlanDiffTests {
         )
     }
 
-    @Test("where a name that is restyled gives another type in Swift, that breaks its callers")
+    @Test("a name that changes only in style breaks Swift callers if its type's name changes")
     func restyledTypes() throws {
         for (name, compatibility) in [("http_error", Compatibility.compatible), ("HTTP Error", .breaking)] {
             let old = TrackingPlan(events: [Self.event("Http Error")])
@@ -123,7 +123,7 @@ struct PlanDiffTests {
         }
     }
 
-    @Test("a property whose name changes in style only is the same by its column, and is compared as such")
+    @Test("a property whose name changes only in style is paired by its column and compared")
     func columns() throws {
         func property(_ name: String, _ type: PropertyType) -> PropertyDefinition {
             PropertyDefinition(name: name, type: type, location: .line(4))
@@ -139,7 +139,7 @@ struct PlanDiffTests {
         #expect(changes.map(\.impacts.sql.compatibility) == [.compatible, .breaking, .compatible])
     }
 
-    @Test("allowed values are reordered where other values stand in their places, not other texts of the same")
+    @Test("allowed values are reordered if their order changes, not if their spelling does")
     func order() {
         func rate(_ values: [String], _ cases: [String: String] = [:]) -> [EventDefinition] {
             let property = StabilityCase.it(.decimal) {
@@ -155,7 +155,7 @@ struct PlanDiffTests {
         #expect(Self.kinds([Self.event("A", [numbers])], rate(["1", "2"])) == ["'A', it: type-changed"])
     }
 
-    @Test("a name for Swift that says what the plan's own name gives anyway is no change")
+    @Test("a swiftName that equals the derived name is not a change")
     func statedNames() {
         func size(_ name: String?, type: String? = nil, _ cases: [String: String] = [:]) -> [EventDefinition] {
             let values = PropertyDefinition(
@@ -178,11 +178,11 @@ struct PlanDiffTests {
         #expect(Self.kinds(size(nil), size("theSize", type: "TheSize", ["a b": "aB"])) == [])
         #expect(Self.kinds(size(nil), size(nil, ["a b": "ab"])) == ["'A', the_size[]: swift-name-changed"])
         #expect(Self.kinds(size(nil), size(nil, type: "Size")) == ["'A', the_size: swift-name-changed"])
-        // The property and the type that is made for it.
+        // The property and its generated type.
         #expect(Self.kinds(size(nil), size("size")).count == 2)
     }
 
-    @Test("no reason speaks of columns where a property within an object has none")
+    @Test("reasons for a property within an object do not mention columns, because it has none")
     func columnless() {
         func object(_ change: (inout PropertyDefinition) -> Void) -> TrackingPlan {
             var inner = StabilityCase.it(.integer, required: false, nullable: true)
@@ -199,7 +199,7 @@ struct PlanDiffTests {
         #expect(!reasons.contains { $0.contains("column") || $0.contains("NULL") }, "\(reasons)")
     }
 
-    @Test("an event that is gone is told with a new one that has its properties, which may be what became of it")
+    @Test("a removed event is reported with a hint if a new event has the same properties")
     func renaming() throws {
         let old = Self.event("A", [StabilityCase.sku])
         for (new, hint) in [
@@ -212,7 +212,7 @@ struct PlanDiffTests {
         }
     }
 
-    @Test("where definitions stand, the order of events and the case of trackers are no changes")
+    @Test("the places of definitions, the order of events and the case of trackers are not changes")
     func noise() {
         var moved = Self.event("A")
         moved.location = .line(99)
@@ -220,7 +220,7 @@ struct PlanDiffTests {
         #expect(Self.kinds([Self.event("A"), Self.event("B")], [Self.event("B"), moved]) == [])
     }
 
-    @Test("changes within objects and arrays are told by their path")
+    @Test("changes within objects and arrays are reported with their path")
     func paths() throws {
         func lines(_ price: PropertyType) -> EventDefinition {
             let price = PropertyDefinition(name: "price", type: price, location: .line(4))
@@ -234,11 +234,11 @@ struct PlanDiffTests {
         let change = try #require(diff.changes.first)
         #expect(change.subject == "'A', lines[].price")
         #expect(change.location == .line(4))
-        // Within a `jsonb` no column changes its type.
+        // A property within a `jsonb` column has no column type that could change.
         #expect(change.impacts.sql.compatibility == .risky)
     }
 
-    @Test("limits that mean the same are no change, and others are compared by what they mean")
+    @Test("limits are compared by value, so a different spelling is not a change")
     func limits() {
         func decimal(_ minimum: String) -> [EventDefinition] {
             [Self.event("A", [StabilityCase.it(.decimal) { $0.minimum = .string(minimum) }])]
@@ -252,7 +252,7 @@ struct PlanDiffTests {
         #expect(Self.kinds(text(0), text(1)) == ["'A', it: limit-tightened"])
     }
 
-    @Test("texts that look the same and are others on the wire are others")
+    @Test("texts that look the same but have different code points are different")
     func exactTexts() {
         let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
         #expect(Self.kinds([Self.event("A", name: composed)], [Self.event("A", name: decomposed)]).count == 1)
@@ -267,7 +267,7 @@ struct PlanDiffTests {
         #expect(Self.kinds(property(composed), property(decomposed)).count == 2)
     }
 
-    @Test("a wider type with the same limits has them still, and narrower ones are told beside the type")
+    @Test("with a wider type, equal limits are not a change, and narrower limits are reported in addition")
     func widening() {
         let whole = [Self.event("A", [StabilityCase.it(.integer) { $0.minimum = .integer(1) }])]
         func number(_ minimum: Double) -> [EventDefinition] {
@@ -277,7 +277,7 @@ struct PlanDiffTests {
         #expect(Self.kinds(whole, number(2)) == ["'A', it: type-changed", "'A', it: limit-tightened"])
     }
 
-    @Test("nobody is concerned by what an event is for others only")
+    @Test("a change does not affect audiences that do not receive the event")
     func routes() throws {
         func impacts(of trackers: [String]) throws -> Impacts {
             var old = StabilityCase.sold()
@@ -294,7 +294,7 @@ struct PlanDiffTests {
         #expect(try impacts(of: ["console"]).kafka.compatibility == .compatible)
     }
 
-    @Test("the plan's version is a change of the whole plan")
+    @Test("a new version of the plan is a change of the whole plan")
     func version() throws {
         let diff = PlanDiff(from: TrackingPlan(version: "1", events: []), to: TrackingPlan(version: "2", events: []))
         let change = try #require(diff.changes.first)

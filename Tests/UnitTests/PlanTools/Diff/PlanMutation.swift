@@ -1,7 +1,7 @@
 import EventSchema
 import TestCases
 
-/// Changes a plan as an author might, into another that the plan's reader would let pass.
+/// Changes a plan as an author might, into another valid plan.
 enum PlanMutation {
     static func mutate(_ plan: TrackingPlan, _ source: inout CaseSource) -> TrackingPlan {
         var plan = plan
@@ -43,7 +43,7 @@ enum PlanMutation {
         }
         switch source.number(0...6) {
         case 6:
-            // A list of values may stay when the type becomes one in which they are written in one way only.
+            // The allowed values may stay if each has only one spelling in the new type.
             property.type = .string
             property.minimum = nil
             property.maximum = nil

@@ -19,7 +19,7 @@ struct StabilityCase: Sendable, CustomStringConvertible {
         )
     }
 
-    /// The row as it stands in the table; the change must be the only one.
+    /// The row as it is written in the table; the diff must report exactly one change.
     var row: String? {
         guard diff.changes.count == 1, let change = diff.changes.first, change.kind == kind else { return nil }
         let cells = Audience.allCases.map { audience in
@@ -30,7 +30,7 @@ struct StabilityCase: Sendable, CustomStringConvertible {
         return "| \(title) | \(cells.joined(separator: " | ")) |"
     }
 
-    /// A change of an event that goes everywhere.
+    /// A change of an event that goes to every tracker.
     static func event(
         _ title: String,
         _ kind: PlanChange.Kind,
@@ -52,7 +52,7 @@ struct StabilityCase: Sendable, CustomStringConvertible {
         StabilityCase(title: title, kind: kind, old: sold([old]), new: sold([new]))
     }
 
-    /// An event that goes everywhere.
+    /// An event that goes to every tracker.
     static func sold(_ properties: [PropertyDefinition] = [sku, note], isOpen: Bool = false) -> EventDefinition {
         EventDefinition(
             key: "Sold",

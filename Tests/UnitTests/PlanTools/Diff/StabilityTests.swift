@@ -2,19 +2,19 @@ import Foundation
 import PlanTools
 import Testing
 
-/// API-stability.md says what `sluice diff` says: its rows are cases that are run.
+/// API-stability.md agrees with `sluice diff`, because each of its rows is a test case.
 @Suite("API-stability.md")
 struct StabilityTests {
     private static let page = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("API-stability.md")
 
-    @Test("each row is one change, of the kind it is about", arguments: StabilityCase.all)
+    @Test("each row's example gives exactly one change, of the stated kind", arguments: StabilityCase.all)
     func rows(row: StabilityCase) {
         #expect(row.row != nil, "\(row.diff.changes.map { "\($0.kind): \($0.sentence)" })")
     }
 
-    @Test("the page's tables are the cases, row by row", arguments: StabilityCase.sections.map(\.title))
+    @Test("the tables of the page equal the test cases, row by row", arguments: StabilityCase.sections.map(\.title))
     func table(section: String) throws {
         let page = try String(contentsOf: Self.page, encoding: .utf8)
         let cases = StabilityCase.sections.first { $0.title == section }?.cases ?? []
@@ -31,7 +31,7 @@ struct StabilityTests {
         #expect(missing == [.versionChanged])
     }
 
-    /// The rows of the table under a heading, without its head.
+    /// The rows of the table under a heading, without the table's header.
     private static func rows(of page: String, under heading: String) -> [String] {
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let section = lines.drop { $0 != heading }.dropFirst().prefix { !$0.hasPrefix("## ") }

@@ -2,9 +2,9 @@ import EventSchema
 import PatternMatching
 import TestCases
 
-/// Patterns of RE2's that other engines write in another way, and texts that some of them match.
+/// RE2 patterns that other engines write differently, and texts that some of them match.
 enum GeneratedPattern {
-    /// One that RE2 takes.
+    /// A pattern that RE2 accepts.
     static func make(_ source: inout CaseSource) -> String {
         while true {
             let pattern =

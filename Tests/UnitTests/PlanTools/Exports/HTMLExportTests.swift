@@ -2,7 +2,7 @@ import EventSchema
 import PlanTools
 import Testing
 
-@Suite("The exported page")
+@Suite("The exported HTML page")
 struct HTMLExportTests {
     @Test("allows its own style and script by their digests, and nothing else")
     func policy() throws {
@@ -23,7 +23,7 @@ struct HTMLExportTests {
         #expect(page.contains("content=\"\(policy)\""), "\(digests)")
     }
 
-    @Test("says all that the plan says of each property")
+    @Test("shows everything that the plan states about each property")
     func properties() throws {
         let page = HTMLExport(try OwnPlan.read()).text
         for text in [

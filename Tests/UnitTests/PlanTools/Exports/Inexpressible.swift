@@ -1,7 +1,7 @@
 import EventSchema
 import TestCases
 
-/// What the check at the door says and no schema can: the only reasons for which the two may differ.
+/// Rules of the validator that no schema can express: the only reasons for which the two may differ.
 enum Inexpressible: String, CaseIterable {
     case repeatedKey = "a key comes twice"
     case depth = "it nests beyond 64 levels"
@@ -12,7 +12,7 @@ enum Inexpressible: String, CaseIterable {
     case moment = "a timestamp has allowed values"
     case calendar = "an offset moves a timestamp out of the calendar"
 
-    /// The reasons that there are in an event.
+    /// The reasons that apply to an event.
     static func reasons(in text: [UInt8], _ plan: TrackingPlan) -> [Inexpressible] {
         switch ReferenceParser.parse(text) {
         case .oversizedNumber: return [.wholeNumber]

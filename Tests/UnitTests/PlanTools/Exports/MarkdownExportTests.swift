@@ -14,7 +14,7 @@ struct MarkdownExportTests {
         )
     }
 
-    /// One event with one property, both with a text in every place.
+    /// A plan with one event and one property, with the text in every field that holds text.
     private static func event(with text: String) -> EventDefinition {
         EventDefinition(
             key: "Sold",
@@ -39,7 +39,7 @@ struct MarkdownExportTests {
         )
     }
 
-    @Test("lists its events by owner, and has a section with an anchor for each")
+    @Test("lists the events by owner, and has a section with an anchor for each event")
     func page() {
         var items = PropertyDefinition(name: "", type: .object, location: Self.place)
         items.properties = [
@@ -102,7 +102,7 @@ struct MarkdownExportTests {
     }
 
     @Test(
-        "a text means nothing but itself, wherever it stands",
+        "a text of the plan is displayed literally, wherever it is used",
         arguments: [
             "a|b", "`code` | <b>", "<script>alert(1)</script>", "line\nbreak", "[x](http://y) *z* _u_", "# head",
             "- item",
@@ -111,7 +111,7 @@ struct MarkdownExportTests {
     )
     func escapes(text: String) {
         let page = Self.page([Self.event(with: text)])
-        // In code all stands for itself.
+        // In code, every character is literal.
         let words = page.joined(separator: "\n").replacing(/```json.*?```/.dotMatchesNewlines(), with: "")
             .replacing("\\`", with: "").replacing(/`[^`\n]+`/, with: "")
         #expect(!words.contains("<script"))
@@ -125,7 +125,7 @@ struct MarkdownExportTests {
     }
 
     @Test(
-        "an address in a description is a link to just that, and what stands around it is text",
+        "a URL in a description becomes a link, and the text around it stays text",
         arguments: [
             ("https://example.com/a_b", "<https://example.com/a_b>"),
             ("see https://a.b/?y=1&z=*2 now", "see <https://a.b/?y=1&z=*2> now"),
@@ -146,7 +146,7 @@ struct MarkdownExportTests {
         #expect(row.map(Self.cells) == 8)
     }
 
-    /// How many cells a row has by GitHub's rule: a bar parts them unless a backslash stands before it.
+    /// The number of a row's cells by GitHub's rule: a bar separates cells, unless a backslash precedes it.
     private static func cells(in row: Substring) -> Int {
         row.matches(of: /(?:\\.|[^|\\])+|\|/).count { $0.0 == "|" } - 1
     }

@@ -14,7 +14,7 @@ enum OwnPlan {
         try #require(PlanReader().read(paths: [root.appending(path: "events").path]).plan)
     }
 
-    /// What a shop sold and took back in a day, an event an element.
+    /// A shop's purchases and returns of one day, one event per element.
     static func realEvents() throws -> [[UInt8]] {
         let file = root.appending(path: "Examples/data/retail-2010-12-01.ndjson.gz")
         let unpack = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())"

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Python, which has what tests need a second opinion from.
+/// Runs Python, whose libraries serve as reference implementations.
 enum PythonProcess {
-    /// A script ended otherwise than well.
+    /// A script failed.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -12,7 +12,7 @@ enum PythonProcess {
         let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-python-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        // Through files, so that no pipe is full while nobody reads it.
+        // Uses files, because a pipe that is not read can fill and block the script.
         let files = ["input", "output", "errors"].map { folder.appending(path: $0) }
         for file in files { try Data().write(to: file) }
         try Data(input.utf8).write(to: files[0])

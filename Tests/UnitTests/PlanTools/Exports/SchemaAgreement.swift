@@ -3,9 +3,9 @@ import EventValidation
 import TestCases
 import Testing
 
-/// Events, what the check at the door says of each, and what the schemas say.
+/// Compares the results of the validator and of the exported schemas for the same events.
 struct SchemaAgreement {
-    /// An event, and what the check says of it.
+    /// An event, and whether the validator accepts it.
     struct Case {
         let text: [UInt8]
         let plan: TrackingPlan
@@ -21,7 +21,7 @@ struct SchemaAgreement {
         judge = try SchemaJudge()
     }
 
-    /// The events that follow are held against this plan.
+    /// Sets the plan for the following events.
     mutating func use(_ plan: TrackingPlan) throws {
         self.plan = plan
         validator = EventValidator(catalog: EventCatalog(plan: plan))
@@ -29,7 +29,7 @@ struct SchemaAgreement {
     }
 
     mutating func add(_ text: [UInt8]) {
-        // An array is many events, and a schema is of one.
+        // An array holds many events, and a schema describes one.
         if text.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "[") { return }
         judge.add(text)
         cases.append(Case(text: text, plan: plan, isAccepted: Self.isAccepted(text, by: validator)))
@@ -39,18 +39,17 @@ struct SchemaAgreement {
         (try? validator.check(bytes: text))?.rejections.isEmpty == true
     }
 
-    /// Records an issue for each event on which the two differ without a reason, and counts the others by their
-    /// reasons.
+    /// Records an issue for each unexplained difference, and counts the explained ones by their reason.
     @discardableResult
     func verify(sourceLocation: SourceLocation = #_sourceLocation) throws -> [Inexpressible: Int] {
         let verdicts = try judge.verdicts()
         try #require(verdicts.count == cases.count, sourceLocation: sourceLocation)
-        // Good and bad ones must be among them, or the two could agree by always saying the same.
+        // Both valid and invalid events must occur, or constant results would agree, too.
         let accepted = cases.count { $0.isAccepted }
         #expect(accepted > cases.count / 40 && accepted < cases.count, "\(accepted) of \(cases.count)")
         var reasons: [Inexpressible: Int] = [:]
         for (sent, verdict) in zip(cases, verdicts) {
-            // The schema of all events and that of the one differ never.
+            // The schema of all events and that of the named event must agree.
             let isOne = verdict.event == nil || verdict.event == verdict.envelope
             if isOne, verdict.envelope == sent.isAccepted { continue }
             let explained = Set(Inexpressible.reasons(in: sent.text, sent.plan))

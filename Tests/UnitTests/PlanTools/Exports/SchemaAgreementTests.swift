@@ -5,12 +5,12 @@ import PlanTools
 import TestCases
 import Testing
 
-/// The exported schemas and the check at the door are given the same events, and must say the same.
+/// The exported schemas and the validator must agree on the same events.
 ///
-/// `SLUICE_PROPERTY_SEED=<seed>` has a run again.
-@Suite("JSON Schema, as Python's jsonschema reads it", .timeLimit(.minutes(5)))
+/// `SLUICE_PROPERTY_SEED=<seed>` repeats a run.
+@Suite("The exported JSON Schema, evaluated by Python's jsonschema", .timeLimit(.minutes(5)))
 struct SchemaAgreementTests {
-    @Test("says of every generated event what the check says, but for what no schema can say")
+    @Test("agrees with the validator on generated events, except for rules that no schema can express")
     func generatedEvents() throws {
         var source = CaseSource(seed: CaseSource.runSeed &+ 400)
         var agreement = try SchemaAgreement()
@@ -19,13 +19,13 @@ struct SchemaAgreementTests {
             for _ in 0..<25 { agreement.add(Self.event(of: agreement.plan, &source)) }
         }
         let reasons = try agreement.verify()
-        // Next to nothing is excused.
+        // Almost all results must agree without an exception.
         for (reason, count) in reasons {
             #expect(count <= agreement.cases.count / 40, "\(count) of \(agreement.cases.count): \(reason.rawValue)")
         }
     }
 
-    @Test("says of the example events, and of what is nearly one, what the check says")
+    @Test("agrees with the validator on the example events and on slightly changed copies")
     func exampleEvents() throws {
         var source = CaseSource(seed: CaseSource.runSeed &+ 500)
         var agreement = try SchemaAgreement()
@@ -39,7 +39,7 @@ struct SchemaAgreementTests {
         try agreement.verify()
     }
 
-    @Test("takes every real event of a day, and of its changed copies those that the check takes")
+    @Test("accepts every real event of a day, and the same changed copies as the validator")
     func realEvents() throws {
         var source = CaseSource(seed: CaseSource.runSeed &+ 600)
         var agreement = try SchemaAgreement()
@@ -52,7 +52,7 @@ struct SchemaAgreementTests {
         try agreement.verify()
     }
 
-    @Test("matches what a pattern of the plan matches, whatever RE2 calls it")
+    @Test("matches the same texts as RE2 for patterns of the plan")
     func generatedPatterns() throws {
         var source = CaseSource(seed: CaseSource.runSeed &+ 700)
         var agreement = try SchemaAgreement()
@@ -68,7 +68,7 @@ struct SchemaAgreementTests {
     }
 
     @Test(
-        "a pattern for which only RE2 has words is left out, and the schema says so",
+        "a pattern that only RE2 supports is omitted, and the schema's comment says so",
         arguments: [#"^\pL+$"#, #"(?i)é"#, #"[\p{Greek}]"#, #"\C"#, #"a\B"#, #"(?i:[a-zé])"#]
     )
     func onlyRE2(pattern: String) {
@@ -81,14 +81,14 @@ struct SchemaAgreementTests {
 
     private static func event(of plan: TrackingPlan, _ source: inout CaseSource) -> [UInt8] {
         var event = GeneratedEvent.make(of: plan, &source)
-        // Most miss a limit somewhere; some more of the others are wanted.
+        // Most generated events violate a limit, so valid ones are added.
         let validator = EventValidator(catalog: EventCatalog(plan: plan))
         for _ in 0..<source.pick([0, 8]) {
             let text = SentText.of(event, allowsNewlines: false, &source)
             if SchemaAgreement.isAccepted(text, by: validator) { break }
             event = GeneratedEvent.make(of: plan, &source)
         }
-        // Alone, so that half a pair is all that is wrong: a parser says no more of such a text.
+        // Applied alone, because a parser that finds half a surrogate pair reports nothing else.
         if source.once(in: 12) {
             return halvingPair(in: SentText.of(event, allowsNewlines: true, &source), &source)
         }
@@ -102,7 +102,7 @@ struct SchemaAgreementTests {
         return SentText.of(EventMutation.mutate(event, &source), allowsNewlines: true, &source)
     }
 
-    /// Puts half a surrogate pair before the beginning or the end of a string.
+    /// Inserts half a surrogate pair at the beginning or the end of a string.
     private static func halvingPair(in text: [UInt8], _ source: inout CaseSource) -> [UInt8] {
         let quotes = text.indices.filter { text[$0] == UInt8(ascii: "\"") }
         guard !quotes.isEmpty else { return text }

@@ -2,15 +2,15 @@ import EventSchema
 import Foundation
 import PlanTools
 
-/// Python's `jsonschema`, which says of events whether the exported schemas take them.
+/// Validates events against the exported schemas with Python's `jsonschema`.
 ///
-/// It starts once for all plans and events of a test.
+/// One Python process validates all plans and events of a test.
 struct SchemaJudge {
-    /// What it says of one event.
+    /// The result for one event.
     struct Verdict: Equatable {
-        /// Whether the schema of all events takes it.
+        /// Whether the schema of all events accepts it.
         let envelope: Bool
-        /// Whether the schema of the event that it names takes it; `nil` where it names none.
+        /// Whether the schema of the named event accepts it; `nil` if it names no event of the plan.
         let event: Bool?
     }
 
@@ -23,7 +23,7 @@ struct SchemaJudge {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    /// Exports a plan; the events that follow are held against it.
+    /// Exports a plan, against which the following events are validated.
     mutating func use(_ plan: TrackingPlan) throws {
         plans += 1
         for file in JSONSchemaExport(plan).files {
@@ -38,9 +38,9 @@ struct SchemaJudge {
         cases.append("\(plans) \(Data(event).base64EncodedString())")
     }
 
-    /// The verdicts on all events, in their order.
+    /// The results for all events, in their order.
     ///
-    /// Throws where a file is no schema by the metaschema, or where there is no `jsonschema`.
+    /// Throws if a file does not conform to the metaschema, or if `jsonschema` is not installed.
     func verdicts() throws -> [Verdict] {
         defer { try? FileManager.default.removeItem(at: folder) }
         let input = cases.joined(separator: "\n")
@@ -50,8 +50,7 @@ struct SchemaJudge {
         }
     }
 
-    /// Takes what Python's own reader takes, which is as lenient as readers are: it knows `NaN`, and both of two
-    /// equal keys.
+    /// Parses with Python's JSON reader, which is lenient: it accepts `NaN` and duplicate keys.
     private static let script = #"""
         import base64, json, pathlib, sys
         try:
