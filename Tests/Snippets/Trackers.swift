@@ -22,3 +22,12 @@ func migrate(_ plan: TrackingPlan) async throws {
     let report = try await migrator.migrate(plan, applying: Migration.builtIn)
     print("made \(report.createdTables)")
 }
+
+actor Session {
+    private let thread: BlockingThread
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    init() throws {
+        thread = try BlockingThread()
+    }
+}

@@ -12,6 +12,10 @@ import Darwin
 /// actor Session {
 ///     private let thread: BlockingThread
 ///     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+///
+///     init() throws {
+///         thread = try BlockingThread()
+///     }
 /// }
 /// ```
 ///
