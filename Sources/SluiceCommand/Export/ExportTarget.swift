@@ -38,7 +38,7 @@ struct ExportFolder {
             for folder in Set(paths.map { FilePath($0).removingLastComponent().string }).sorted() {
                 try transaction.createFolder(folder)
             }
-            for (path, file) in zip(paths, files) { try transaction.replace(path, file.text.utf8) }
+            for (path, file) in zip(paths, files) { try transaction.replaceRegular(path, file.text.utf8) }
         }
         reportLeftovers(besides: Set(paths))
     }

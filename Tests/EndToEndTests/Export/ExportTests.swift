@@ -105,6 +105,46 @@ struct ExportTests {
     }
 
     @Test(
+        "export json-schema writes nothing if one of its files is a link, a device or a pipe",
+        arguments: ["link", "device", "pipe"]
+    )
+    func irregularFile(kind: String) async throws {
+        let folder = try TestFolder()
+        try folder.write("outside", to: "outside.json")
+        try FileManager.default.createDirectory(atPath: folder.path("made/events"), withIntermediateDirectories: true)
+        let path = folder.path("made/events/item_returned.schema.json")
+        switch kind {
+        case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "../../outside.json")
+        case "device": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/null")
+        default: #expect(mkfifo(path, 0o600) == 0)
+        }
+        let run = try await Sluice.run(Self.arguments("json-schema") + ["--output", "made"], in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.errors == ["error: 'made/events/item_returned.schema.json' cannot be written: Not a regular file."]
+        )
+        #expect(folder.lines(of: "outside.json") == ["outside"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path("made/events")) == [
+                "item_returned.schema.json"
+            ]
+        )
+    }
+
+    @Test("a draft that a killed run left blocks no later run, even one with the same process id")
+    func leftoverDraft() async throws {
+        let folder = try TestFolder()
+        let script = #"touch "plan.md.$$.draft"; exec "$0" export markdown --events "$1" --output plan.md"#
+        let process = try SluiceProcess(
+            ["-c", script, SluiceProcess.executable().path, Sluice.plan],
+            executable: URL(fileURLWithPath: "/bin/sh"),
+            in: folder
+        )
+        #expect(try await process.waitForEnd() == .exit(0))
+        #expect(folder.lines(of: "plan.md").first == "# Tracking plan 2.3")
+    }
+
+    @Test(
         "an empty output name, as from an unset variable in a script, is wrong usage",
         arguments: ["json-schema", "html"]
     )

@@ -10,6 +10,8 @@ struct FileTransaction {
     private var folders: [String] = []
     private var files: [String] = []
     private var drafts: [(draft: String, path: String)] = []
+    /// What goes to devices and pipes, which cannot be replaced.
+    private var streams: [(path: String, bytes: [UInt8])] = []
 
     /// Runs `body`, then replaces the files that it wrote; if anything fails, removes what was created.
     ///
@@ -47,23 +49,50 @@ struct FileTransaction {
 
     /// Writes a file, new or in place of an existing one, whose mode it keeps.
     ///
-    /// A link stays a link, and its target is replaced. A device or a pipe is written to at once.
+    /// A link stays a link, and its target is replaced. A device or a pipe is written to when all drafts are on disk.
     mutating func replace(_ path: String, _ bytes: some Collection<UInt8>) throws {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         try Self.reportingFailure(to: path) {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: target)
-            switch attributes?[.type] as? FileAttributeType {
-            case nil, .typeRegular:
-                let draft = "\(target).\(ProcessInfo.processInfo.processIdentifier).draft"
-                let mode = (attributes?[.posixPermissions] as? NSNumber)?.uint16Value
-                try writeNew(draft, bytes, mode: mode)
-                drafts.append((draft, target))
+            switch Self.kind(of: target) {
+            case nil, .typeRegular: try writeDraft(for: target, bytes)
             case .typeDirectory: throw Errno.isDirectory
-            default:
-                let file = try FileDescriptor.open(FilePath(target), .writeOnly)
-                try file.closeAfter { _ = try file.writeAll(bytes) }
+            default: streams.append((target, Array(bytes)))
             }
         }
+    }
+
+    /// Writes a regular file, new or in place of an existing one, whose mode it keeps.
+    ///
+    /// Anything else under that name is an error: a link may lead out of the folder that is written, and what was written
+    /// to a device cannot be undone.
+    mutating func replaceRegular(_ path: String, _ bytes: some Collection<UInt8>) throws {
+        try Self.reportingFailure(to: path) {
+            switch Self.kind(of: path) {
+            case nil, .typeRegular: try writeDraft(for: path, bytes)
+            case .typeDirectory: throw Errno.isDirectory
+            default: throw NotRegular()
+            }
+        }
+    }
+
+    private struct NotRegular: Error, CustomStringConvertible {
+        var description: String { "Not a regular file" }
+    }
+
+    /// What is at `path`, without following a link; `nil` if nothing is there.
+    private static func kind(of path: String) -> FileAttributeType? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
+    }
+
+    /// Writes the draft that replaces `path`.
+    ///
+    /// Its name is random: a draft that a killed run left behind must not block the next run, which in a container has
+    /// the same process id.
+    private mutating func writeDraft(for path: String, _ bytes: some Collection<UInt8>) throws {
+        let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+        let draft = path + "." + String(UInt64.random(in: 0 ... .max), radix: 36) + ".draft"
+        try writeNew(draft, bytes, mode: mode?.uint16Value)
+        drafts.append((draft, path))
     }
 
     /// Creates a file, writes it and waits until it is on disk.
@@ -87,6 +116,12 @@ struct FileTransaction {
     }
 
     private mutating func commit() throws {
+        for (path, bytes) in streams {
+            try Self.reportingFailure(to: path) {
+                let file = try FileDescriptor.open(FilePath(path), .writeOnly)
+                try file.closeAfter { _ = try file.writeAll(bytes) }
+            }
+        }
         for (draft, path) in drafts {
             try Self.reportingFailure(to: path) {
                 guard rename(draft, path) == 0 else { throw Errno(rawValue: errno) }
