@@ -1,9 +1,10 @@
-public import EventModel
+@_spi(CanonicalJSON) public import EventModel
 
 extension JSONTape {
     /// Appends the value at `index`, with everything in it, as JSON without spaces.
     ///
     /// The document must have been checked: the function is recursive, so it relies on the limit of 64 levels.
+    @_spi(CanonicalJSON)
     public func appendValue(at index: Int, to output: inout ByteBuilder) {
         switch kind(at: index) {
         case .object: appendObject(at: index, to: &output)
@@ -15,6 +16,7 @@ extension JSONTape {
 
     /// Appends the number, Boolean or null at `index`.
     @inlinable
+    @_spi(CanonicalJSON)
     public func appendScalar(at index: Int, to output: inout ByteBuilder) {
         switch kind(at: index) {
         case .signed: output.append(signed(at: index))

@@ -90,6 +90,22 @@ import Testing
         #expect(UnsafeRule.findings(in: file, code: SwiftCode.lines(of: text)).map(\.line) == [5])
     }
 
+    @Test("an inlinable package declaration is found, and a public one is not")
+    func inlinable() {
+        let text = """
+            @inlinable
+            @inline(__always)
+            package func a() {}
+            @inlinable package var b: Int { 1 }
+            @inlinable
+            public func c() {}
+            package var d: Int { 1 }
+
+            """
+        let file = TextFile(path: "Sources/A/A.swift", text: text)
+        #expect(InlinableRule.findings(in: file, code: SwiftCode.lines(of: text)).map(\.line) == [1, 4])
+    }
+
     @Test("an unstructured task without a reason is found")
     func looseTasks() {
         let text = """

@@ -65,6 +65,11 @@ import Testing
         expectNone(Self.swiftWithCode.flatMap(LooseTaskRule.findings))
     }
 
+    @Test("no package declaration is marked as inlinable")
+    func inlinable() {
+        expectNone(Self.swiftWithCode.flatMap(InlinableRule.findings))
+    }
+
     @Test("files and functions do not exceed their maximum lengths")
     func sizes() {
         expectNone(Self.swiftWithCode.flatMap(SizeRule.findings))

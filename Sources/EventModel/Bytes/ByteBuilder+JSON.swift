@@ -1,4 +1,5 @@
 /// What a string contains that not every reader of JSON accepts.
+@_spi(CanonicalJSON)
 public struct TextProblems: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt8
@@ -14,6 +15,7 @@ public struct TextProblems: OptionSet, Sendable {
     public static let loneSurrogate = TextProblems(rawValue: 2)
 }
 
+@_spi(CanonicalJSON)
 extension ByteBuilder {
     /// Appends a JSON string with its quotation marks, and with as few escapes as RFC 8259 allows, in their shortest form.
     ///

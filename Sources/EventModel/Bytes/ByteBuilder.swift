@@ -1,4 +1,5 @@
 /// A growing buffer of bytes whose memory can be handed over without a copy.
+@_spi(CanonicalJSON)
 public struct ByteBuilder: ~Copyable {
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int

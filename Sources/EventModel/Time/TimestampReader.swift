@@ -1,4 +1,5 @@
 /// Reads timestamps, and caches the last date: events that arrive together are mostly of the same day.
+@_spi(CanonicalJSON)
 public struct TimestampReader: Sendable {
     /// The ten bytes of the last date, eight and two; initially `1970-01-` and `01`.
     @usableFromInline var dateText: (UInt64, UInt16) = (0x2D31_302D_3037_3931, 0x3130)

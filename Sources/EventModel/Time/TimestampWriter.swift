@@ -1,4 +1,5 @@
 /// Writes timestamps, and caches the text of the last one: events that arrive together mostly share their second or day.
+@_spi(CanonicalJSON)
 public struct TimestampWriter: Sendable {
     @usableFromInline var last: Timestamp?
     @usableFromInline var text: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)

@@ -1,4 +1,4 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 
 /// Writes the beginning of canonical lines: id, name, time and time of arrival.
 struct EnvelopeWriter {

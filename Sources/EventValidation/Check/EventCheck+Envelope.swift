@@ -1,5 +1,5 @@
-import EventModel
-import JSONTape
+@_spi(CanonicalJSON) import EventModel
+@_spi(CanonicalJSON) import JSONTape
 
 extension EventCheck {
     /// What is known about an event after its check, whether it is accepted or not.

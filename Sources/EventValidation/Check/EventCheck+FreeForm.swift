@@ -1,6 +1,6 @@
 import CXXHash
-import EventModel
-import JSONTape
+@_spi(CanonicalJSON) import EventModel
+@_spi(CanonicalJSON) import JSONTape
 
 extension EventCheck {
     /// Appends a value that the plan does not describe, which only must not contain NUL characters, lone surrogates, duplicate

@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 
 extension EventCheck {
     /// Checks the object at `index` against an object of the plan, and appends it with its keys in the plan's order.

@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 
 extension EventCheck {
     /// Checks the value at `index` against a property, and appends it in canonical form.

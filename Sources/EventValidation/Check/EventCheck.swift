@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 
 /// Checks events against the plan, one after another, and encodes each in the same walk over its tape.
 ///

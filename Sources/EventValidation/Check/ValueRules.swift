@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 import PatternMatching
 
 /// A property of the plan, by reference, because it is too large to copy for each value.

@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 import PatternMatching
 
 /// Compiles a plan's definitions into the tables of a `CompiledPlan`.

@@ -1,5 +1,5 @@
-import EventModel
-import JSONTape
+@_spi(CanonicalJSON) import EventModel
+@_spi(CanonicalJSON) import JSONTape
 
 /// Suggests the string of a fixed set that differs from a text only in case and separators.
 ///

@@ -1,6 +1,6 @@
-public import EventModel
+@_spi(CanonicalJSON) public import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 
 extension PayloadEncoder {
     /// Encodes an `object` whose properties the plan declares.

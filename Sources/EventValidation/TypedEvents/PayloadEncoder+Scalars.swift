@@ -1,6 +1,6 @@
-public import EventModel
+@_spi(CanonicalJSON) public import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 
 // Each function has a variant for values that may be absent, which keeps generated code readable.
 extension PayloadEncoder {

@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventSchema
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 
 /// Encodes the properties of a typed event as canonical JSON, and checks each value against the plan.
 ///

@@ -1,5 +1,5 @@
-import EventModel
-import JSONTape
+@_spi(CanonicalJSON) import EventModel
+@_spi(CanonicalJSON) import JSONTape
 
 /// Parses canonical lines, one at a time.
 final class TapeReader {

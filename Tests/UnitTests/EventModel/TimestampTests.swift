@@ -1,4 +1,4 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import TestCases
 import Testing
 

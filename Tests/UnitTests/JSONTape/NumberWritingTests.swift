@@ -1,5 +1,5 @@
-import EventModel
-import JSONTape
+@_spi(CanonicalJSON) import EventModel
+@_spi(CanonicalJSON) import JSONTape
 import TestCases
 import Testing
 

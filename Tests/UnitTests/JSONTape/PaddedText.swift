@@ -1,5 +1,5 @@
-import EventModel
-import JSONTape
+@_spi(CanonicalJSON) import EventModel
+@_spi(CanonicalJSON) import JSONTape
 
 /// Passes a text to the parser, with the readable bytes after it that the parser requires.
 func withPadded<Result>(_ text: some Sequence<UInt8>, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows

@@ -1,6 +1,6 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import Foundation
-import JSONTape
+@_spi(CanonicalJSON) import JSONTape
 import TestCases
 import Testing
 
