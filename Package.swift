@@ -432,6 +432,8 @@ let package = Package(
 
 // `scripts/tsan.sh` compiles only the tests that it runs.
 if let names = Context.environment["SLUICE_TEST_TARGETS"]?.split(separator: " ").map(String.init) {
+    let known = package.targets.filter { $0.type == .test }.map(\.name)
+    guard names.allSatisfy(known.contains) else { fatalError("SLUICE_TEST_TARGETS: the test targets are \(known)") }
     package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
 

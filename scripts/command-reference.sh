@@ -33,11 +33,12 @@ section() {
 }
 
 # Moved at the end, so that a failure leaves the page as it was.
-page=$(mktemp)
+page=$(mktemp Documentation/Commands.XXXXXX)
+chmod 644 "$page"
 trap 'rm -f "$page"' EXIT
 {
     printf '# Commands\n\nThe help of every command, and every setting with its default ([sluice settings](#sluice-settings)).\n`scripts/command-reference.sh` writes this page.\n'
     commands=$(subcommands)
     for name in $commands; do section "$name"; done
 } >"$page"
-cp "$page" Documentation/Commands.md
+mv "$page" Documentation/Commands.md

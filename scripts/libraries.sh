@@ -16,6 +16,10 @@ fi
 # From here on, mounts are visible only to this script and the programs that it runs.
 if [[ -z ${SLUICE_LIBRARIES_HIDDEN:-} ]]; then
     as=(); [[ $EUID -eq 0 ]] || as=(--map-root-user)
+    if ! unshare "${as[@]}" --mount --propagation private true 2>/dev/null; then
+        echo "error: this check hides libraries by a mount namespace, which this system forbids (as most containers do)" >&2
+        exit 1
+    fi
     SLUICE_LIBRARIES_HIDDEN=1 exec unshare "${as[@]}" --mount --propagation private scripts/libraries.sh "$@"
 fi
 
@@ -24,6 +28,11 @@ table=$(awk -F'|' '/^\| product \| Debian packages \|/ { inside = 1; getline; ne
     inside && !/^\|/ { exit }
     inside { products = $2; gsub(/[`,]/, "", products); packages = $3; gsub(/[`,]/, "", packages)
         count = split(products, names, " "); for (i = 1; i <= count; i++) print names[i], packages }' Documentation/Library.md)
+for product in "$@"; do
+    grep -q "^$product " <<<"$table" && continue
+    echo "error: '$product' is not in the table; its products are" $(cut -d' ' -f1 <<<"$table") >&2
+    exit 1
+done
 all_packages=$(cut -d' ' -f2- <<<"$table" | tr ' ' '\n' | sort -u | sed '/^$/d')
 for package in $all_packages; do
     dpkg -s "$package" >/dev/null 2>&1 && continue

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Runs everything that can fail: the scripts' syntax, all Swift tests, and the examples as their readers would run them.
+# Runs all Swift tests but the style rules, which `make lint` runs, checks the scripts' syntax, and runs the examples as their readers would run them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/packages.sh
+source scripts/lib/tests.sh
 
 # Runs the tests that start servers and processes, one at a time: several at once would exceed their time limits on two
 # processors. If some fail, the last lines say which and why.
 test_package() {
-    local log=.run/test.log status=0
+    local log=.run/test.log status=0 pattern filters=()
+    local patterns=('^TrackerTests\.' '^EndToEndTests\.' '^PlanToolsTests\.HTMLExportTests' '^PlanToolsTests\.SchemaAgreementTests')
     mkdir -p .run
-    swift test --skip-build --no-parallel --filter '^(TrackerTests|EndToEndTests)\.' \
-        --filter '^PlanToolsTests\.(HTMLExport|SchemaAgreement)Tests' 2>&1 | tee "$log" || status=$?
+    require_tests -- "${patterns[@]}"
+    for pattern in "${patterns[@]}"; do filters+=(--filter "$pattern"); done
+    swift test --skip-build --no-parallel "${filters[@]}" 2>&1 | tee "$log" || status=$?
     if ((status != 0)); then
         printf '\nWhat failed:\n' >&2
         grep -aE '^✘ Test .* recorded an issue|Fatal error|unexpected signal' "$log" >&2 || true

@@ -2,10 +2,14 @@
 # Runs the concurrent tests under ThreadSanitizer, in a copy of the package with a mutex that the sanitizer understands.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/lib/tests.sh
 
 copy=$PWD/.run/tsan
 # Pipeline, workers, journal, lanes and HTTP server, all in the process of the tests.
-suites='(EventPipelineTests|EventQuarantineTests|JustTrackTests|SluiceTestingTests)\.(Lane|Pipeline|Quarantine|Restoring|TrackerContract)|EndToEndTests\.(Answer|Backpressure|Limit|Shutdown)Tests'
+suites=(
+    '^(EventPipelineTests|EventQuarantineTests|JustTrackTests|SluiceTestingTests)\.'{Lane,Pipeline,Quarantine,Restoring,TrackerContract}
+    '^EndToEndTests\.'{Answer,Backpressure,Limit,Shutdown}Tests
+)
 # The package without its other tests, which would be compiled too.
 export SLUICE_TEST_TARGETS='EventPipelineTests EventQuarantineTests JustTrackTests SluiceTestingTests EndToEndTests'
 
@@ -19,4 +23,9 @@ done < <(git grep -lE '\bMutex[<(]' -- 'Sources/*.swift' 'Tests/*.swift' \
     | sed -E 's|^(Tests/UnitTests/Support/[^/]+\|Tests/UnitTests/[^/]+\|[^/]+/[^/]+)/.*|\1|' | sort -u)
 
 cd "$copy"
-TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1' swift test --sanitize=thread --no-parallel --filter "$suites"
+export TSAN_OPTIONS='halt_on_error=1 second_deadlock_stack=1'
+swift build --build-tests --sanitize=thread
+require_tests --sanitize=thread -- "${suites[@]}"
+filters=()
+for suite in "${suites[@]}"; do filters+=(--filter "$suite"); done
+swift test --skip-build --sanitize=thread --no-parallel "${filters[@]}"

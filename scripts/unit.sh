@@ -7,11 +7,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/phase.sh
+source scripts/lib/tests.sh
 
 if [[ ${1:-} != --skip-build ]]; then
     phase "Build" .run/build-tests.log swift build --build-tests
 fi
 # Two suites of PlanToolsTests run Python.
+require_tests -- '^EventModelTests\.' '^EventPipelineTests\.' '^JustTrackTests\.'
 phase "Unit tests" .run/unit.log swift test --skip-build --skip '^(TrackerTests|EndToEndTests|JustTrackTests)\.' \
     --skip '^PlanToolsTests\.(HTMLExport|SchemaAgreement)Tests'
 # JustTrack's interface is synchronous: its tests block the threads that run them, and one test occupies all of them. In

@@ -1,7 +1,7 @@
 /// How a journal, the write-ahead log, is synced, and its size limits.
 public struct JournalConfiguration: Sendable, Hashable {
     /// When a commit is acknowledged; later versions may add choices.
-    public struct Durability: Sendable, Hashable {
+    public struct Durability: Sendable, Hashable, CustomStringConvertible {
         package enum Kind: Hashable, Sendable {
             case fsync
             case interval(Duration)
@@ -21,6 +21,20 @@ public struct JournalConfiguration: Sendable, Hashable {
         /// Acknowledged events survive the end of the process; a loss of power loses those that the operating system had
         /// not written on its own, up to about half a minute of them.
         public static let none = Self(kind: .none)
+
+        /// The interval between syncs; `nil` unless made by `interval(_:)`.
+        public var syncInterval: Duration? {
+            if case .interval(let interval) = kind { interval } else { nil }
+        }
+
+        /// The name of the choice, for example `fsync` or `interval(1.0 seconds)`.
+        public var description: String {
+            switch kind {
+            case .fsync: "fsync"
+            case .interval(let interval): "interval(\(interval))"
+            case .none: "none"
+            }
+        }
 
         /// Whether each commit is synced before it is acknowledged.
         var syncsEachCommit: Bool { kind == .fsync }

@@ -10,15 +10,16 @@ forget_plan() {
     rm -f .build/debug.yaml .build/debug/description.json
 }
 
-# The next build of Sluice must not find another package's plan, even after a failure.
-trap forget_plan EXIT
-
 # in_package FOLDER COMMAND [OPTION…]: runs `swift build`, `test` or `run` for a package.
 in_package() {
     local folder=$1 command=$2
     shift 2
     forget_plan
-    swift "$command" --package-path "$folder" --scratch-path .build "$@"
+    # The next build of Sluice must not find this package's plan, even after a failure or a signal.
+    (
+        trap forget_plan EXIT
+        swift "$command" --package-path "$folder" --scratch-path .build "$@"
+    )
 }
 
 # build_package FOLDER [OPTION…]: builds a package in its own build folder, for other configurations than debug.

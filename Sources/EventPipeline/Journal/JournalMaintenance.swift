@@ -1,6 +1,6 @@
 import EventJournal
 
-/// The background work on a pipeline's journal: timed syncs, retention, and noticing a disk that hangs or recovers.
+/// The timers of a pipeline's journal.
 struct JournalMaintenance: Sendable {
     let pipeline: Pipeline
     let journal: PipelineJournal
@@ -31,6 +31,7 @@ struct JournalMaintenance: Sendable {
         if case .interval(let length) = journal.store.configuration.durability.kind {
             pause = max(length, .milliseconds(1))
         }
+        let retention = JournalRetention(pipeline: pipeline, journal: journal)
         var nextRetention = pipeline.clock.now() + .seconds(1)
         var lastError: JournalError?
         while (try? await pipeline.clock.sleepUntil(pipeline.clock.now() + pause)) != nil {
@@ -45,7 +46,7 @@ struct JournalMaintenance: Sendable {
                     try await journal.committer.syncIfTimed(pipeline.diskWatch)
                     if pipeline.clock.now() >= nextRetention {
                         nextRetention = pipeline.clock.now() + .seconds(1)
-                        await retireSegments()
+                        await retention.apply()
                         await noticeRoom()
                     }
                 } else {
@@ -67,36 +68,5 @@ struct JournalMaintenance: Sendable {
             await journal.committer.hasRoom(forBytes: bytes)
         else { return }
         pipeline.decide { state, _ in state.journalHealth.bytesWithoutRoom = nil }
-    }
-
-    /// Removes the segments that every tracker has settled and, if the configuration says so, expired segments with undelivered
-    /// events.
-    func retireSegments() async {
-        var needed = pipeline.decide { state, _ in state.neededSequence(besides: journal.abandoned.sequence) }
-        if journal.store.configuration.retentionDropsUndelivered,
-            let limit = journal.store.expiredSegments(now: journal.now()).last?.nextSequence, limit > needed
-        {
-            for queue in pipeline.trackers.indices { await giveUp(before: limit, of: queue) }
-            if journal.abandoned.sequence < limit { pipeline.log.lost(of: journal.abandoned.trackers) }
-            needed = limit
-            // Skipping events is not progress.
-            pipeline.decide { state, _ in state.drain = DrainRate() }
-        }
-        do throws(JournalError) {
-            pipeline.log.retired(.success(try await journal.committer.retire(needed: needed, pipeline.diskWatch)))
-        } catch {
-            pipeline.log.retired(.failure(error))
-        }
-    }
-
-    /// Moves a tracker's reader behind the segments that will be removed, and counts the events that the tracker loses.
-    private func giveUp(before limit: UInt64, of queue: Int) async {
-        // Events in memory do not need the journal.
-        guard let next = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
-        let lost = await journal.backlogs[queue].giveUp(before: limit, from: next)
-        guard lost.total > 0 else { return }
-        let unforeseen = pipeline.decide { state, _ in state.lost(lost, of: queue) }
-        pipeline.metrics[queue].lost(lost.total, unforeseen: unforeseen)
-        pipeline.log.lost(lost.total, tracker: pipeline.trackers[queue].name)
     }
 }

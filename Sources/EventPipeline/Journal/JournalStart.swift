@@ -2,7 +2,7 @@ import EventJournal
 public import EventModel
 
 /// Where in the journal a tracker begins if it has no cursor there yet.
-public struct JournalStart: Sendable, Hashable {
+public struct JournalStart: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case beginning
         case end
@@ -21,6 +21,20 @@ public struct JournalStart: Sendable, Hashable {
     /// The tracker gets the whole commit and everything behind it, in the journal's order. That can include earlier events, which
     /// were committed in the same group or arrived late.
     public static func time(_ time: Timestamp) -> JournalStart { JournalStart(kind: .time(time)) }
+
+    /// The time to begin with; `nil` unless made by `time(_:)`.
+    public var time: Timestamp? {
+        if case .time(let time) = kind { time } else { nil }
+    }
+
+    /// `beginning`, `end`, or the time in RFC 3339.
+    public var description: String {
+        switch kind {
+        case .beginning: "beginning"
+        case .end: "end"
+        case .time(let time): time.description
+        }
+    }
 
     /// The number of the first event for a tracker that begins here.
     func sequence(in journal: Journal) throws(JournalError) -> UInt64 {

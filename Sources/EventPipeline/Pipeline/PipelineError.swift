@@ -3,7 +3,7 @@ import TrackerKit
 
 /// Why a pipeline could not be made, or not run.
 public struct PipelineError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; `description` is a stable code in kebab-case.
+    /// What kind of failure it is; `rawValue` is a stable code in kebab-case.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         package enum Kind: String, Sendable, CaseIterable {
             case trackerNotStarted = "tracker-not-started"
@@ -32,8 +32,10 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         /// There are more than 64 trackers.
         public static let tooManyTrackers = Code(kind: .tooManyTrackers)
 
-        /// The code, for example `tracker-not-started`.
-        public var description: String { kind.rawValue }
+        /// The code's stable text, for example `tracker-not-started`.
+        public var rawValue: String { kind.rawValue }
+        /// The code's stable text.
+        public var description: String { rawValue }
     }
 
     /// What kind of failure it is.

@@ -6,7 +6,7 @@ public import EventValidation
 /// Nothing of the call was accepted, except possibly with the code `outcomeUnknown`. `track`, `tryTrack` and `submit` throw
 /// this error.
 public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What kind of failure it is; `description` is a stable code in kebab-case.
+    /// What kind of failure it is; `rawValue` is a stable code in kebab-case.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         package enum Kind: String, Sendable, CaseIterable {
             case invalid
@@ -35,8 +35,10 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
         /// Sending the events again is safe only if they have ids of their own, and only PostgreSQL removes the duplicates.
         public static let outcomeUnknown = Code(kind: .outcomeUnknown)
 
-        /// The code, for example `not-stored`.
-        public var description: String { kind.rawValue }
+        /// The code's stable text, for example `not-stored`.
+        public var rawValue: String { kind.rawValue }
+        /// The code's stable text.
+        public var description: String { rawValue }
     }
 
     /// What kind of failure it is.

@@ -2,7 +2,7 @@ import CXXHash
 import EventModel
 
 /// How an event gets its id if it arrives without one.
-public struct EventIdentity: Sendable, Hashable {
+public struct EventIdentity: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: Sendable, Hashable {
         case assigned
         case derived(source: String)
@@ -19,6 +19,19 @@ public struct EventIdentity: Sendable, Hashable {
     /// The same file gives the same ids however often it is read, and two equal lines remain two events. An event without a time
     /// has zeros in front, because its time of arrival differs each time.
     public static func derived(source: String) -> Self { Self(kind: .derived(source: source)) }
+
+    /// The name of the source that ids are derived from; `nil` for `assigned`.
+    public var source: String? {
+        if case .derived(let source) = kind { source } else { nil }
+    }
+
+    /// `assigned`, or `derived` with the name of the source.
+    public var description: String {
+        switch kind {
+        case .assigned: "assigned"
+        case .derived(let source): "derived(source: \(source))"
+        }
+    }
 }
 
 /// Derives ids from lines.
