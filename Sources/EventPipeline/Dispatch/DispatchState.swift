@@ -4,8 +4,8 @@ import TrackerKit
 
 /// All decisions of the pipeline: the queues, the batches that wait, and the shutdown.
 ///
-/// A value without a clock, task or lock of its own. It is changed under the pipeline's lock, time is an argument, and what is to
-/// be done is returned as `DispatchActions`.
+/// A value without a clock, task or lock of its own. It changes under the pipeline's lock, time is an argument, and the work that
+/// follows from a decision is returned as `DispatchActions`.
 package struct DispatchState: Sendable {
     /// The phase of the pipeline's life.
     package enum Phase: Sendable, Equatable {

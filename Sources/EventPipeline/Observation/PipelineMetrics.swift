@@ -41,10 +41,10 @@ struct PipelineMetrics: Sendable {
 ///
 /// | name | counts |
 /// |---|---|
-/// | `sluice_tracker_events_enqueued_total` | events meant for the tracker, those of earlier runs when they are read back |
+/// | `sluice_tracker_events_enqueued_total` | events for the tracker; those of earlier runs are counted when they are read back |
 /// | `sluice_tracker_events_settled_total` | delivered, refused, parked and dropped; `enqueued - settled` is the queue's depth |
 /// | `sluice_tracker_events_delivered_total` | events delivered |
-/// | `sluice_tracker_events_refused_total` | events the destination, or a later plan, will never take |
+/// | `sluice_tracker_events_refused_total` | events that the destination, or a later plan, will never accept |
 /// | `sluice_tracker_events_parked_total` | events put into the quarantine because their table or topic is broken |
 /// | `sluice_tracker_events_dropped_total` | events a full queue dropped, the journal's retention removed, or damage took |
 /// | `sluice_tracker_events_retried_total` | events tried again, once for each further try |

@@ -2,10 +2,10 @@ import TrackerKit
 
 /// The events, by name, that a tracker cannot deliver although it delivers others: their table or topic is broken.
 ///
-/// They are parked in the quarantine as they come, so that no delivery waits for them, and from time to time one of them
-/// is tried: a probe.
+/// They are parked in the quarantine as they arrive, so that no delivery waits for them. From time to time one of them is
+/// tried: a probe.
 struct BrokenEvents: Sendable {
-    /// What to do with events that are broken.
+    /// What to do with events of a broken name.
     enum Handling: Sendable {
         /// Park them, for this reason.
         case park(TrackerError)
@@ -25,7 +25,7 @@ struct BrokenEvents: Sendable {
     /// Why each cannot be delivered, by name.
     var reasons: [String: TrackerError] { entries.mapValues(\.reason) }
 
-    /// What to do with events of a name; `nil` where they are not broken.
+    /// What to do with events of a name; `nil` if they are not broken.
     func handling(of name: String, now: Duration) -> Handling? {
         guard let entry = entries[name] else { return nil }
         return now < entry.nextProbe ? .park(entry.reason) : .probe(entry.reason)
@@ -33,8 +33,8 @@ struct BrokenEvents: Sendable {
 
     /// Notes that events of a name cannot be delivered; returns whether that is new.
     ///
-    /// One of them is tried again after `pause`, and later where that took long: all probes together take at most a tenth
-    /// of the time, which is what the other events wait for them.
+    /// One of them is tried again after `pause`, or later if the last probe took long: all probes together take at most a tenth
+    /// of the time, because the other events wait during a probe.
     mutating func note(
         _ name: String,
         _ reason: TrackerError,
@@ -47,7 +47,7 @@ struct BrokenEvents: Sendable {
         return entries.updateValue(entry, forKey: name) == nil
     }
 
-    /// Whether the events of a name are known not to be delivered.
+    /// Whether the events of a name are known to be undeliverable.
     func contains(_ name: String) -> Bool { entries[name] != nil }
 
     /// Notes that events of a name can be delivered again.

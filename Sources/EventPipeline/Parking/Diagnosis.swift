@@ -1,36 +1,35 @@
 import TrackerKit
 
-/// Finds out which events of a delivery keep the others from being delivered: those of a broken table or topic, or single
-/// ones.
+/// Finds the events that block a delivery: all those of a broken table or topic, or single ones.
 ///
-/// Only an event that was delivered shows that the destination works, and only then is anything stuck; where nothing is
-/// delivered the destination is unavailable, and nothing is known. Whatever works is sent together, in its order.
+/// Only a delivered event shows that the destination works, and that an event which fails is stuck. If nothing can be
+/// delivered, the destination is unavailable and the diagnosis has no result. Events that work are sent together, in order.
 struct Diagnosis: Sendable {
     /// Events of one name that are not delivered while others are.
     struct Stuck: Sendable {
         let name: String
         /// Their positions in the delivery.
         let positions: [Int]
-        /// What the destination said to them alone.
+        /// The destination's error when they were sent alone.
         let reason: TrackerError
-        /// Whether no event of the name can be delivered, as far as was tried.
+        /// Whether every event of the name that was tried failed.
         let isWholeName: Bool
     }
 
-    /// In an outage each attempt may take as long as a time limit, so no more than this are made by name.
+    /// In an outage each attempt may take until its timeout, so at most this many names are tried.
     private static let maximumVainAttempts = 4
-    /// How many events of a name must fail alone before all of the name are stuck.
+    /// How many events of a name must fail alone before all events of the name count as stuck.
     private static let samples = 4
-    /// How many attempts it takes at most to find the single events that fail; others wait for the next diagnosis.
+    /// The most attempts to find single events that fail; the others wait for the next diagnosis.
     private static let maximumSearchAttempts = 64
 
     /// The events that the tracker refused, by their positions in the delivery.
     private(set) var refusals: [DeliveryOutcome.Refusal] = []
     /// The events that are not delivered while others are.
     private(set) var stuck: [Stuck] = []
-    /// The positions of the other events that are to be tried again, ascending.
+    /// The positions of the other events to retry, ascending.
     private(set) var retryPositions: [Int] = []
-    /// Why those are to be tried again.
+    /// Why those are retried.
     private(set) var retryReason: TrackerError?
 
     private let delivery: Delivery
@@ -38,12 +37,12 @@ struct Diagnosis: Sendable {
     private let send: @Sendable (Delivery) async -> Settlement
     private var hasDelivered = false
     private var deliveredNames: Set<String> = []
-    /// Another process delivers these events; what is found out now is not ours to act on.
+    /// Another process delivers these events, so this one must not act on the result.
     private var isSuperseded = false
 
     /// Sends the events of a delivery; no call of `send` exceeds the limits.
     ///
-    /// `turn` says with which name to begin, so that each has its turn though the first ones fail.
+    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail.
     init(
         of delivery: Delivery,
         turn: Int,
@@ -63,12 +62,12 @@ struct Diagnosis: Sendable {
         retryPositions.sort()
     }
 
-    /// Nothing can be found out, or acted on, any more.
+    /// The diagnosis is over: there is nothing more to learn, or to act on.
     private var isOver: Bool { Task.isCancelled || isSuperseded }
 
     /// Sends the events by their names, or by halves if all have one name, until one of them is delivered.
     ///
-    /// Then all that is left is sent together, in its order. Returns what is left after that.
+    /// Then the rest is sent together, in order. Returns what remains undelivered.
     private mutating func findWhatWorks(in positions: [Int], turn: Int) async -> [Int] {
         let names = delivery.positionsByName(of: positions).map(\.positions)
         let parts = names.count > 1 ? names : Self.halves(of: positions).reversed()
@@ -83,7 +82,7 @@ struct Diagnosis: Sendable {
         return left.sorted()
     }
 
-    /// Finds out which of the events of a name are stuck, since others were delivered.
+    /// Finds the stuck events of a name, once others were delivered.
     private mutating func isolate(_ positions: [Int], of name: String) async {
         var left = await settle(positions)
         if !deliveredNames.contains(name) {
@@ -109,7 +108,7 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// Sends events alone, in parts within the limits, as long as that delivers anything; returns what is left of them.
+    /// Sends events alone, in parts within the limits, as long as that delivers anything; returns the remaining events.
     private mutating func settle(_ positions: [Int]) async -> [Int] {
         var left: [Int] = []
         var rest = positions[...]
@@ -129,7 +128,7 @@ struct Diagnosis: Sendable {
         return left + rest
     }
 
-    /// The first of the positions that are one call's, at least one.
+    /// The positions that fit into one call, at least one.
     private func part(of positions: ArraySlice<Int>) -> ArraySlice<Int> {
         var part = positions.prefix(limits.maximumEvents)
         while part.count > 1, delivery.selecting(part).byteCount > limits.maximumBytes {
@@ -154,7 +153,7 @@ struct Diagnosis: Sendable {
     /// Notes events that failed once more after others were delivered.
     private mutating func add(_ positions: [Int], of name: String, isWholeName: Bool) {
         guard let reason = retryReason, !positions.isEmpty else { return }
-        // A delivery that was cut off in the middle says nothing, and neither does a destination that has gone meanwhile.
+        // A cancelled delivery proves nothing, and neither does a destination that became unavailable meanwhile.
         if isOver || reason.code == .unavailable {
             retryPositions += positions
         } else {
@@ -162,7 +161,7 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// The two halves of some positions, the second first; fewer where there are not so many.
+    /// The two halves of some positions, the second first; only one for a single position.
     private static func halves(of positions: [Int]) -> [[Int]] {
         let half = positions.count / 2
         return [Array(positions[half...]), Array(positions[..<half])].filter { !$0.isEmpty }

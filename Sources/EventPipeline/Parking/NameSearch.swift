@@ -1,19 +1,19 @@
 import EventSchema
 import EventValidation
 
-/// Looks for events of two names that a tracker may be able to deliver, in slices that come one after the other.
+/// Searches consecutive slices for events of two names that a tracker may be able to deliver.
 struct NameSearch {
     private let broken: BrokenEvents
     private var first: String?
     /// Whether there are events of two names.
     private(set) var hasFoundSeveral = false
 
-    /// Passes over events that are known not to be delivered.
+    /// Skips events that are known to be undeliverable.
     init(except broken: BrokenEvents) {
         self.broken = broken
     }
 
-    /// Looks through further slices, until there are two names.
+    /// Searches further slices until there are two names.
     mutating func look(through slices: [EventSlice]) {
         for slice in slices {
             guard !hasFoundSeveral else { return }

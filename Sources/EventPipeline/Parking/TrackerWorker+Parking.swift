@@ -3,7 +3,7 @@ import TrackerKit
 
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.
 extension TrackerWorker {
-    /// Finds out which events of what is left of a delivery are stuck while others are delivered, and parks them.
+    /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
     func diagnose(_ delivery: Delivery, turn: Int) async {
         let diagnosis = await Diagnosis(of: delivery, turn: turn, limits: pipeline.configuration.delivery, send: send)
         for stuck in diagnosis.stuck where stuck.isWholeName { noteBroken(stuck.name, stuck.reason) }
@@ -24,8 +24,8 @@ extension TrackerWorker {
 
     /// Parks the events that are known to be broken, and delivers the others.
     ///
-    /// What is parked is synced before the others are delivered with the checkpoint, which is behind all of them. Where it
-    /// cannot be kept, nothing is delivered either: the tracker stands until there is room.
+    /// Parked events are synced before the others are delivered, because the checkpoint covers all of them. If they cannot be
+    /// stored, nothing is delivered either: the tracker stops until there is room.
     func deliver(_ delivery: Delivery, around broken: BrokenEvents) async {
         let now = pipeline.clock.now()
         var sorted = SortedEvents()
@@ -50,7 +50,7 @@ extension TrackerWorker {
             )
         }
         guard let probe else { return await deliverOthers(sorted, of: delivery) }
-        // Before the probe, which may take long; and without the checkpoint, because what is probed is before it.
+        // Before the probe, which may take long; and without the checkpoint, because the probed event precedes it.
         await send(sorted.others, of: delivery, &sorted)
         if sorted.isSuperseded {
             sorted.retry(probe.positions)
@@ -60,7 +60,7 @@ extension TrackerWorker {
         await report(sorted.settlement(of: delivery), stored: nil)
     }
 
-    /// Delivers what is not parked, with the checkpoint.
+    /// Delivers the events that are not parked, with the checkpoint.
     private func deliverOthers(_ sorted: SortedEvents, of delivery: Delivery) async {
         var sorted = sorted
         guard !sorted.others.isEmpty else { return await report(sorted.settlement(of: delivery), stored: nil) }
@@ -75,7 +75,7 @@ extension TrackerWorker {
         sorted.note(await send(delivery.selecting(positions)), of: positions)
     }
 
-    /// Tries one of the events of a name that were not delivered; the others follow it, or are parked with it.
+    /// Tries one of the undelivered events of a name; the others are delivered or parked with it.
     private func probe(
         _ name: String,
         _ positions: [Int],
@@ -90,7 +90,7 @@ extension TrackerWorker {
             sorted.note(probe, of: [positions[0]])
             return await send(Array(positions.dropFirst()), of: delivery, &sorted)
         }
-        // That nothing can be reached says nothing new about the table.
+        // An unreachable destination says nothing new about the table.
         let reason = said.code == .unavailable || said.code == .cancelled ? reason : said
         noteBroken(name, reason, after: pipeline.clock.now() - began)
         let parking = positions.map { ($0, reason) }
@@ -101,7 +101,7 @@ extension TrackerWorker {
         }
     }
 
-    /// Keeps events in the quarantine; returns why that failed, where it did.
+    /// Stores events in the quarantine; returns the error if that failed.
     private func park(_ events: [(position: Int, reason: TrackerError)], of delivery: Delivery) async -> TrackerError? {
         guard !events.isEmpty else { return nil }
         let sorted = events.sorted { $0.position < $1.position }
@@ -148,13 +148,13 @@ private struct SortedEvents {
     private var retryPositions: [Int] = []
     private var retryReason: TrackerError?
 
-    /// Notes what became of the events at some positions.
+    /// Notes the outcome of the events at some positions.
     mutating func note(_ settlement: Settlement, of positions: [Int]) {
         refusals += settlement.refusals.map { .init(position: positions[$0.position], reason: $0.reason) }
         if let reason = settlement.retryReason { retry(settlement.retryPositions.map { positions[$0] }, reason) }
     }
 
-    /// Notes events that are to be tried again; without a reason for that of the others.
+    /// Notes events to retry; without a reason of their own they get that of the others.
     mutating func retry(_ positions: [Int], _ reason: TrackerError? = nil) {
         retryPositions += positions
         if let reason { retryReason = reason }

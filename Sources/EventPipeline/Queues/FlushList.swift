@@ -10,7 +10,7 @@ struct FlushList: Sendable {
         let completion: @Sendable () -> Void
     }
 
-    /// A flush that first waits for the batches that were on their way to the journal.
+    /// A flush that first waits for the batches that are being committed to the journal.
     struct BeforeCommit: Sendable {
         let number: UInt64
         /// Every batch before this position in the commit queue must be committed or rejected.

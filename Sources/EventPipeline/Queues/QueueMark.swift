@@ -9,7 +9,7 @@ struct QueueMark: Sendable, Hashable {
     /// The number of the first event behind the point; 0 if it makes no difference.
     let sequence: UInt64
 
-    /// Whether everything before `other` is before this point, too.
+    /// Whether this point is not before `other`.
     func reaches(_ other: QueueMark) -> Bool { position >= other.position && sequence >= other.sequence }
 }
 

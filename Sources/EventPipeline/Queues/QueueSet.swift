@@ -12,7 +12,7 @@ package struct QueueSet: Sendable, Hashable, ExpressibleByArrayLiteral {
         bits = queues.reduce(0) { $0 | QueueSet.bit($1) }
     }
 
-    /// The first queues, so many of them.
+    /// The first `count` queues.
     package init(first count: Int) {
         bits = count >= 64 ? .max : QueueSet.bit(count) - 1
     }

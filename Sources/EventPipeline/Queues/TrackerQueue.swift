@@ -203,7 +203,7 @@ extension TrackerQueue {
         return taken
     }
 
-    /// Cuts the first slice in two where it exceeds a delivery; one event is never cut.
+    /// Cuts the first slice in two if it exceeds a delivery; one event is never cut.
     private mutating func splitFirst() {
         guard let slice = slices.first, slice.count > 1 else { return }
         var events = 0

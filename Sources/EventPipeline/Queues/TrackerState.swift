@@ -31,7 +31,7 @@ package struct TrackerState: Sendable {
         ///
         /// Can transition to:
         /// - `starting` with the first step.
-        /// - `ended` where the pipeline shuts down and nothing is queued.
+        /// - `ended` when the pipeline shuts down and nothing is queued.
         case new
         /// The tracker's `start` is being called.
         ///
@@ -44,23 +44,23 @@ package struct TrackerState: Sendable {
         ///
         /// Can transition to:
         /// - `delivering` when there is enough, or the oldest event has waited long enough.
-        /// - `reading` when nothing is queued any more, and the journal has what did not fit.
+        /// - `reading` when nothing is queued any more, and the journal has spilled events.
         /// - `ended` when the pipeline shuts down and everything is delivered, or time is up.
         case ready
-        /// The journal is being read: for the next delivery, or for events to send along with what is left of the last.
+        /// The journal is being read: for the next delivery, or for events to send along with the rest of the last one.
         ///
         /// Can transition to:
         /// - `delivering` when it had events for the tracker.
         /// - `ready` when it had none.
-        /// - `pausing` when it could not be read, and when something is left of the last delivery.
+        /// - `pausing` when it could not be read, and when part of the last delivery remains.
         case reading(for: Remainder?)
         /// A delivery is under way.
         ///
         /// Can transition to:
         /// - `ready` when everything in it is delivered or refused.
-        /// - `pausing` when something of it is to be tried again.
+        /// - `pausing` when some of it must be retried.
         case delivering(InFlight)
-        /// Something failed and is tried again at `until`.
+        /// Something failed and is retried at `until`.
         ///
         /// Can transition to:
         /// - `starting` or `delivering` at that time.
@@ -75,14 +75,14 @@ package struct TrackerState: Sendable {
         case ended
     }
 
-    /// What is tried again after a pause.
+    /// What is retried after a pause.
     enum Attempt: Sendable {
         case start
         case reading
         case delivery(Remainder)
     }
 
-    /// The events of a delivery that are to be tried again, and the part of the queue that waits for them.
+    /// The events of a delivery to retry, and the part of the queue that waits for them.
     struct Remainder: Sendable {
         var delivery: Delivery
         var inFlight: InFlight

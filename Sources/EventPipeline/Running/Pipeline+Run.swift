@@ -83,7 +83,7 @@ extension Pipeline {
             let worker = TrackerWorker(pipeline: self, queue: queue, tracker: tracker)
             return Task { await worker.run() }
         }
-        // Nor is this, which goes on until the last batch is committed.
+        // Nor is this one, which continues until the last batch is committed.
         let maintaining = journal.map { journal in
             Task { await JournalMaintenance(pipeline: self, journal: journal).run() }
         }

@@ -1,10 +1,10 @@
 import TrackerKit
 
-/// What an outcome comes to, after what a tracker said has been checked against the delivery.
+/// The result of a delivery, after the tracker's outcome was checked against it.
 ///
-/// A position outside the delivery or named twice is ignored and counted in `invalidPositions`. An event that is both
-/// refused and to be tried again counts as refused. Where a position to be tried again is outside the delivery, everything
-/// that was not refused is tried again: a repetition does less harm than a loss.
+/// A position that is outside the delivery or occurs twice is ignored and counted in `invalidPositions`. An event that is
+/// both refused and to be retried counts as refused. If a position to retry is outside the delivery, everything that was not
+/// refused is retried: a duplicate does less harm than a loss.
 package struct Settlement: Sendable {
     /// How many events were delivered.
     package let delivered: Int
@@ -12,13 +12,13 @@ package struct Settlement: Sendable {
     package let refusals: [DeliveryOutcome.Refusal]
     /// How many events were parked in the quarantine.
     package var parked = 0
-    /// What is to be tried again; `nil` where nothing is.
+    /// The events to retry; `nil` if there are none.
     package let retry: Delivery?
-    /// The positions of what is to be tried again, ascending.
+    /// The positions of the events to retry, ascending.
     package let retryPositions: [Int]
-    /// Why it is to be tried again.
+    /// Why they are retried.
     package let retryReason: TrackerError?
-    /// How many positions made no sense.
+    /// How many positions were invalid.
     package let invalidPositions: Int
 
     /// Whether all of it was delivered.
@@ -42,7 +42,7 @@ package struct Settlement: Sendable {
         )
     }
 
-    /// States what became of a delivery; what is neither refused, parked nor to be tried again was delivered.
+    /// Makes the result of a delivery; what is neither refused, parked nor retried was delivered.
     init(
         of delivery: Delivery,
         refusals: [DeliveryOutcome.Refusal],
@@ -62,7 +62,7 @@ package struct Settlement: Sendable {
         } else if retryPositions.count == delivery.count {
             retry = delivery
         } else {
-            // All others are settled, or in the quarantine, when these are tried again.
+            // All others are settled, or in the quarantine, when these are retried.
             retry = Delivery(delivery.selecting(retryPositions).slices, checkpoint: delivery.checkpoint)
         }
     }
@@ -76,7 +76,7 @@ package struct Settlement: Sendable {
         invalidPositions = 0
     }
 
-    /// The positions that a tracker wants again, those that make no sense aside.
+    /// The valid positions that a tracker asks to retry.
     private static func positions(of retry: DeliveryOutcome.Retry, check: inout PositionCheck) -> [Int] {
         let unsettled = check.unsettled
         var positions = unsettled
@@ -89,7 +89,7 @@ package struct Settlement: Sendable {
     }
 }
 
-/// Which positions of a delivery have been named.
+/// The positions of a delivery that have occurred.
 private struct PositionCheck {
     private var isSettled: [Bool]
     private(set) var outside = 0
@@ -99,7 +99,7 @@ private struct PositionCheck {
         isSettled = Array(repeating: false, count: count)
     }
 
-    /// Notes a position; false where it is outside the delivery or was named before.
+    /// Notes a position; returns false if it is outside the delivery or has occurred before.
     mutating func settle(_ position: Int) -> Bool {
         guard isSettled.indices.contains(position) else {
             outside += 1
@@ -113,6 +113,6 @@ private struct PositionCheck {
         return true
     }
 
-    /// The positions that have not been named, ascending.
+    /// The positions that have not occurred, ascending.
     var unsettled: [Int] { isSettled.indices.filter { !isSettled[$0] } }
 }

@@ -8,7 +8,7 @@ struct TrackerWorker: Sendable {
     let queue: Int
     let tracker: any Tracker
 
-    /// Works until the state says it is over.
+    /// Works until the state decides that the worker ends.
     @concurrent
     func run() async {
         let stopsTracker = await withDiscardingTaskGroup { timers in
@@ -37,7 +37,7 @@ struct TrackerWorker: Sendable {
             }
         }
         if stopsTracker {
-            // A task of its own, because this one may have been cancelled, and stopping takes work.
+            // A task of its own, because this one may have been cancelled, and `stop` must still be able to work.
             await Task { await tracker.stop() }.value
         }
         pipeline.decide { state, actions in actions = state.workerEnded(queue) }
@@ -70,7 +70,7 @@ struct TrackerWorker: Sendable {
         }
     }
 
-    /// Asks a tracker that keeps its own place in the journal where it is; its cursor goes there.
+    /// Asks a tracker that stores its own checkpoint for it, and moves the cursor there.
     private func resume() async throws(TrackerError) -> Resumption? {
         guard let journal = pipeline.journal, let tracker = tracker as? any CheckpointingTracker else {
             return nil
@@ -100,7 +100,7 @@ struct TrackerWorker: Sendable {
         await report(settlement, stored: checkpoint(of: delivery, settlement))
     }
 
-    /// Hands events to the tracker, and keeps in the quarantine what it refuses.
+    /// Hands events to the tracker, and stores in the quarantine what it refuses.
     func send(_ delivery: Delivery) async -> Settlement {
         let began = pipeline.clock.now()
         let outcome = await tracker.deliver(delivery)
@@ -115,13 +115,13 @@ struct TrackerWorker: Sendable {
         return settlement
     }
 
-    /// The number that the tracker has stored itself, as it has promised, where all of a delivery was delivered.
+    /// The checkpoint that the tracker has stored, as it promises to, if all of a delivery was delivered.
     func checkpoint(of delivery: Delivery, _ settlement: Settlement) -> UInt64? {
         guard settlement.isDelivered, tracker is any CheckpointingTracker else { return nil }
         return delivery.checkpoint?.nextSequence
     }
 
-    /// Says what became of a delivery, and moves the cursor where nothing is left of it.
+    /// Reports the result of a delivery, and moves the cursor if nothing of it remains.
     func report(_ settlement: Settlement, stored checkpoint: UInt64?) async {
         let now = pipeline.clock.now()
         let jitter = settlement.retry == nil ? 0 : pipeline.jitter()
@@ -133,7 +133,7 @@ struct TrackerWorker: Sendable {
         await moveCursor(to: report.settledSequence, checkpoint: checkpoint)
     }
 
-    /// Reads what did not fit into the queue, or is left from before, and delivers it.
+    /// Reads the events that spilled, or are left from an earlier run, and delivers them.
     private func readJournal(from start: UInt64, to end: UInt64) async {
         guard let backlog = pipeline.journal?.backlogs[queue] else { return }
         do throws(JournalError) {
@@ -145,7 +145,7 @@ struct TrackerWorker: Sendable {
                 await backlog.forgetWhatWasRead()
                 throw JournalError(
                     error.code,
-                    "The quarantine does not keep what is no event any more. \(error.message)"
+                    "The quarantine does not store data that is no longer an event. \(error.message)"
                 )
             }
             let (reading, settled) = pipeline.decide { state, actions in
@@ -178,9 +178,9 @@ struct TrackerWorker: Sendable {
         }
     }
 
-    /// Keeps what was refused, before it counts as settled.
+    /// Stores what was refused, before it counts as settled.
     ///
-    /// Returns why that has to be tried again: with a journal, an event is not settled before it is kept for good.
+    /// Returns why that has to be retried: with a journal, an event is settled only when it is stored.
     private func quarantine(_ refusals: [DeliveryOutcome.Refusal], of delivery: Delivery) async -> TrackerError? {
         guard !refusals.isEmpty else { return nil }
         let refusals = refusals.sorted { $0.position < $1.position }

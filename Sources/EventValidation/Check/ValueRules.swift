@@ -82,7 +82,7 @@ extension ValueRules where Self: ~Copyable {
         if property.pointee.hasLength, !property.pointee.isValidLength(ofBytes: text.count) {
             checkLength(of: text, as: property)
         }
-        if property.pointee.pattern >= 0 { checkPattern(of: text, as: property) }
+        if property.pointee.pattern >= 0, !matchesPattern(text, of: property) { reportMismatch(of: property) }
     }
 
     @inline(never)
@@ -100,15 +100,20 @@ extension ValueRules where Self: ~Copyable {
         }
     }
 
+    @inline(__always)
+    private func matchesPattern(_ text: UnsafeRawBufferPointer, of property: PropertyRules) -> Bool {
+        guard let steps = property.pointee.plainPattern else { return matchesExpression(text, of: property) }
+        return PlainPattern.matches(text, steps: steps)
+    }
+
     @inline(never)
-    private mutating func checkPattern(of text: UnsafeRawBufferPointer, as property: PropertyRules) {
-        let isMatch =
-            if let steps = property.pointee.plainPattern {
-                PlainPattern.matches(text, steps: steps)
-            } else {
-                plan.patterns[property.pointee.pattern].matches(text)
-            }
-        guard !isMatch, isDescribed(.patternMismatch) else { return }
+    private func matchesExpression(_ text: UnsafeRawBufferPointer, of property: PropertyRules) -> Bool {
+        plan.patterns[property.pointee.pattern].matches(text)
+    }
+
+    @inline(never)
+    private mutating func reportMismatch(of property: PropertyRules) {
+        guard isDescribed(.patternMismatch) else { return }
         let source = plan.patterns[property.pointee.pattern].source
         report(.patternMismatch, of: property, expected: "a match of \(source)", found: "another string")
     }
