@@ -122,7 +122,7 @@ public final class IngestEndpoint: Sendable {
     }
 
     private func setOptions(of channel: any Channel) throws {
-        guard let options = channel.syncOptions else { return }
+        guard let options = channel.syncOptions else { throw ChannelError.operationUnsupported }
         // A sender may close its side once it has sent everything, and still reads the responses.
         try options.setOption(.allowRemoteHalfClosure, value: true)
         try options.setOption(.maxMessagesPerRead, value: 1)

@@ -43,8 +43,8 @@ public struct KafkaConfiguration: Sendable {
 
     /// The properties whose defaults differ from librdkafka's.
     ///
-    /// - `enable.idempotence`, `acks`: a retry by librdkafka creates no duplicate, and all replicas have what is
-    ///   delivered.
+    /// - `enable.idempotence`, `acks`: a retry by librdkafka creates no duplicate, and all in-sync replicas
+    ///   have what is delivered.
     /// - `message.timeout.ms`: how long librdkafka retries before the pipeline does.
     /// - `linger.ms`: a delivery is a batch already, so a short wait is enough to fill a request.
     /// - `partitioner`: a key maps to the same partition as with Kafka's Java clients, so that topics can be joined

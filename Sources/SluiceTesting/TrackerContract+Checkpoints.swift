@@ -8,20 +8,20 @@ extension TrackerContract {
     /// The additional promises of a `CheckpointingTracker`; other trackers fulfil them, because they store no checkpoints.
     var checkpointChecks: [Check] {
         var checks = [
-            Check(promise: "a checkpoint is stored with what is delivered, and told by a new tracker") {
+            Check(promise: "a checkpoint is stored with the delivered events, and a new tracker can read it") {
                 try await verifyStored()
             },
-            Check(promise: "a checkpoint is replaced as it comes, and left alone by a delivery without one") {
+            Check(promise: "a delivery replaces the checkpoint, and a delivery without one leaves it unchanged") {
                 try await verifyReplaced()
             },
             Check(promise: "the checkpoints of two journals are kept apart") { try await verifyApart() },
-            Check(promise: "a checkpoint replaces only the one that the tracker knows of") {
+            Check(promise: "a tracker replaces only the checkpoint that it read or stored last") {
                 try await verifyCompared()
             },
         ]
         if let outage {
             checks.append(
-                Check(promise: "after an outage a checkpoint is there only if all its events are") {
+                Check(promise: "after an outage a checkpoint is stored only if all its events are") {
                     try await verifyTogether(outage)
                 }
             )
@@ -56,7 +56,7 @@ extension TrackerContract {
         let found = try await tracker.checkpoint(ofJournal: journal)
         guard found != sequence else { return }
         func words(_ sequence: UInt64?) -> String { sequence.map(String.init) ?? "none" }
-        throw Violated("it tells \(words(found)) and not \(words(sequence))")
+        throw Violated("the stored checkpoint is \(words(found)), not \(words(sequence))")
     }
 
     private func verifyStored() async throws {
@@ -129,15 +129,15 @@ extension TrackerContract {
         let settlement = try settlement(of: delivery, await tracker.deliver(delivery))
         guard settlement.retryReason?.code == .superseded else {
             throw Violated(
-                "a tracker that does not know of it answers \(settlement.retryReason?.description ?? "delivered")"
+                "a tracker that has not read it answers \(settlement.retryReason?.description ?? "delivered")"
             )
         }
         guard settlement.retry?.count == delivery.count else {
-            throw Violated("a tracker that does not know of it delivers \(settlement.delivered) events all the same")
+            throw Violated("a tracker that has not read it still delivers \(settlement.delivered) events")
         }
         let strangers = Set(delivery.map(\.id)).intersection(try await delivered())
         guard strangers.isEmpty else {
-            throw Violated("\(strangers.count) events of a tracker that does not know of it are there")
+            throw Violated("\(strangers.count) events of a tracker that has not read it arrived")
         }
     }
 

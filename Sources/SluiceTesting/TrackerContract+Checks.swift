@@ -24,7 +24,7 @@ extension TrackerContract {
             Check(promise: "many events are delivered once each") {
                 try await withTracker { try await deliverOnce(Delivery([EventSlice($1.batch(1000))]), with: $0) }
             },
-            Check(promise: "a delivery of many slices is delivered whole, and nothing beside it") {
+            Check(promise: "a delivery of many slices is delivered completely, and nothing else is") {
                 try await verifySlices()
             },
             Check(promise: "a delivery larger than usual is delivered once") {
@@ -39,17 +39,17 @@ extension TrackerContract {
                     try await deliverOnce(Delivery([EventSlice(batch)]), with: tracker)
                 }
             },
-            Check(promise: "deliveries one after the other arrive in that order") { try await verifyOrder() },
-            Check(promise: "a delivery that comes again is delivered again, ids unchanged") {
+            Check(promise: "consecutive deliveries arrive in that order") { try await verifyOrder() },
+            Check(promise: "a repeated delivery is delivered again, with the same ids") {
                 try await verifyRepetition()
             },
-            Check(promise: "a new tracker goes on where one that stopped ended") { try await verifyRestart() },
-            Check(promise: "a cancelled delivery returns in time, and what it asks to try again can be delivered") {
+            Check(promise: "a new tracker continues where a stopped one ended") { try await verifyRestart() },
+            Check(promise: "a cancelled delivery returns in time, and the events to retry can be delivered") {
                 try await verifyCancellation()
             },
         ]
         if let outage {
-            let promise = "a delivery in an outage, cancelled, returns in time with a retry and without refusals"
+            let promise = "a delivery cancelled during an outage returns in time, with a retry and without refusals"
             checks.append(Check(promise: promise) { try await verifyOutage(outage) })
         }
         return checks + checkpointChecks
@@ -121,7 +121,7 @@ extension TrackerContract {
                 throw error
             }
             try await outage.end()
-            guard outcome.retry != nil else { throw Violated("the outcome asks for no retry") }
+            guard outcome.retry != nil else { throw Violated("the outcome does not ask for a retry") }
             try await deliverRest(of: delivery, outcome, with: tracker)
         }
     }

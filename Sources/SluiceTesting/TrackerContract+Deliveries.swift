@@ -45,7 +45,7 @@ extension TrackerContract {
             )
         }
         if let positions = outcome.retry?.positions, positions != positions.sorted() {
-            throw Violated("the positions to be tried again are not ascending")
+            throw Violated("the positions to be retried are not ascending")
         }
         return settlement
     }
@@ -85,7 +85,7 @@ extension TrackerContract {
         guard found.count == ids.count else {
             throw Violated("\(ids.count) events are there \(found.count) times")
         }
-        guard !traits.keepsOrder || found == ids else { throw Violated("the events are there in another order") }
+        guard !traits.keepsOrder || found == ids else { throw Violated("the events arrived in another order") }
     }
 
     /// Checks that every id is in the destination.

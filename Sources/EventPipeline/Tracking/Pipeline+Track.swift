@@ -90,6 +90,8 @@ extension Pipeline {
         let context = EventContext.current.merging(context)
         var builder = EventBatchBuilder(catalog: catalog, now: now)
         var taken = 0
+        // The events in the builder.
+        var pending = 0
         for event in events {
             do throws(InvalidEvent) {
                 try append(&builder, event, context)
@@ -97,8 +99,10 @@ extension Pipeline {
                 taken += try await submit(&builder, after: taken)
                 throw TrackInterruption(taken: taken, reason: .invalid(error))
             }
-            if builder.count == Self.maximumEventsABatch || builder.byteCount >= Self.maximumBytesABatch {
+            pending += 1
+            if pending == Self.maximumEventsABatch || builder.byteCount >= Self.maximumBytesABatch {
                 taken += try await submit(&builder, after: taken)
+                pending = 0
             }
         }
         return taken + (try await submit(&builder, after: taken))

@@ -27,7 +27,7 @@ extension Violation {
             return Violation(
                 code: .tooDeep,
                 path: "$",
-                expected: "at most \(EventCheck.maximumDepth) levels of nesting",
+                expected: EventCheck.depthLimit,
                 found: "more"
             )
         }

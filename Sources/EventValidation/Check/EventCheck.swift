@@ -9,6 +9,8 @@ import EventSchema
 struct EventCheck: ~Copyable {
     /// The maximum depth of nested objects and arrays, counting the event itself.
     static let maximumDepth = 64
+    /// The limit in a violation's words.
+    static var depthLimit: String { "at most \(maximumDepth) levels of nesting" }
 
     let plan: CompiledPlan
     let tables: CompiledPlan.Tables

@@ -191,7 +191,6 @@ extension ValueRules where Self: ~Copyable {
     @inline(never)
     private mutating func reportDepth() {
         guard isDescribed(.tooDeep) else { return }
-        let expected = "at most \(EventCheck.maximumDepth) levels of nesting"
-        report(.tooDeep, expected: expected, found: "more", location: nil)
+        report(.tooDeep, expected: EventCheck.depthLimit, found: "more", location: nil)
     }
 }

@@ -36,6 +36,12 @@ final class CompiledPlan: Sendable {
         let items: Int
         /// The index in `objects`, or -1 for a free-form object.
         let object: Int
+
+        /// Whether the property has this type, compared as bytes: `==` of an enum in another module is a call.
+        @inline(__always)
+        func isOfType(_ other: PropertyType.Kind) -> Bool {
+            unsafeBitCast(type, to: UInt8.self) == unsafeBitCast(other, to: UInt8.self)
+        }
     }
 
     /// The exact limits of a decimal.

@@ -83,7 +83,7 @@ public struct PayloadEncoder: ~Copyable {
     @inline(__always)
     mutating func begin(_ type: PropertyType.Kind) -> PropertyRules? {
         guard let property = advance() else { return nil }
-        guard property.pointee.type == type, property.pointee.enumeration == nil else {
+        guard property.pointee.isOfType(type), property.pointee.enumeration == nil else {
             reportType(of: property, found: type.rawValue)
             return nil
         }

@@ -86,11 +86,12 @@ struct PlanFileFailure: Error {
 
 /// The reason for which a system call on a file failed.
 package enum SystemReason {
-    /// The system's message, which contains no path; Foundation's messages differ between platforms.
+    /// The system's message, which contains no path; Foundation's messages repeat it, and differ between platforms.
     package static func of(_ error: any Error) -> String {
         let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
         let posix = [underlying, error].compactMap { $0 as NSError? }.first { $0.domain == NSPOSIXErrorDomain }
-        guard let posix, let code = POSIXErrorCode(rawValue: Int32(posix.code)) else { return "unknown reason" }
-        return String(cString: strerror(code.rawValue))
+        if let posix { return String(cString: strerror(Int32(posix.code))) }
+        let isMissing = (error as? CocoaError)?.code == .fileReadNoSuchFile
+        return isMissing ? "no such file or folder" : error.localizedDescription
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PlanReading
 
 /// Walks the source files under some paths.
 struct SourceFiles {
@@ -42,7 +43,7 @@ struct SourceFiles {
         do {
             type = try FileManager.default.attributesOfItem(atPath: real)[.type] as? FileAttributeType
         } catch {
-            return unreadable.append(Skipped(path: path, reason: Self.reason(error)))
+            return unreadable.append(Skipped(path: path, reason: SystemReason.of(error)))
         }
         if type == .typeDirectory {
             visitFolder(path, at: real, body)
@@ -59,7 +60,7 @@ struct SourceFiles {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: real).sorted()
         } catch {
-            return unreadable.append(Skipped(path: path, reason: Self.reason(error)))
+            return unreadable.append(Skipped(path: path, reason: SystemReason.of(error)))
         }
         for name in names where !name.hasPrefix(".") && !Self.thirdPartyFolders.contains(name) {
             let separator = path.hasSuffix("/") ? "" : "/"
@@ -84,17 +85,8 @@ struct SourceFiles {
                 body(path, bytes)
             }
         } catch {
-            unreadable.append(Skipped(path: path, reason: Self.reason(error)))
+            unreadable.append(Skipped(path: path, reason: SystemReason.of(error)))
         }
-    }
-
-    /// The system's message, which is the same on all platforms and, unlike Foundation's, does not repeat the path.
-    private static func reason(_ error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        let posix = [underlying, error as NSError].compactMap { $0 }.first { $0.domain == NSPOSIXErrorDomain }
-        if let posix { return String(cString: strerror(Int32(posix.code))) }
-        return (error as? CocoaError)?.code == .fileReadNoSuchFile
-            ? "no such file or folder" : error.localizedDescription
     }
 }
 

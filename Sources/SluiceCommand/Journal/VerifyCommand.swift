@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventJournal
+import EventModel
 
 /// `sluice journal verify`: reports all damage of a journal in one run.
 struct VerifyCommand: AsyncParsableCommand {

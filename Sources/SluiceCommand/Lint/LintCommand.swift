@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventCodegen
+import EventModel
 import EventSchema
 import PlanReading
 

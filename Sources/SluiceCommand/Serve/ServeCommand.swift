@@ -145,7 +145,7 @@ private struct Announcement: Service {
     let logger: Logger
 
     func run() async throws {
-        logger.info("Taking events at http://\(address)/v1/events")
+        logger.info("Accepting events at http://\(address)/v1/events")
         try? await gracefulShutdown()
     }
 }

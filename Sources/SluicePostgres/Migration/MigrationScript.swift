@@ -1,3 +1,4 @@
+import EventModel
 public import EventSchema
 
 /// A script for `psql` that makes the changes that the migrator would make to a database.
@@ -51,10 +52,9 @@ public struct MigrationScript: Sendable, Hashable {
 
     /// A one-line summary: `2 migrations to apply and 3 tables to make or extend; nothing was run`.
     public var summary: String {
-        func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-        if isEmpty { return "nothing to do: the database is up to the plan" }
+        if isEmpty { return "nothing to do: the database matches the plan" }
         return
-            "\(count(migrations.count, "migration")) to apply and \(count(tables.count, "table")) to make or extend; "
+            "\(migrations.count.of("migration")) to apply and \(tables.count.of("table")) to make or extend; "
             + "nothing was run"
     }
 
@@ -62,7 +62,7 @@ public struct MigrationScript: Sendable, Hashable {
     ///
     /// It ends with a newline.
     public var text: String {
-        if isEmpty { return "-- Nothing to do: the database is up to the plan.\n" }
+        if isEmpty { return "-- Nothing to do: the database matches the plan.\n" }
         let blocks = [head, opening] + migrations.map(block) + note + tables.map(Self.block) + [closing]
         return blocks.joined(separator: "\n\n") + "\n"
     }

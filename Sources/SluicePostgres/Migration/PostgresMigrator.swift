@@ -1,7 +1,7 @@
 public import EventSchema
 public import TrackerKit
 
-/// Brings a database up to the plan: applies migrations, then creates and extends the tables of the events.
+/// Makes a database match the plan: applies migrations, then creates and extends the tables of the events.
 ///
 /// A second run changes nothing, and concurrent runs wait for each other. It never drops anything and never changes a type.
 public struct PostgresMigrator: Sendable {
@@ -15,7 +15,7 @@ public struct PostgresMigrator: Sendable {
         self.configuration = configuration
     }
 
-    /// Applies the pending migrations, then brings the tables up to the plan.
+    /// Applies the pending migrations, then makes the tables match the plan.
     ///
     /// Each migration, and each table, is a transaction of its own.
     ///

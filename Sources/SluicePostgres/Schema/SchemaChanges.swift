@@ -1,4 +1,4 @@
-/// The changes that bring a database's tables up to the plan.
+/// The changes that make a database's tables match the plan.
 ///
 /// Nothing is ever dropped, and no type is changed: a difference that would need that is a conflict, which a person has to
 /// resolve.

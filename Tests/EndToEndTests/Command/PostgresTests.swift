@@ -68,7 +68,7 @@ struct PostgresTests {
         _ = try await database.run(printed.output.joined(separator: "\n"))
         let nothing = try await migrate(database, in: folder, "--plan-only")
         #expect(nothing.ending == .exit(0))
-        #expect(nothing.output == ["-- Nothing to do: the database is up to the plan."])
+        #expect(nothing.output == ["-- Nothing to do: the database matches the plan."])
         #expect(try await migrate(database, in: folder).output == ["Nothing to do: the database matches the plan."])
 
         let plan = try String(contentsOfFile: Self.plan, encoding: .utf8)

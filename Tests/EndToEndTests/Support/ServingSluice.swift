@@ -46,7 +46,7 @@ struct ServingSluice {
             stdout: stdout,
             readsOutput: readsOutput
         )
-        let line = try await process.errors.line(containing: "Taking events at http://")
+        let line = try await process.errors.line(containing: "Accepting events at http://")
         let url = line.split(separator: " ").last.map { String($0.dropLast("/v1/events".count)) } ?? ""
         return ServingSluice(process: process, url: url)
     }

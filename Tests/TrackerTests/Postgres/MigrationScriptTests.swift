@@ -53,7 +53,7 @@ struct MigrationScriptTests {
 
             let again = try await Self.migrator(byScript).script(for: plan, applying: Migration.builtIn)
             #expect(again.isEmpty)
-            #expect(again.text == "-- Nothing to do: the database is up to the plan.\n")
+            #expect(again.text == "-- Nothing to do: the database matches the plan.\n")
             #expect(try await Self.migrator(byScript).migrate(plan, applying: Migration.builtIn).isEmpty)
         }
         #expect(try await Self.contents(of: byScript) != empty)

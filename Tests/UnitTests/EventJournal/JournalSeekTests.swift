@@ -4,7 +4,7 @@ import TestCases
 import Testing
 
 /// Reading a part of a journal by time.
-@Suite("A walk over the frames of some times")
+@Suite("A walk over the frames of a time range")
 struct JournalSeekTests {
     /// How long each event is, so that reading the lines and reading the headers differ.
     private static let lineBytes = 20_000
@@ -45,7 +45,7 @@ struct JournalSeekTests {
         }
     }
 
-    @Test("does not read segments outside the times, nor notice damage in them")
+    @Test("does not read segments outside the range, nor notice damage in them")
     func segments() throws {
         let (files, segments) = try journal((0..<12).map { $0...$0 }, framesEach: 4)
         try #require(segments.count == 3)
@@ -62,7 +62,7 @@ struct JournalSeekTests {
         #expect(try read(files, nil).findings > 0)
     }
 
-    @Test("reads only the headers of frames outside the times in an open segment")
+    @Test("reads only the headers of frames outside the range in an open segment")
     func frames() throws {
         let (files, segments) = try journal((0..<40).map { $0...$0 }, framesEach: 100)
         try #require(segments.count == 1)
@@ -88,7 +88,7 @@ struct JournalSeekTests {
         #expect(findings == 1)
     }
 
-    @Test("finds exactly the frames that a complete read finds with these times, in any order", arguments: 0..<30)
+    @Test("finds exactly the frames that a complete read finds in this range, in any order", arguments: 0..<30)
     func agreement(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let times = (0..<60).map { _ in

@@ -7,7 +7,7 @@ import Testing
 /// Settings whose kinds may grow can still be read and printed.
 @Suite
 struct SettingReadingTests {
-    @Test("a durability says its interval and its name")
+    @Test("a durability's interval and description can be read")
     func durability() {
         typealias Durability = JournalConfiguration.Durability
         #expect(Durability.interval(.seconds(2)).syncInterval == .seconds(2))
@@ -19,7 +19,7 @@ struct SettingReadingTests {
         )
     }
 
-    @Test("a start in the journal says its time and its name")
+    @Test("a journal start's time and description can be read")
     func journalStart() {
         let time = Timestamp(microseconds: 0)
         #expect(JournalStart.time(time).time == time)
@@ -31,7 +31,7 @@ struct SettingReadingTests {
         )
     }
 
-    @Test("an event identity says its source and its name")
+    @Test("an event identity's source and description can be read")
     func eventIdentity() {
         #expect(EventIdentity.derived(source: "day.log").source == "day.log")
         #expect(EventIdentity.assigned.source == nil)

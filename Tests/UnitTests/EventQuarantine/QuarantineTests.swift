@@ -280,7 +280,7 @@ struct QuarantineTests {
 
 @Suite("Verdicts as JSON")
 struct ViolationJSONTests {
-    @Test("a verdict has the place in the plan where it has one")
+    @Test("a verdict has its place in the plan if there is one")
     func members() {
         var bytes: [UInt8] = []
         let place = PlanLocation(file: "a.plist", line: 1, column: 2)
@@ -294,7 +294,7 @@ struct ViolationJSONTests {
         #expect(String(decoding: bytes, as: UTF8.self) == "[\(first),\(second)]")
     }
 
-    @Test("every string comes back from a JSON reader, on one line and without control characters")
+    @Test("every string can be read back by a JSON reader, and is one line without control characters")
     func escaping() throws {
         let text = (0..<0x80).map { String(UnicodeScalar(UInt8($0))) }.joined() + "é\u{2028}\u{2029}🙂\u{FFFD}"
         var bytes: [UInt8] = []
@@ -304,7 +304,7 @@ struct ViolationJSONTests {
         #expect(read == text)
     }
 
-    @Test("no violations are an empty array")
+    @Test("no violations give an empty array")
     func empty() {
         var bytes: [UInt8] = []
         [Violation]().appendJSON(to: &bytes)

@@ -7,7 +7,7 @@ import PipelineTestSupport
 import SluiceTesting
 import Testing
 
-@Suite("Verdicts that are handed to the thread that writes them", .timeLimit(.minutes(5)))
+@Suite("Verdicts handed to the thread that writes them", .timeLimit(.minutes(5)))
 struct VerdictHandoverTests {
     private static func rejection(_ number: Int) -> Rejection {
         let violation = Violation(code: .wrongType, path: "$", expected: "a", found: "b")
@@ -133,7 +133,7 @@ struct VerdictHandoverTests {
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1))
     }
 
-    @Test("when a pipeline has run, what was handed over is written")
+    @Test("everything handed over is written before run returns")
     func pipelineDrains() async throws {
         let verdicts = SimulatedFileSystem(seed: 1)
         let quarantine = try Self.quarantine(verdicts, handoverCapacityInBytes: 1 << 20)

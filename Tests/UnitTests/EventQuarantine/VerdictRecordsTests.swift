@@ -97,7 +97,7 @@ struct VerdictRecordsTests {
         }
     }
 
-    @Test("have the whole verdict of each event while there is room, and at least its codes after that")
+    @Test("contain each event's whole verdict while there is room, and then at least its codes")
     func explanations() throws {
         let rejections = Self.rejections(
             5_000,
@@ -115,7 +115,7 @@ struct VerdictRecordsTests {
         }
     }
 
-    @Test("names all codes that an event may have where there are too many kinds of verdicts")
+    @Test("contain all codes of an event if there are too many kinds of verdicts")
     func manyKinds() throws {
         let all = VerdictCode.allCases.filter { $0 != .malformedJSON && $0 != .tooLarge && $0 != .tooDeep }
         let rejections = (0..<4_000).map { index in

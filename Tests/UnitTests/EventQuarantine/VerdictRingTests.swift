@@ -8,7 +8,7 @@ import TestCases
 import Testing
 import TrackerKit
 
-@Suite("The quarantine of what senders cause is a ring", .timeLimit(.minutes(5)))
+@Suite("The quarantine of rejected events is a ring buffer", .timeLimit(.minutes(5)))
 struct VerdictRingTests {
     /// The smallest ring that has several segments, which have 64 KiB at least.
     private static let ringBytes = 256 << 10
@@ -98,7 +98,7 @@ struct VerdictRingTests {
         #expect(try Self.byteCount(verdicts) <= Self.ringBytes + 4 * FrameHeader.byteCount)
     }
 
-    @Test("a write that does not fit into an empty ring is counted and logged, and removes nothing")
+    @Test("a write that does not fit into an empty ring buffer is counted and logged, and removes nothing")
     func tooLarge() async throws {
         let quarantine = try quarantine()
         await Self.keep(Self.verdict(1), in: quarantine)
@@ -108,7 +108,7 @@ struct VerdictRingTests {
         #expect(log.errors.count == 1)
     }
 
-    @Test("senders that fill the ring neither remove refused events nor take their space")
+    @Test("senders that fill the ring buffer neither remove refused events nor take their space")
     func apart() async throws {
         let quarantine = try quarantine()
         try await Self.refuse(10, in: quarantine)

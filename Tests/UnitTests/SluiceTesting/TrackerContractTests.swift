@@ -20,18 +20,22 @@ struct TrackerContractTests {
             (.doubles, "many events are delivered once each; instead: 1000 events are there 2000 times"),
             (
                 .reverses,
-                "deliveries one after the other arrive in that order; instead: the events are there in another"
+                "consecutive deliveries arrive in that order; instead: the events arrived in another"
             ),
-            (.ignoresSlices, "a delivery of many slices is delivered whole, and nothing beside it"),
+            (.ignoresSlices, "a delivery of many slices is delivered completely, and nothing else is"),
             (
                 .refuses,
                 "one event is delivered once; instead: 1 of 1 good events were refused, the first because: mood"
             ),
             (.namesWrongPositions, "an empty delivery is delivered; instead: 1 positions are outside the delivery"),
-            (.ignoresCancellation, "cancelled, returns in time with a retry and without refusals; instead: it had not"),
+            (
+                .ignoresCancellation,
+                "a delivery cancelled during an outage returns in time, with a retry and without refusals; "
+                    + "instead: it had not"
+            ),
             (
                 .losesOnCancellation,
-                "cancelled, returns in time with a retry and without refusals; instead: the outcome"
+                "a delivery cancelled during an outage returns in time, with a retry and without refusals; instead: the outcome"
             ),
             (.cannotStart, "a tracker that has started can stop without a delivery; instead: it threw Scripted wrong"),
         ]
@@ -49,7 +53,7 @@ struct TrackerContractTests {
         let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
             try await contract(deduplicates: true) { MemoryTracker($0) }.verify()
         }
-        #expect(error?.promises.map(\.promise) == ["a delivery that comes again is delivered again, ids unchanged"])
+        #expect(error?.promises.map(\.promise) == ["a repeated delivery is delivered again, with the same ids"])
     }
 
     @Test(
@@ -58,29 +62,34 @@ struct TrackerContractTests {
             (CheckpointingMemoryTracker.Flaw.none, nil),
             (
                 .forgets,
-                "a checkpoint is stored with what is delivered, and told by a new tracker; instead: it tells none"
+                "a checkpoint is stored with the delivered events, and a new tracker can read it; "
+                    + "instead: the stored checkpoint is none"
             ),
             (
                 .keepsTheGreatest,
-                "a checkpoint is replaced as it comes, and left alone by a delivery without one; instead"
+                "a delivery replaces the checkpoint, and a delivery without one leaves it unchanged; instead"
             ),
-            (.clears, "left alone by a delivery without one; instead: it tells none and not 6"),
-            (.mixesJournals, "the checkpoints of two journals are kept apart; instead: it tells 22 and not 11"),
+            (.clears, "a delivery without one leaves it unchanged; instead: the stored checkpoint is none, not 6"),
+            (
+                .mixesJournals,
+                "the checkpoints of two journals are kept apart; instead: the stored checkpoint is 22, not 11"
+            ),
             (
                 .overwrites,
-                "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
-                    + "answers delivered"
+                "a tracker replaces only the checkpoint that it read or stored last; "
+                    + "instead: a tracker that has not read it answers delivered"
             ),
             (
                 .deliversUnstored,
-                "a checkpoint replaces only the one that the tracker knows of; instead: 5 events of a tracker that does not"
+                "a tracker replaces only the checkpoint that it read or stored last; "
+                    + "instead: 5 events of a tracker that has not"
             ),
             (
                 .deliversParts,
-                "a checkpoint replaces only the one that the tracker knows of; instead: a tracker that does not know of it "
-                    + "answers delivered"
+                "a tracker replaces only the checkpoint that it read or stored last; "
+                    + "instead: a tracker that has not read it answers delivered"
             ),
-            (.storesFirst, "after an outage a checkpoint is there only if all its events are; instead: 100 of 100"),
+            (.storesFirst, "after an outage a checkpoint is stored only if all its events are; instead: 100 of 100"),
         ]
     )
     func checkpoints(flaw: CheckpointingMemoryTracker.Flaw, text: String?) async throws {

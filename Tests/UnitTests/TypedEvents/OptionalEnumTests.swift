@@ -18,7 +18,7 @@ struct OptionalEnumTests {
         #expect(line.contains(#""payload":{"plan":"\#(plan.rawValue)"}"#), "\(line)")
     }
 
-    @Test("none and some are not cases, because they would be those of the optional")
+    @Test("none and some are not case names, because they would be the optional's cases")
     func names() {
         let absent: NamesEvents.WordsKept.Plan? = .none
         #expect(absent == nil)

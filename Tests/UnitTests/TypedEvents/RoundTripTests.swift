@@ -5,7 +5,7 @@ import TestCases
 import Testing
 
 /// Random typed events are encoded, accepted by the validator unchanged, and read back with the same values.
-@Suite("Typed events and back")
+@Suite("Typed events encoded and decoded")
 struct RoundTripTests {
     private static let catalog = ShapesEvents.catalog
 

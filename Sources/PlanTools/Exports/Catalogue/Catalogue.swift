@@ -30,7 +30,4 @@ struct Catalogue {
         var known: Set<String> = []
         return texts.filter { known.insert($0).inserted }
     }
-
-    /// `1 event`, `14 events`.
-    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }

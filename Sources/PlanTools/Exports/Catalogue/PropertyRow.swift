@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 
 /// A property with its path in the payload, as a row of a list.
@@ -88,10 +89,10 @@ struct PropertyFact {
     private static func length(of property: PropertyDefinition) -> String? {
         switch (property.minLength, property.maxLength) {
         case (nil, nil): nil
-        case (let least?, nil): "at least \(Catalogue.count(least, "character"))"
-        case (nil, let greatest?): "at most \(Catalogue.count(greatest, "character"))"
-        case (let least?, let greatest?) where least == greatest: "exactly \(Catalogue.count(least, "character"))"
-        case (let least?, let greatest?): "\(least) to \(Catalogue.count(greatest, "character"))"
+        case (let least?, nil): "at least \(least.of("character"))"
+        case (nil, let greatest?): "at most \(greatest.of("character"))"
+        case (let least?, let greatest?) where least == greatest: "exactly \(least.of("character"))"
+        case (let least?, let greatest?): "\(least) to \(greatest.of("character"))"
         }
     }
 

@@ -1,3 +1,4 @@
+import EventModel
 package import EventSchema
 
 /// The tracking plan as an HTML page for readers who do not work with the plan files.
@@ -55,7 +56,7 @@ package struct HTMLExport: Sendable {
         <header>
         <div class="title">
         <h1>\(catalogue.title)</h1>
-        <p class="status" role="status">\(Catalogue.count(catalogue.eventCount, "event"))</p>
+        <p class="status" role="status">\(catalogue.eventCount.of("event"))</p>
         </div>
         <form class="finder" role="search" aria-label="Events">
         <p class="field words"><label for="find-words">Search</label>

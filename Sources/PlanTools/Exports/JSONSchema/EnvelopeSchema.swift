@@ -6,7 +6,7 @@ enum EnvelopeSchema {
 
     /// Describes the rules of the validator that no schema can express.
     static let unsaid = """
-        Sluice also refuses a key that comes twice in an object, nesting beyond 64 levels, an event over 1 MiB, and \
+        Sluice also rejects duplicate keys in an object, more than 64 levels of nesting, events over 1 MiB, and \
         whole numbers beyond 64 bits anywhere.
         """
 
@@ -21,11 +21,11 @@ enum EnvelopeSchema {
     static func body(name: OrderedJSON, payload: OrderedJSON, requiresPayload: Bool) -> Members {
         let fields: Members = [
             ("name", name),
-            ("id", field("What makes a repetition recognisable; Sluice assigns a UUIDv7 where it is absent.", "uuid")),
-            ("time", field("When it happened; the time of arrival counts where it is absent.", "timestamp")),
-            ("userId", field("The user, where known.", "text")),
-            ("anonymousId", field("The device or browser, where known.", "text")),
-            ("sessionId", field("The session, where known.", "text")),
+            ("id", field("Identifies the event across repeats; if absent, Sluice assigns a UUIDv7.", "uuid")),
+            ("time", field("When it happened; the time of arrival if absent.", "timestamp")),
+            ("userId", field("The user, if known.", "text")),
+            ("anonymousId", field("The device or browser, if known.", "text")),
+            ("sessionId", field("The session, if known.", "text")),
             ("context", context), ("payload", payload),
         ]
         return [

@@ -90,11 +90,11 @@ enum PropertySchema {
         if let greatest = property.maxLength { members.append(("maxLength", .integer(greatest))) }
         guard let source = property.pattern else { return members }
         guard let pattern = PortablePattern.translation(of: source) else {
-            let sentence = "Sluice also asks for a match of a pattern for which only RE2 has words: \(source)"
+            let sentence = "Sluice also requires a match of this pattern, which only RE2 can express: \(source)"
             return members + [("$comment", .string(sentence))]
         }
         members.append(("pattern", .string(pattern)))
-        if pattern != source { members.append(("$comment", .string("The pattern in the plan, for RE2: \(source)"))) }
+        if pattern != source { members.append(("$comment", .string("The plan's pattern, in RE2's syntax: \(source)"))) }
         return members
     }
 
@@ -107,7 +107,7 @@ enum PropertySchema {
     private static func moments(_ property: PropertyDefinition) -> Members {
         guard let values = property.enumeration else { return [] }
         let list = values.map { OrderedJSON($0).line }.joined(separator: ", ")
-        return [("$comment", .string("Sluice takes these moments alone, in any offset: \(list)"))]
+        return [("$comment", .string("Sluice accepts only these moments, in any UTC offset: \(list)"))]
     }
 
     /// A pattern for the allowed UUIDs, in upper or lower case.
@@ -135,7 +135,7 @@ private enum DecimalSchema {
             members += enumeration(values, isNullable: property.isNullable)
         } else if !members.isEmpty {
             let sentence =
-                "Sluice holds a decimal in a string to the same limits, of which a schema can only say the sign."
+                "Sluice applies the same limits to decimals in strings; a schema can only express their sign."
             members.append(("$comment", .string(sentence)))
         }
         return members
@@ -148,7 +148,7 @@ private enum DecimalSchema {
             ("if", .object([("type", .string("string"))])),
             ("then", .object([("pattern", .string("^(?:\(spellings))" + PortablePattern.end))])),
             ("else", .object([("enum", .array(numbers))])),
-            ("$comment", .string("In a string, Sluice takes the allowed values with an exponent, too.")),
+            ("$comment", .string("In a string, Sluice also accepts the allowed values with an exponent.")),
         ]
     }
 

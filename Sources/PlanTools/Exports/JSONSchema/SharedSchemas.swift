@@ -48,7 +48,7 @@ enum SharedSchemas {
         (
             "$comment",
             .string(
-                "Sluice takes at most 1,000 digits, and in a string every exponent that this pattern matches; "
+                "Sluice accepts at most 1,000 digits, and in a string any exponent that this pattern matches; "
                     + "a greater one only where the number, written out, has at most 64 characters more than were sent."
             )
         ),

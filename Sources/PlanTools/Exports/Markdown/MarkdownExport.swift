@@ -1,3 +1,4 @@
+import EventModel
 package import EventSchema
 
 /// The tracking plan as a page of GitHub's Markdown, for a repository's documentation.
@@ -14,7 +15,7 @@ package struct MarkdownExport: Sendable {
         let catalogue = Catalogue(plan)
         var blocks = [
             "# \(MarkdownText.words(catalogue.title))",
-            "\(Catalogue.count(catalogue.eventCount, "event")). "
+            "\(catalogue.eventCount.of("event")). "
                 + "Made by `sluice export markdown` from the plan: edit that.",
             "## Contents", Self.contents(of: catalogue),
         ]

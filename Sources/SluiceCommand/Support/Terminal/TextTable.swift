@@ -32,11 +32,6 @@ struct TextTable {
     }
 }
 
-extension Int {
-    /// The number with a noun in the singular or plural: `1 event`, `2 events`.
-    func of(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
-}
-
 extension [String] {
     /// The first ten, separated by commas, and an ellipsis if there are more.
     var abbreviatedList: String { prefix(10).joined(separator: ", ") + (count > 10 ? ", …" : "") }

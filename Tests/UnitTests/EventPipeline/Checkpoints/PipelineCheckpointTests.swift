@@ -6,7 +6,7 @@ import SluiceTesting
 import TestCases
 import Testing
 
-@Suite("A pipeline whose tracker keeps its own place in the journal", .timeLimit(.minutes(5)))
+@Suite("A pipeline whose tracker stores its own checkpoint", .timeLimit(.minutes(5)))
 struct PipelineCheckpointTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 
@@ -32,7 +32,7 @@ struct PipelineCheckpointTests {
         try CursorFile(files, existing: CursorFile.name(ofTracker: "alpha"))
     }
 
-    @Test("stores with the events how far it has got, under one journal's identity")
+    @Test("stores its checkpoint with the events, under the journal's identity")
     func stores() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 1), Ledger())
         try await run(LedgerTracker(ledger), files, submitting: 0..<50, until: 50)
@@ -44,7 +44,7 @@ struct PipelineCheckpointTests {
         #expect(try cursor(in: files).checkpoint == 60)
     }
 
-    @Test("a cursor that is lost or set back repeats nothing", arguments: [nil, 0, 13])
+    @Test("a cursor that is lost or set back causes no repeats", arguments: [nil, 0, 13])
     func cursorBehind(sequence: UInt64?) async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 2), Ledger())
         try await run(LedgerTracker(ledger), files, submitting: 0..<50, until: 50)
@@ -58,7 +58,7 @@ struct PipelineCheckpointTests {
         #expect(try cursor(in: files).sequence == 60)
     }
 
-    @Test("a destination that was restored from a backup gets what it lost", arguments: [nil, 1, 20])
+    @Test("a destination restored from a backup gets the events that it lost", arguments: [nil, 1, 20])
     func destinationBehind(checkpoint: UInt64?) async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 3), Ledger())
         try await run(LedgerTracker(ledger), files, submitting: 0..<50, until: 50)
@@ -69,7 +69,7 @@ struct PipelineCheckpointTests {
         #expect(restored.checkpoint == 60)
     }
 
-    @Test("a journal that is an older copy than its destination is said with both numbers, and skips nothing new")
+    @Test("a journal that is older than its destination is reported with both numbers, and no new event is skipped")
     func olderCopy() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 10), Ledger())
         try await run(LedgerTracker(ledger), files, submitting: 0..<20, until: 20)
@@ -89,7 +89,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.numbers == Array(0..<50) + Array(100..<160))
     }
 
-    @Test("a destination that knows nothing of a journal goes by the cursor")
+    @Test("for a destination without a checkpoint of this journal, the cursor counts")
     func newDestination() async throws {
         let files = SimulatedFileSystem(seed: 4)
         let plain = ScriptedTracker(name: "alpha")
@@ -102,7 +102,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.numbers == Array(20..<30))
     }
 
-    @Test("what was refused, or was none of its events, does not come again, though no checkpoint tells of it")
+    @Test("refused events, and events for other trackers, are not repeated, although no checkpoint covers them")
     func settledOtherwise() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 5), Ledger())
         try await run(LedgerTracker(ledger), files, submitting: 0..<5, until: 5)
@@ -121,7 +121,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.checkpoint == 45)
     }
 
-    @Test("a delivery that is delivered in parts has its checkpoint with the last of them")
+    @Test("a delivery in parts stores its checkpoint with its last part")
     func parts() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 6), Ledger())
         let tracker = LedgerTracker(ledger, [.failPartly([1, 3, 4]), .failPartly([1])])
@@ -136,7 +136,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.checkpoint == 5)
     }
 
-    @Test("a batch of which it gets the lesser part is counted in the numbers of the whole, however it is cut")
+    @Test("if the tracker gets only part of a batch, checkpoints still count the whole batch, however it is split")
     func mixed() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 7), Ledger())
         // Every third event is the tracker's: 20 of 60, in deliveries of 7.
@@ -154,7 +154,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.state.value.asked == [1, 1 + 21, 1 + 42, 61])
     }
 
-    @Test("a commit of which the plan takes only a part now is counted in the numbers of the whole")
+    @Test("if the plan now accepts only part of a commit, checkpoints still count the whole commit")
     func otherPlan() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 9), Ledger())
         let before = EventCatalog.scripted(["A": ["alpha"], "B": ["alpha"]])
@@ -173,7 +173,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.state.value.asked == [10, 20, 24])
     }
 
-    @Test("a question that fails is asked again after another start, before any delivery")
+    @Test("a checkpoint that cannot be read is read again after the next start, before any delivery")
     func failingQuestion() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 8), Ledger())
         let errors = [ScriptedTracker.outage, ScriptedTracker.outage]
@@ -184,7 +184,7 @@ struct PipelineCheckpointTests {
         #expect(ledger.numbers == Array(0..<40))
     }
 
-    @Test("a tracker whose place was stored by another process is asked where it is, and goes on there")
+    @Test("a tracker whose checkpoint another process stored is asked for it, and continues there")
     func superseded() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 10), Ledger())
         let tracker = LedgerTracker(
@@ -197,7 +197,7 @@ struct PipelineCheckpointTests {
         #expect(try cursor(in: files).sequence == 60)
     }
 
-    @Test("events that are read from the journal again because of it are counted once")
+    @Test("events that are therefore read from the journal again are counted once")
     func supersededStatistics() async throws {
         let (files, ledger) = (SimulatedFileSystem(seed: 11), Ledger())
         let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))

@@ -1,7 +1,7 @@
 import EventPipeline
 import Testing
 
-@Suite("Where a tracker that keeps its own place begins")
+@Suite("Where a tracker that stores its own checkpoint starts")
 struct ResumptionTests {
     struct Case: Sendable {
         let answer: UInt64?

@@ -8,7 +8,7 @@ struct AdmissionTests {
     private let alpha = 0
     private let beta = 1
 
-    @Test("a batch is acknowledged at once while there is room, and waits when there is none")
+    @Test("a batch is acknowledged at once if there is room, and waits if there is none")
     func waitsWhenFull() {
         let harness = DispatchStateHarness(.small())
         #expect(harness.submit(10, "A") == .acknowledged)
@@ -16,7 +16,7 @@ struct AdmissionTests {
         #expect(harness.result(of: 1) == nil)
     }
 
-    @Test("a batch for two queues takes nothing of either while one is full")
+    @Test("a batch for two queues takes no room in either while one is full")
     func allOrNothing() {
         let harness = DispatchStateHarness(.small())
         harness.submit(10, "A")
@@ -25,7 +25,7 @@ struct AdmissionTests {
         #expect(harness.state.statistics.accepted == 10)
     }
 
-    @Test("room comes free when a delivery is settled, not when it is taken")
+    @Test("room is freed when a delivery is settled, not when it starts")
     func roomComesFreeWhenSettled() throws {
         let harness = DispatchStateHarness(.small())
         harness.start()
@@ -38,7 +38,7 @@ struct AdmissionTests {
         #expect(harness.isAcknowledged(1))
     }
 
-    @Test("a batch that would fit does not pass one that waits for the same queue")
+    @Test("a batch that would fit does not overtake one that waits for the same queue")
     func noBarging() throws {
         let harness = DispatchStateHarness(.small())
         harness.start()
@@ -50,7 +50,7 @@ struct AdmissionTests {
         #expect(harness.isAcknowledged(2))
     }
 
-    @Test("a batch that waits for a full queue holds up nobody who does not name that queue")
+    @Test("a batch that waits for a full queue does not delay batches for other queues")
     func deadQueueHoldsUpNobody() {
         let harness = DispatchStateHarness(.small())
         harness.submit(10, "A")
@@ -59,7 +59,7 @@ struct AdmissionTests {
         #expect(harness.submit(1, "None") == .acknowledged)
     }
 
-    @Test("a batch waits on for the second queue when the first gets room")
+    @Test("when the first queue has room, a batch goes on waiting for the second")
     func waitsForBoth() throws {
         let harness = DispatchStateHarness(.small())
         harness.start()
@@ -73,7 +73,7 @@ struct AdmissionTests {
         #expect(harness.isAcknowledged(1))
     }
 
-    @Test("a batch larger than the queue is taken when the queue is empty")
+    @Test("a batch larger than the queue is accepted when the queue is empty")
     func oversizedBatch() throws {
         let harness = DispatchStateHarness(.small(maximumEvents: 100))
         harness.start()
@@ -87,7 +87,7 @@ struct AdmissionTests {
         #expect(harness.delivery(alpha)?.count == 50)
     }
 
-    @Test("bytes fill a queue as events do")
+    @Test("a queue can be full by bytes as well as by events")
     func bytesFillTheQueue() {
         let harness = DispatchStateHarness(.small(capacityInEvents: 1000, capacityInBytes: 1000))
         let large = ScriptedEvent("A", number: 1, payload: "\"" + String(repeating: "x", count: 800) + "\"")
@@ -96,7 +96,7 @@ struct AdmissionTests {
         #expect(harness.state.statistics.trackers[alpha].pendingBytes > 800)
     }
 
-    @Test("withdrawing turns the batch down and lets in those who waited behind it")
+    @Test("withdrawing a batch rejects it, and admits those that waited behind it")
     func withdrawal() {
         let harness = DispatchStateHarness(.small())
         harness.submit(8, "A")
@@ -107,7 +107,7 @@ struct AdmissionTests {
         #expect(harness.isAcknowledged(2))
     }
 
-    @Test("withdrawing what was acknowledged or withdrawn before does nothing")
+    @Test("withdrawing an acknowledged or withdrawn batch has no effect")
     func lateWithdrawal() throws {
         let harness = DispatchStateHarness(.small())
         harness.start()
@@ -120,7 +120,7 @@ struct AdmissionTests {
         #expect(harness.actions.turnedDown.isEmpty)
     }
 
-    @Test("an event none of whose trackers is configured is accepted and counted as unrouted")
+    @Test("an event without any configured tracker is accepted and counted as unrouted")
     func unrouted() {
         let harness = DispatchStateHarness(.small())
         let events = [ScriptedEvent("None", number: 1), ScriptedEvent("A", number: 2)]
@@ -130,7 +130,7 @@ struct AdmissionTests {
         #expect(harness.state.statistics.trackers[alpha].enqueued == 1)
     }
 
-    @Test("each queue gets just its own events of a mixed batch")
+    @Test("each queue gets exactly its own events of a mixed batch")
     func mixedBatch() throws {
         let harness = DispatchStateHarness(.small())
         harness.start()
@@ -139,7 +139,7 @@ struct AdmissionTests {
         #expect(try #require(harness.delivery(beta)).map(\.number) == [1, 2])
     }
 
-    @Test("few events of a large batch do not keep the whole batch in memory")
+    @Test("a few events of a large batch do not keep the whole batch in memory")
     func compaction() throws {
         let harness = DispatchStateHarness(.small(capacityInEvents: 1000, maximumEvents: 1000))
         harness.start()
@@ -157,7 +157,7 @@ struct AdmissionTests {
 struct DropPolicyTests {
     private let alpha = 0
 
-    @Test("dropNewest leaves the new events out, acknowledges them and counts them")
+    @Test("dropNewest drops the new events, acknowledges them and counts them")
     func dropNewest() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .dropNewest))
         harness.start()
@@ -172,7 +172,7 @@ struct DropPolicyTests {
         #expect(try #require(harness.delivery(alpha)).map(\.number) == [0, 1, 2, 3, 4])
     }
 
-    @Test("dropOldest forgets the oldest events, but none of a delivery under way")
+    @Test("dropOldest drops the oldest events, but none of a delivery in progress")
     func dropOldest() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .dropOldest, maximumEvents: 4))
         harness.start()
@@ -186,7 +186,7 @@ struct DropPolicyTests {
         #expect(harness.state.statistics.trackers[alpha].dropped == 4)
     }
 
-    @Test("dropOldest leaves the new events out where dropping the old ones would not make room")
+    @Test("dropOldest drops the new events if dropping the old ones would not make room")
     func dropOldestInVain() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .dropOldest, maximumEvents: 4))
         harness.start()
@@ -198,7 +198,7 @@ struct DropPolicyTests {
         #expect(harness.state.statistics.trackers[alpha].pendingEvents == 6)
     }
 
-    @Test("a queue that drops all the time says so at once and then every ten seconds")
+    @Test("a queue that drops all the time logs it at once and then every ten seconds")
     func sparseNotices() {
         let harness = DispatchStateHarness(.small(capacityInEvents: 1, fullPolicy: .dropNewest))
         harness.submit(1, "A")
@@ -211,7 +211,7 @@ struct DropPolicyTests {
         #expect(notices == [1, nil, 2, nil])
     }
 
-    @Test("a full queue that drops does not make a batch wait that another queue takes")
+    @Test("a full queue that drops events does not delay a batch that is also for another queue")
     func otherQueueTakes() {
         var configuration = Pipeline.Configuration.small()
         configuration.queueByTracker = ["alpha": .init(capacityInEvents: 1, fullPolicy: .dropNewest)]

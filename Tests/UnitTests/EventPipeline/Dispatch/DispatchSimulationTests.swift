@@ -18,7 +18,7 @@ struct DispatchSimulationTests {
         simulation.expectNothingLeft()
     }
 
-    @Test("shutdown turns down all that wait, and drains all that was accepted", arguments: SimulationSeeds.upTo(60))
+    @Test("shutdown rejects all that wait, and drains all that was accepted", arguments: SimulationSeeds.upTo(60))
     func shutdown(seed: UInt64) {
         var simulation = DispatchSimulation(seed: seed &+ 1_000_000)
         for _ in 0..<Int.random(in: 0..<300, using: &simulation.random) { simulation.happen() }
@@ -32,7 +32,7 @@ struct DispatchSimulationTests {
         #expect(simulation.supervisorStep() == .finish(leftBehind: []))
     }
 
-    @Test("at the deadline every worker ends as soon as its delivery returns", arguments: SimulationSeeds.upTo(60))
+    @Test("after the deadline every worker ends as soon as its delivery returns", arguments: SimulationSeeds.upTo(60))
     func deadline(seed: UInt64) {
         var simulation = DispatchSimulation(seed: seed &+ 2_000_000)
         for _ in 0..<Int.random(in: 0..<300, using: &simulation.random) { simulation.happen() }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The rate at which a journal drains")
 struct DrainRateTests {
-    @Test("tells when a number is reached, from the last ten seconds")
+    @Test("estimates from the last ten seconds when a number is reached")
     func wait() {
         var rate = DrainRate()
         for second in 0...20 {
@@ -15,7 +15,7 @@ struct DrainRateTests {
         #expect(rate.wait(until: 7) == .zero)
     }
 
-    @Test("tells nothing where nothing moves")
+    @Test("gives no estimate if nothing moves")
     func still() {
         var rate = DrainRate()
         #expect(rate.wait(until: 5) == nil)
@@ -25,7 +25,7 @@ struct DrainRateTests {
         #expect(rate.wait(until: 5) == nil)
     }
 
-    @Test("stays within a day whatever the numbers are")
+    @Test("is at most a day, whatever the numbers are")
     func far() {
         var rate = DrainRate()
         rate.note(0, now: .zero)

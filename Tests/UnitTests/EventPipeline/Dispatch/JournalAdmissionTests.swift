@@ -8,7 +8,7 @@ import Testing
 struct JournalAdmissionTests {
     private let alpha = 0
 
-    @Test("what may not wait is turned down while a queue's worth is on its way to the journal, by events")
+    @Test("what may not wait is rejected while a queue's worth of events is on its way to the journal")
     func limitOfEvents() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         #expect(harness.offer(8, "A").isCommitting)
@@ -20,7 +20,7 @@ struct JournalAdmissionTests {
         #expect(harness.offer(1, "A") == .rejected(.full))
     }
 
-    @Test("and by bytes; a batch that is larger than the limit goes alone")
+    @Test("the same holds for bytes; a batch larger than the limit is committed alone")
     func limitOfBytes() {
         let harness = DispatchStateHarness(.small(capacityInBytes: 1, fullPolicy: .spill), hasJournal: true)
         #expect(harness.offer(1, "A").isCommitting)
@@ -43,7 +43,7 @@ struct JournalAdmissionTests {
         #expect(harness.offer(1, "A").isNotStored)
     }
 
-    @Test("a flush waits for what is on its way to the journal, and then for its delivery, but for nothing later")
+    @Test("a flush waits for events on their way to the journal and for their delivery, and for nothing later")
     func flush() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
@@ -57,7 +57,7 @@ struct JournalAdmissionTests {
         #expect(isOver())
     }
 
-    @Test("a flush does not wait for what the journal turned down")
+    @Test("a flush does not wait for events that the journal rejected")
     func flushAfterFailure() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
@@ -68,7 +68,7 @@ struct JournalAdmissionTests {
         #expect(isOver())
     }
 
-    @Test("a flush that is given up while it waits for the journal is over, and stays so")
+    @Test("a flush that is cancelled while it waits for the journal ends for good")
     func abandonedFlush() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
@@ -80,7 +80,7 @@ struct JournalAdmissionTests {
         #expect(harness.actions.flushed.isEmpty)
     }
 
-    @Test("a flush waits for what was on its way before it, though later batches are withdrawn")
+    @Test("a flush waits for the batches before it even if later batches are withdrawn")
     func flushAndWithdrawal() throws {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
@@ -97,7 +97,7 @@ struct JournalAdmissionTests {
         #expect(isOver())
     }
 
-    @Test("a batch that is withdrawn gives back its room, and is not written")
+    @Test("a withdrawn batch frees its room, and is not written")
     func withdrawal() {
         let harness = DispatchStateHarness(.small(capacityInEvents: 2), hasJournal: true)
         let first = harness.submit(1, "A", number: 1)
@@ -118,7 +118,7 @@ struct JournalAdmissionTests {
         #expect(harness.state.published == 2)
     }
 
-    @Test("whatever the journal's thread waits for, it is overdue after the time that a commit may take")
+    @Test("whatever the journal's thread waits for, it is overdue after the time limit of a commit")
     func overdue() {
         var configuration = Pipeline.Configuration.small(fullPolicy: .spill)
         configuration.commitOverdueAfter = .seconds(2)

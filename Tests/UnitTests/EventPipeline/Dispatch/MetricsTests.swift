@@ -29,7 +29,7 @@ struct MetricsTests {
         return Dictionary(uniqueKeysWithValues: counts).filter { $0.value != 0 }
     }
 
-    @Test("events that are accepted and delivered, retried and refused, and how long deliveries take")
+    @Test("events that are accepted, delivered, retried and refused, and the duration of deliveries")
     func delivered() async throws {
         let alpha = ScriptedTracker(name: "alpha", [.failPartly([0, 2]), .refuse([1]), .stall])
         let beta = ScriptedTracker(name: "beta")
@@ -87,7 +87,7 @@ struct MetricsTests {
         #expect(try total("sluice_events_accepted_total") == 4)
     }
 
-    @Test("events that wait for room once they are taken, and not when they are withdrawn")
+    @Test("events that waited for room once they are accepted, and not if they are withdrawn")
     func waiting() async throws {
         let tracker = ScriptedTracker(name: "alpha")
         let configuration = Pipeline.Configuration(queue: .init(capacityInEvents: 2))
@@ -116,7 +116,7 @@ struct MetricsTests {
         #expect(try total("sluice_events_unrouted_total") == 3)
     }
 
-    @Test("events that do not follow the plan, and what the quarantine keeps of them and loses")
+    @Test("events that do not follow the plan, and how many of them the quarantine stores and loses")
     func rejected() async throws {
         let checked = try EventValidator(catalog: .sample).check("[1,2,3]")
         try await withMetricsFactory(metrics) {
@@ -167,7 +167,7 @@ struct MetricsTests {
         return harness.pipeline
     }
 
-    @Test("after a restart what is read back from the journal, before it is settled")
+    @Test("after a restart, events read back from the journal before they are settled")
     func backlog() async throws {
         let files = try await journalWithBacklog(50)
         let depths = Mutex<[Int64]>([])

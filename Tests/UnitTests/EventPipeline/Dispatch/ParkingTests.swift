@@ -47,7 +47,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("it is asked which events are the reason once deliveries have failed for five minutes, and not before")
+    @Test("the search for the failing events starts once deliveries have failed for five minutes")
     func patience() throws {
         let (alpha, failure) = (0, ScriptedTracker.outage)
         let harness = DispatchStateHarness(.small())
@@ -122,7 +122,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("events that always fail are parked alone though they follow one another, or are all of one name")
+    @Test("of events that always fail, exactly these are parked, even if they are adjacent or have one name")
     func neighbours() async throws {
         let tracker = PoisonTracker(poison: [0, 1, 2, 9, 19])
         try await withQuarantine { quarantine, lines in
@@ -137,7 +137,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("an outage parks nothing, however long it takes, and afterwards all are delivered in their order")
+    @Test("an outage parks nothing, however long it takes, and afterwards all events are delivered in order")
     func outage() async throws {
         let tracker = TableTracker()
         tracker.state.update { $0.isDown = true }
@@ -157,7 +157,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("an event that a tracker refuses in an outage, without asking its destination, shows nothing about it")
+    @Test("an event that a tracker refuses without asking its destination is no evidence against an outage")
     func refusedInOutage() async throws {
         let tracker = TableTracker()
         tracker.state.update { ($0.isDown, $0.refused) = (true, [3]) }
@@ -179,7 +179,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("no call is larger than a delivery may be, however much waits behind an outage")
+    @Test("no delivery exceeds its limits, however much has accumulated during an outage")
     func limits() async throws {
         let tracker = TableTracker()
         tracker.state.update { $0.isDown = true }
@@ -199,7 +199,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("a probe comes after the events of the same delivery that work")
+    @Test("a probe follows the events of the same delivery that can be delivered")
     func probeComesLast() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine { quarantine, _ in
@@ -227,7 +227,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("where nothing but events of the broken table comes nobody waits for them, and they are not parked")
+    @Test("if only events of the broken table arrive, nothing waits behind them, and they are not parked")
     func alone() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine { quarantine, lines in
@@ -272,7 +272,7 @@ struct ParkingTests {
         #expect(again.delivered == [40])
     }
 
-    @Test("where the quarantine keeps nothing, nothing is parked")
+    @Test("if the quarantine stores nothing, nothing is parked")
     func discarding() async throws {
         let tracker = TableTracker(broken: ["A"])
         let harness = try PipelineHarness([tracker])
@@ -286,7 +286,7 @@ struct ParkingTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 3)
     }
 
-    @Test("where the quarantine is full the tracker stands and says so, and nothing is lost")
+    @Test("if the quarantine is full, the tracker stalls and reports why, and nothing is lost")
     func fullQuarantine() async throws {
         let tracker = TableTracker(broken: ["A"])
         try await withQuarantine(capacityInBytes: 1_000) { quarantine, lines in

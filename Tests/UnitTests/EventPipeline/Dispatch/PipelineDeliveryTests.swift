@@ -8,7 +8,7 @@ import TrackerKit
 
 @Suite("The pipeline delivers", .timeLimit(.minutes(5)))
 struct PipelineDeliveryTests {
-    @Test("events linger for 100 ms from the first, and go out as one delivery")
+    @Test("events linger for 100 ms after the first, and are delivered together")
     func linger() async throws {
         let tracker = ScriptedTracker(name: "alpha")
         try await PipelineHarness([tracker]).run { pipeline, clock in
@@ -24,7 +24,7 @@ struct PipelineDeliveryTests {
         }
     }
 
-    @Test("a full delivery goes out without lingering")
+    @Test("a full delivery does not linger")
     func fullDelivery() async throws {
         let tracker = ScriptedTracker(name: "Alpha")
         try await PipelineHarness([tracker]).run { pipeline, _ in
@@ -34,7 +34,7 @@ struct PipelineDeliveryTests {
         #expect(tracker.deliveredNumbers == Array(0..<10_000))
     }
 
-    @Test("a delivery that fails comes again after 100, 200, 400 and 800 ms, then once more")
+    @Test("a failed delivery is retried after 100, 200, 400 and 800 ms, then once more")
     func backOff() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.fail, .fail, .fail, .fail, .succeed])
         let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
@@ -53,7 +53,7 @@ struct PipelineDeliveryTests {
         }
     }
 
-    @Test("only the rest of a delivery comes again, before all later events")
+    @Test("only the rest of a delivery is retried, before all later events")
     func partialRetry() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.failPartly([1, 3]), .failPartly([1])])
         let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
@@ -70,7 +70,7 @@ struct PipelineDeliveryTests {
         #expect(tracker.deliveries.map(\.count) == [5, 2, 1, 2])
     }
 
-    @Test("refused events go to the quarantine with their reason, and the rest of the delivery goes on")
+    @Test("refused events go to the quarantine with their reason, and the rest of the delivery continues")
     func refusal() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.refuse([1, 1, 7, 0])])
         try await withQuarantine { quarantine, lines in
@@ -93,7 +93,7 @@ struct PipelineDeliveryTests {
         }
     }
 
-    @Test("a tracker that stalls holds up no other")
+    @Test("a stalled tracker delays no other")
     func stall() async throws {
         let stalled = ScriptedTracker(name: "alpha", [.stall])
         let healthy = ScriptedTracker(name: "beta")
@@ -139,7 +139,7 @@ struct PipelineDeliveryTests {
         #expect(tracker.calls.last == .stop)
     }
 
-    @Test("a flush ends the lingering, and returns when all that was accepted is settled")
+    @Test("a flush ends the linger time, and returns when all accepted events are settled")
     func flush() async throws {
         let tracker = ScriptedTracker(name: "alpha")
         try await PipelineHarness([tracker]).run { pipeline, _ in
@@ -166,7 +166,7 @@ struct PipelineDeliveryTests {
         #expect(tracker.delivered.count == 3)
     }
 
-    @Test("a batch of another catalog goes to the trackers that its own names")
+    @Test("a batch of another catalog goes to the trackers that this catalog names")
     func otherCatalog() async throws {
         let alpha = ScriptedTracker(name: "alpha")
         let beta = ScriptedTracker(name: "beta")
@@ -181,7 +181,7 @@ struct PipelineDeliveryTests {
         #expect(beta.deliveredNumbers == [1])
     }
 
-    @Test("trackers that events name and nobody configured are told, with their events")
+    @Test("trackers that events name but nobody configured are listed, with their events")
     func unconfigured() {
         let catalog = EventCatalog.scripted(["A": ["Alpha", "gamma"], "B": ["Gamma", "delta"], "C": ["alpha"]])
         let unconfigured = catalog.unconfiguredTrackers(configured: ["ALPHA", "other"])

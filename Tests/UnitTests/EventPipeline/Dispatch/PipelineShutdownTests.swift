@@ -9,7 +9,7 @@ import TrackerKit
 
 @Suite("The pipeline shuts down", .timeLimit(.minutes(5)))
 struct PipelineShutdownTests {
-    @Test("queues are drained without lingering, and every tracker is stopped after its last delivery")
+    @Test("queues are drained without linger time, and every tracker is stopped after its last delivery")
     func drain() async throws {
         let alpha = ScriptedTracker(name: "alpha")
         let beta = ScriptedTracker(name: "beta", [.fail])
@@ -50,7 +50,7 @@ struct PipelineShutdownTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 5)
     }
 
-    @Test("a tracker that ignores its cancellation is left behind after the grace period, and not stopped")
+    @Test("a tracker that ignores its cancellation is abandoned after the grace period, and not stopped")
     func leftBehind() async throws {
         let deaf = ScriptedTracker(name: "alpha", [.stallIgnoringCancellation])
         let healthy = ScriptedTracker(name: "beta")
@@ -120,7 +120,7 @@ struct PipelineShutdownTests {
         await flush.value
     }
 
-    @Test("with a number of delivery attempts a failure that does not pass by itself ends run at once")
+    @Test("with a limit on delivery attempts, a permanent failure ends run at once")
     func hopelessDelivery() async throws {
         let tracker = TableTracker(broken: ["A"])
         let harness = try PipelineHarness([tracker], configuration: .init(maximumDeliveryAttempts: 5))
@@ -135,7 +135,7 @@ struct PipelineShutdownTests {
         #expect(tracker.delivered == [2])
     }
 
-    @Test("settings that cannot work keep a pipeline from being made, and name the tracker")
+    @Test("the initializer throws for settings that cannot work, and names the tracker")
     func invalidSettings() throws {
         struct Invalid: Tracker {
             let name = "Alpha"
@@ -153,7 +153,7 @@ struct PipelineShutdownTests {
         }
     }
 
-    @Test("a tracker that still tries to reach its destination does not hold up shutdown when nothing is queued")
+    @Test("a tracker that is still trying to reach its destination does not delay shutdown if nothing is queued")
     func startUnderWay() async throws {
         let tracker = UnreachableTracker()
         try await PipelineHarness([tracker]).run { _, _ in
@@ -180,7 +180,7 @@ struct PipelineShutdownTests {
         #expect(tracker.calls.last == .stop)
     }
 
-    @Test("cancelling the task that runs the pipeline leaves the draining out")
+    @Test("cancelling the task that runs the pipeline skips the drain")
     func cancellation() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let harness = try PipelineHarness([tracker], configuration: .init(delivery: .init(linger: .zero)))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The pipeline under load from many tasks", .timeLimit(.minutes(5)))
 struct PipelineStressTests {
-    @Test("every tracker gets each of its events once, in the order of each sender, though deliveries fail")
+    @Test("every tracker gets each of its events once, in each sender's order, although deliveries fail")
     func exactlyOnce() async throws {
         let trackers = ["alpha", "beta"].map { name in
             ScriptedTracker(
@@ -53,7 +53,7 @@ struct PipelineStressTests {
         #expect(pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.delivered == 4800 })
     }
 
-    @Test("submissions that come and are withdrawn from many threads are each answered once")
+    @Test("submissions made and withdrawn from many threads are each answered once")
     func withdrawals() async throws {
         let tracker = ScriptedTracker(name: "alpha")
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

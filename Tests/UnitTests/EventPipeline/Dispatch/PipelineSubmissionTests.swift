@@ -22,7 +22,7 @@ struct PipelineSubmissionTests {
         #expect(tracker.deliveredNumbers == [0, 1, 2, 3, 4])
     }
 
-    @Test("a cancelled async submission is withdrawn, and nothing of it is taken")
+    @Test("a cancelled async submission is withdrawn, and none of it is accepted")
     func cancelled() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         try await PipelineHarness([tracker], configuration: small).run { pipeline, _ in
@@ -41,7 +41,7 @@ struct PipelineSubmissionTests {
         #expect(tracker.deliveredNumbers == [0, 1, 2])
     }
 
-    @Test("after shutdown submissions are closed, and so are those that waited")
+    @Test("after shutdown, new and waiting submissions throw the error closed")
     func closed() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let harness = try PipelineHarness([tracker], configuration: small)

@@ -4,7 +4,7 @@ import SluiceTesting
 import Testing
 import TrackerKit
 
-@Suite("What an outcome comes to")
+@Suite("The resolution of an outcome")
 struct SettlementTests {
     private let delivery: Delivery = {
         let catalog = EventCatalog.scripted(["A": ["alpha"]])
@@ -18,21 +18,21 @@ struct SettlementTests {
         positions.map { .init(position: $0, reason: "no") }
     }
 
-    @Test("all delivered")
+    @Test("everything delivered")
     func delivered() {
         let settlement = Settlement(of: delivery, outcome: .delivered)
         #expect(settlement.delivered == 5)
         #expect(settlement.retry == nil)
     }
 
-    @Test("all to be tried again")
+    @Test("everything to be retried")
     func retryAll() {
         let settlement = Settlement(of: delivery, outcome: .retry(reason))
         #expect(settlement.delivered == 0)
         #expect(settlement.retry?.count == 5)
     }
 
-    @Test("a retry without positions means all that is not refused")
+    @Test("a retry without positions applies to everything that is not refused")
     func retryWithoutPositions() {
         let outcome = DeliveryOutcome(refusals: refusals(0, 3), retry: .init(reason: reason))
         let settlement = Settlement(of: delivery, outcome: outcome)
@@ -41,7 +41,7 @@ struct SettlementTests {
         #expect(settlement.delivered == 0)
     }
 
-    @Test("refusals outside the delivery or named twice are ignored and counted")
+    @Test("refusals outside the delivery, or repeated ones, are ignored and counted")
     func wrongRefusals() {
         let settlement = Settlement(of: delivery, outcome: .refused(refusals(-1, 2, 2, 5, Int.max)))
         #expect(settlement.refusals.map(\.position) == [2])
@@ -49,7 +49,7 @@ struct SettlementTests {
         #expect(settlement.invalidPositions == 4)
     }
 
-    @Test("an event that is refused and to be tried again is refused")
+    @Test("an event that is both refused and to be retried is refused")
     func refusedAndRetried() {
         let outcome = DeliveryOutcome(refusals: refusals(1), retry: .init(positions: [1, 4, 4], reason: reason))
         let settlement = Settlement(of: delivery, outcome: outcome)
@@ -58,13 +58,13 @@ struct SettlementTests {
         #expect(settlement.invalidPositions == 2)
     }
 
-    @Test("positions to be tried again may come in any order")
+    @Test("positions to be retried may come in any order")
     func unorderedRetry() {
         let outcome = DeliveryOutcome(retry: .init(positions: [4, 0, 3], reason: reason))
         #expect(Settlement(of: delivery, outcome: outcome).retry?.map(\.number) == [0, 3, 4])
     }
 
-    @Test("where a position to be tried again is outside the delivery, everything is tried again")
+    @Test("if a position to be retried is outside the delivery, everything is retried")
     func wrongRetry() {
         let outcome = DeliveryOutcome(retry: .init(positions: [0, 17], reason: reason))
         let settlement = Settlement(of: delivery, outcome: outcome)
@@ -72,7 +72,7 @@ struct SettlementTests {
         #expect(settlement.invalidPositions == 1)
     }
 
-    @Test("a retry of nothing is no retry")
+    @Test("an empty retry is not a retry")
     func emptyRetry() {
         let outcome = DeliveryOutcome(retry: .init(positions: [], reason: reason))
         let settlement = Settlement(of: delivery, outcome: outcome)
@@ -81,9 +81,9 @@ struct SettlementTests {
     }
 }
 
-@Suite("Pauses between tries")
+@Suite("Backoff between attempts")
 struct RetryPolicyTests {
-    @Test("each pause is twice the last, up to the ceiling", arguments: [0.0, 0.5, 1.0])
+    @Test("each pause is twice the previous one, up to the maximum", arguments: [0.0, 0.5, 1.0])
     func doubling(jitter: Double) {
         let policy = RetryPolicy()
         let pauses = (1...12).map { policy.pause(afterFailures: $0, jitter: jitter) }
@@ -91,7 +91,7 @@ struct RetryPolicyTests {
         #expect(pauses == full.map { Duration.milliseconds($0) / 2 * (1 + jitter) })
     }
 
-    @Test("many failures and strange numbers give a pause within the ceiling")
+    @Test("many failures, and extreme settings, give a pause within the maximum")
     func limits() {
         let policy = RetryPolicy()
         #expect(policy.pause(afterFailures: .max, jitter: 7) == .seconds(30))

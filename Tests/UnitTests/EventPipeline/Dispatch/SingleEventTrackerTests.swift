@@ -18,7 +18,7 @@ struct SingleEventTrackerTests {
 
     private let delivery = Delivery([EventSlice(PipelineHarness.batch("A", 0..<5))])
 
-    @Test("an error that is no refusal is tried again, from that event on", arguments: [true, false])
+    @Test("after an error that is not a refusal, delivery is retried from that event on", arguments: [true, false])
     func outage(_ isTrackerError: Bool) async {
         let error: any Error = isTrackerError ? ScriptedTracker.misconfiguration : URLError(.cannotConnectToHost)
         let outcome = await Scripted(failures: [2: error]).deliver(delivery)
@@ -28,7 +28,7 @@ struct SingleEventTrackerTests {
         #expect(outcome.retry?.reason.isRetryable == !isTrackerError)
     }
 
-    @Test("the sentence of an unknown error names its type and not what it holds")
+    @Test("the message of an unknown error names its type, and not its contents")
     func values() async {
         struct Leak: Error, CustomStringConvertible {
             let description = "card 4711"
@@ -38,7 +38,7 @@ struct SingleEventTrackerTests {
         #expect(reason?.debugDescription.contains("4711") == true)
     }
 
-    @Test("a refusal is stated, and the events behind it are delivered")
+    @Test("a refusal is reported, and the events after it are delivered")
     func refusal() async {
         let failures: [Int: any Error] = [1: EventRefusal("no such customer"), 3: EventRefusal("too old")]
         let outcome = await Scripted(failures: failures).deliver(delivery)

@@ -12,7 +12,7 @@ struct WorkerDecisionTests {
         TrackerError(code: .unavailable, message: "down", isRetryable: retryable)
     }
 
-    @Test("events linger from the arrival of the first, and no longer")
+    @Test("the linger time starts with the arrival of the first event")
     func linger() {
         let harness = DispatchStateHarness(.small(linger: .milliseconds(100)))
         harness.start()
@@ -28,7 +28,7 @@ struct WorkerDecisionTests {
         #expect(harness.delivery(alpha)?.count == 2)
     }
 
-    @Test("a full delivery does not linger, and wakes its worker once")
+    @Test("a full delivery wakes its worker at once, and only once")
     func fullDelivery() {
         let harness = DispatchStateHarness(.small(linger: .seconds(1)))
         harness.start()
@@ -41,7 +41,7 @@ struct WorkerDecisionTests {
         #expect(harness.delivery(alpha)?.count == 5)
     }
 
-    @Test("a queue smaller than a delivery does not linger once it is half full")
+    @Test("events in a queue smaller than a delivery do not linger once it is half full")
     func smallQueue() {
         var configuration = Pipeline.Configuration.small(capacityInEvents: 4, linger: .seconds(1))
         configuration.delivery.maximumEvents = 1000
@@ -53,7 +53,7 @@ struct WorkerDecisionTests {
         #expect(harness.delivery(alpha)?.count == 2)
     }
 
-    @Test("a delivery takes whole batches as far as its limits go, and cuts only one that exceeds them")
+    @Test("a delivery takes whole batches up to its limits, and splits only a batch that exceeds them")
     func deliverySizes() {
         let harness = DispatchStateHarness(.small(capacityInEvents: 100))
         harness.start()
@@ -67,7 +67,7 @@ struct WorkerDecisionTests {
         #expect(harness.state.statistics.trackers[alpha].pendingBytes == 0)
     }
 
-    @Test("a delivery keeps to its limit in bytes, and an event beyond it is delivered alone")
+    @Test("a delivery keeps its limit in bytes, and an event beyond this limit is delivered alone")
     func deliveryBytes() {
         let small = ScriptedEvent("A", number: 1)
         let large = ScriptedEvent("A", number: 2, payload: "\"" + String(repeating: "x", count: 900) + "\"")
@@ -82,7 +82,7 @@ struct WorkerDecisionTests {
         #expect(deliveries == [[1, 1], [2], [1]])
     }
 
-    @Test("a failed delivery pauses twice as long each time, up to the ceiling, and starts anew after progress")
+    @Test("a failed delivery doubles its backoff up to the maximum, and progress resets it")
     func pauses() throws {
         var configuration = Pipeline.Configuration.small()
         configuration.retry = RetryPolicy(initialPause: .milliseconds(100), maximumPause: .milliseconds(500))
@@ -101,7 +101,7 @@ struct WorkerDecisionTests {
         #expect(harness.settle(alpha, delivery, partly, jitter: 1).pause == .milliseconds(100))
     }
 
-    @Test("only what was neither delivered nor refused is tried again, and room comes free at the end")
+    @Test("only what was neither delivered nor refused is retried, and its room is freed at the end")
     func partialRetry() throws {
         let harness = DispatchStateHarness(.small(capacityInEvents: 5))
         harness.start()
@@ -124,7 +124,7 @@ struct WorkerDecisionTests {
         #expect(statistics.retried == 2)
     }
 
-    @Test("a start that may succeed later is tried again while the queue fills")
+    @Test("a start that may succeed later is retried while the queue fills")
     func startRetry() {
         let harness = DispatchStateHarness(.small())
         _ = harness.state.run()
@@ -140,7 +140,7 @@ struct WorkerDecisionTests {
         #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
     }
 
-    @Test("after the last of the start attempts the door is closed, and the worker stops its tracker")
+    @Test("after the last start attempt the pipeline closes, and the worker stops its tracker")
     func startFailure() {
         var configuration = Pipeline.Configuration.small()
         configuration.maximumStartAttempts = 3
@@ -170,7 +170,7 @@ struct WorkerDecisionTests {
         }
     }
 
-    @Test("with a number of start attempts a failure that does not pass by itself closes the door at once")
+    @Test("with a limit on start attempts, a permanent failure closes the pipeline at once")
     func blockedStart() {
         var configuration = Pipeline.Configuration.small()
         configuration.maximumStartAttempts = 3
@@ -184,7 +184,7 @@ struct WorkerDecisionTests {
         #expect(harness.submit(1, "A") == .rejected(.closed))
     }
 
-    @Test("without a journal a full queue is a reason not to be ready, until it has room again")
+    @Test("without a journal, a full queue makes the pipeline not ready until it has room again")
     func fullQueue() throws {
         let harness = DispatchStateHarness(.small(capacityInEvents: 3))
         #expect(harness.state.unreadyReasons(now: .zero) == [.notRunning])
@@ -197,7 +197,7 @@ struct WorkerDecisionTests {
         #expect(harness.state.unreadyReasons(now: .zero).isEmpty)
     }
 
-    @Test("a timer that fires early is set again")
+    @Test("a timer that fires early is restarted")
     func earlyTimer() {
         let harness = DispatchStateHarness(.small(linger: .milliseconds(100)))
         harness.start()

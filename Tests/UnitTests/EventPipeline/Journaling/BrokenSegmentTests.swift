@@ -50,7 +50,7 @@ struct BrokenSegmentTests {
         expectOneSegmentMissing(try await numbers { files, name in try files.remove(name) })
     }
 
-    @Test("continues after a segment that stays unreadable")
+    @Test("continues after a segment that remains unreadable")
     func unreadable() async throws {
         let result = try await numbers { files, name in files.withState { _ = $0.unreadable.insert(name) } }
         expectOneSegmentMissing(result)
@@ -76,7 +76,7 @@ struct BrokenSegmentTests {
         #expect(damages.first?.description.hasPrefix("\(sample.segments[1]), byte 0: ") == true)
     }
 
-    @Test("starts in the middle of a segment without reading the lines before")
+    @Test("starts in the middle of a segment without reading the lines before it")
     func middle() throws {
         let files = SimulatedFileSystem(seed: 1)
         var configuration = JournalConfiguration.small()

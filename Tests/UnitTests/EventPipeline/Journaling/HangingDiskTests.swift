@@ -39,7 +39,7 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a batch is withdrawn as long as its commit has not begun, and one that is being written is not")
+    @Test("a batch can be withdrawn until its commit begins, and not while it is being written")
     func withdraws() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 1), Answers())
         let tracker = ScriptedTracker(name: "alpha")
@@ -106,7 +106,7 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0, 1, 3])
     }
 
-    @Test("to end the lingering ends that of what is on its way to the journal, too")
+    @Test("ending the linger time also ends it for events that are on their way to the journal")
     func lingering() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 4), Answers())
         let tracker = ScriptedTracker(name: "alpha")
@@ -123,7 +123,7 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0])
     }
 
-    @Test("a submission that is cancelled while it is being written ends at once and says that nobody knows")
+    @Test("a submission that is cancelled while it is being written throws at once that its outcome is unknown")
     func cancelled() async throws {
         let files = SimulatedFileSystem(seed: 3)
         let tracker = ScriptedTracker(name: "alpha")
@@ -142,7 +142,7 @@ struct HangingDiskTests {
         #expect(tracker.deliveredNumbers == [0])
     }
 
-    @Test("a pipeline ends by its deadline all the same, and its error says what is unknown")
+    @Test("a pipeline still ends by its deadline, and its error lists the events whose outcome is unknown")
     func ends() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 4), Answers())
         let harness = try PipelineHarness(
@@ -199,7 +199,7 @@ struct HangingDiskTests {
         #expect(!JournalHang(wait: nil, events: 0).sentence(durability).contains("Whether"))
     }
 
-    @Test("without a journal a sudden end says which events are lost")
+    @Test("without a journal, the error of a sudden end says which events are lost")
     func suddenEndWithoutJournal() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         try await PipelineHarness([tracker]).run { pipeline, _ in
@@ -211,7 +211,7 @@ struct HangingDiskTests {
         }
     }
 
-    @Test("a disk that answers while the pipeline ends is waited for, and nothing is unknown")
+    @Test("if the disk answers while the pipeline ends, the pipeline waits for it, and no outcome is unknown")
     func answersAtTheEnd() async throws {
         let (files, answers) = (SimulatedFileSystem(seed: 5), Answers())
         let harness = try PipelineHarness([ScriptedTracker(name: "alpha")], journal: files, queue: Self.queue)

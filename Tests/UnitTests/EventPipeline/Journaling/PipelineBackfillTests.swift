@@ -6,7 +6,7 @@ import SluiceTesting
 import Testing
 
 /// Where a tracker begins that is new to a journal.
-@Suite("A tracker that is new to the journal", .timeLimit(.minutes(5)))
+@Suite("A tracker without a cursor", .timeLimit(.minutes(5)))
 struct PipelineBackfillTests {
     private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
 
@@ -48,7 +48,7 @@ struct PipelineBackfillTests {
         return (alpha.deliveredNumbers, beta.deliveredNumbers)
     }
 
-    @Test("that begins at the beginning gets everything, in order, once; the others and the next start are not touched")
+    @Test("that starts at the beginning gets everything once, in order, and affects nothing else")
     func beginning() async throws {
         let files = try await journal(events: 60)
         let first = try await numbers(63, from: .beginning, in: files)
@@ -58,12 +58,12 @@ struct PipelineBackfillTests {
         #expect(try await numbers(3, from: .beginning, in: files).beta == [60, 61, 62])
     }
 
-    @Test("that begins at the end gets what comes")
+    @Test("that starts at the end gets later events only")
     func end() async throws {
         #expect(try await numbers(3, from: .end, in: journal(events: 60)).beta == [60, 61, 62])
     }
 
-    @Test("that begins at a time begins with the commit that holds the first event of that time or a later one")
+    @Test("that starts at a time starts with the commit that holds the first event of that time or later")
     func time() async throws {
         let start = JournalStart.time(Self.time(ofEvent: 31))
         // 30 came together with 31.
@@ -74,7 +74,7 @@ struct PipelineBackfillTests {
         #expect(try await numbers(63, from: early, in: journal(events: 60)).beta == Array(0..<63))
     }
 
-    @Test("finds its time by headers: segments that are over are not read")
+    @Test("finds its time by the headers, and does not read finished segments")
     func seeks() async throws {
         let files = try await journal(events: 60)
         let journal = try Journal(files, configuration: .small(), now: 0)
@@ -86,7 +86,7 @@ struct PipelineBackfillTests {
         #expect(read == 0)
     }
 
-    @Test("passes over damage on the way to its time")
+    @Test("skips damage on the way to its time")
     func damage() async throws {
         let files = try await journal(events: 60)
         let journal = try Journal(files, configuration: .small(), now: 0)

@@ -14,7 +14,7 @@ struct PipelineJournalTests {
         for number in numbers { try await pipeline.submit(PipelineHarness.batch(name, number..<number + 1)) }
     }
 
-    @Test("acknowledges what is in the journal, delivers it, and does not deliver it again after a restart")
+    @Test("acknowledges events once they are in the journal, and delivers them once, even across a restart")
     func delivers() async throws {
         let files = SimulatedFileSystem(seed: 1)
         let first = ScriptedTracker(name: "alpha")
@@ -31,7 +31,7 @@ struct PipelineJournalTests {
         #expect(again.deliveredNumbers == [50, 51, 52])
     }
 
-    @Test("delivers after a crash what was acknowledged before it and not delivered")
+    @Test("delivers after a crash the acknowledged events that were not delivered before it")
     func crash() async throws {
         let files = SimulatedFileSystem(seed: 2)
         let dead = ScriptedTracker(name: "alpha", [.stall])
@@ -79,7 +79,7 @@ struct PipelineJournalTests {
         #expect(harness.pipeline.statistics[tracker: "alpha"]?.pendingEvents == 0)
     }
 
-    @Test("what a tracker could not deliver before the end it gets after the next start", arguments: [5, 40])
+    @Test("what was not delivered before the pipeline ended is delivered after the next start", arguments: [5, 40])
     func shutdownWithDeadTracker(count: Int) async throws {
         let files = SimulatedFileSystem(seed: 9)
         let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))
@@ -93,7 +93,7 @@ struct PipelineJournalTests {
         #expect(alive.deliveredNumbers == Array(0..<count))
     }
 
-    @Test("batches of many events are delivered in parts, and a reading that fails on the way repeats none of them")
+    @Test("large batches are delivered in parts, and a read that fails in between repeats none of them")
     func largeCommits() async throws {
         let files = SimulatedFileSystem(seed: 10)
         let tracker = ScriptedTracker(name: "alpha", [.stall])
@@ -109,7 +109,7 @@ struct PipelineJournalTests {
         #expect(tracker.deliveredNumbers == Array(0..<500))
     }
 
-    @Test("refuses what the journal does not take, delivers nothing of it, and goes on when it does again")
+    @Test("rejects batches that the journal cannot store, delivers none of them, and accepts again once it can")
     func unwritable() async throws {
         let files = SimulatedFileSystem(seed: 4)
         let tracker = ScriptedTracker(name: "alpha")
@@ -130,7 +130,7 @@ struct PipelineJournalTests {
         #expect(tracker.deliveredNumbers == [0, 2])
     }
 
-    @Test("a disk at its floor is not logged again each time the journal is tried")
+    @Test("a disk without free space is not logged again on each attempt to write")
     func floor() async throws {
         let (files, log) = (SimulatedFileSystem(seed: 4), RecordingLog())
         var configuration = JournalConfiguration.small()
@@ -153,7 +153,7 @@ struct PipelineJournalTests {
         }
     }
 
-    @Test("with an interval for durability, what was acknowledged survives a crash once the interval is over")
+    @Test("with a sync interval, acknowledged events survive a crash once the interval is over")
     func interval() async throws {
         let files = SimulatedFileSystem(seed: 8)
         let tracker = ScriptedTracker(name: "alpha")
@@ -170,7 +170,7 @@ struct PipelineJournalTests {
         }
     }
 
-    @Test("a journal that is full takes nothing until trackers have caught up, and then goes on by itself")
+    @Test("a full journal accepts nothing until the trackers have caught up, and then accepts events again")
     func full() async throws {
         var configuration = JournalConfiguration.small()
         configuration.maximumBytes = 10_000
@@ -201,7 +201,7 @@ struct PipelineJournalTests {
         }
     }
 
-    @Test("with the policy wait a full queue holds the sender up, journal or not")
+    @Test("with the policy wait, a full queue delays the sender, with a journal or without")
     func waits() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let queue = Pipeline.Queue(capacityInEvents: 3, fullPolicy: .wait)
@@ -216,7 +216,7 @@ struct PipelineJournalTests {
         #expect(tracker.deliveredNumbers == [0, 1, 2, 3])
     }
 
-    @Test("a tracker that is new to the journal begins at its end")
+    @Test("a tracker without a cursor starts at the end of the journal")
     func newTracker() async throws {
         let files = SimulatedFileSystem(seed: 6)
         let alpha = ScriptedTracker(name: "alpha")

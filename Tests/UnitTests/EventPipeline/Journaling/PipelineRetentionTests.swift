@@ -45,7 +45,7 @@ struct PipelineRetentionTests {
         try files.names().filter { $0.hasSuffix(".segment") }.sorted()
     }
 
-    @Test("what is over, also where no events come, the last segment too; and gives no number twice")
+    @Test("everything that has expired, even the last segment and without new events; no sequence number is reused")
     func idle() async throws {
         let files = SimulatedFileSystem(seed: 1)
         let configuration = Self.configuration()
@@ -87,7 +87,7 @@ struct PipelineRetentionTests {
         }
     }
 
-    @Test("a segment to which events come slowly once its first event is old, and what follows stays")
+    @Test("a segment that fills slowly once its first event has expired, but not the segments after it")
     func slow() async throws {
         let files = SimulatedFileSystem(seed: 2)
         let tracker = ScriptedTracker(name: "alpha")
@@ -115,7 +115,7 @@ struct PipelineRetentionTests {
         }
     }
 
-    @Test("nothing that a tracker needs, however old and large it is")
+    @Test("nothing that a tracker still needs, however old and large it is")
     func undelivered() async throws {
         let files = SimulatedFileSystem(seed: 3)
         let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall]), ScriptedTracker(name: "beta"))
@@ -189,7 +189,7 @@ struct PipelineRetentionTests {
         #expect(beta.deliveredNumbers == Array(0..<105))
     }
 
-    @Test("what was read ahead for a tracker that stalls, which is then dropped and not delivered as well")
+    @Test("what was read ahead for a stalled tracker; these events are dropped, and not delivered as well")
     func dropsWhatWasReadAhead() async throws {
         let files = SimulatedFileSystem(seed: 5)
         let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall, .stall]), ScriptedTracker(name: "beta"))
@@ -222,7 +222,7 @@ struct PipelineRetentionTests {
         #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
     }
 
-    @Test("nothing at once when the clock is a week ahead at the start, and what is over after an hour of running")
+    @Test("nothing at once if the clock is a week ahead at the start, and what has expired after an hour of running")
     func wallClockAhead() async throws {
         let files = SimulatedFileSystem(seed: 6)
         let tracker = ScriptedTracker(name: "alpha")
@@ -258,7 +258,7 @@ struct PipelineRetentionTests {
         }
     }
 
-    @Test("what is over by the time that the pipeline has run, when the clock was put back before the start")
+    @Test("what has expired by the pipeline's running time, if the clock was set back before the start")
     func wallClockBack() async throws {
         let files = SimulatedFileSystem(seed: 7)
         let tracker = ScriptedTracker(name: "alpha")

@@ -6,7 +6,7 @@ import SluiceTesting
 import Testing
 import TrackerKit
 
-@Suite("When a full journal is said to have room", .timeLimit(.minutes(5)))
+@Suite("The estimate of when a full journal has room", .timeLimit(.minutes(5)))
 struct PipelineRetryAfterTests {
     private static let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
     private static let full = TrackError.notStored(JournalError(.full, "as a test says"))
@@ -46,7 +46,7 @@ struct PipelineRetryAfterTests {
         for number in numbers { try await pipeline.submit(PipelineHarness.batch("A", number..<number + 1)) }
     }
 
-    @Test("a tracker that says where it is, further on, is not taken for a fast one")
+    @Test("a tracker that moves its cursor to its checkpoint does not count as fast")
     func resumes() async throws {
         let files = SimulatedFileSystem(seed: 1)
         let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))
@@ -65,7 +65,7 @@ struct PipelineRetryAfterTests {
         }
     }
 
-    @Test("nor is one that goes on behind what was given up")
+    @Test("nor does one that skips what was dropped")
     func givesUp() async throws {
         let files = SimulatedFileSystem(seed: 2)
         var configuration = JournalConfiguration.small()

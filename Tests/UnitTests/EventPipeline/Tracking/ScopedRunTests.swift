@@ -9,7 +9,7 @@ import TrackerKit
 struct ScopedRunTests {
     private struct Failure: Error {}
 
-    @Test("what the closure tracked is delivered before it returns, and its value is returned")
+    @Test("run delivers what the closure tracked before it returns the closure's value")
     func value() async throws {
         let recorder = RecordingTracker(name: "console")
         let value = try await Pipeline.run(catalog: ShapesEvents.catalog, trackers: [recorder]) { pipeline in
@@ -21,7 +21,7 @@ struct ScopedRunTests {
         #expect(recorder.events.count == 2)
     }
 
-    @Test("an error of the closure is thrown after what it tracked was delivered")
+    @Test("an error of the closure is thrown after the events that it tracked are delivered")
     func failure() async throws {
         let recorder = RecordingTracker(name: "console")
         await #expect(throws: Failure.self) {
@@ -33,7 +33,7 @@ struct ScopedRunTests {
         #expect(recorder.events.count == 1)
     }
 
-    @Test("an error of the pipeline comes before one of the closure that follows from it")
+    @Test("an error of the pipeline is thrown rather than the closure's error that it caused")
     func pipelineFailure() async throws {
         let tracker = ScriptedTracker(name: "console", startErrors: [ScriptedTracker.misconfiguration])
         var configuration = Pipeline.Configuration()

@@ -42,7 +42,7 @@ struct TrackTests {
         }
     }
 
-    @Test("an event reaches its trackers with what the call and the context say")
+    @Test("an event reaches its trackers with the values from the call and the context")
     func delivered() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
@@ -73,7 +73,7 @@ struct TrackTests {
         )
     }
 
-    @Test("an event that does not follow the plan is thrown back, and nothing of it is taken")
+    @Test("an event that does not follow the plan throws an error, and is not accepted")
     func invalid() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
@@ -88,7 +88,7 @@ struct TrackTests {
         #expect(pipeline.statistics.accepted == 0)
     }
 
-    @Test("track waits for room; tryTrack says that there is none, and leaves nothing behind")
+    @Test("track waits for room; tryTrack throws that there is none, and leaves nothing behind")
     func full() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
@@ -106,7 +106,7 @@ struct TrackTests {
         #expect(tracker.delivered.count == 2)
     }
 
-    @Test("a cancelled track is withdrawn while it waits, and nothing of it is taken")
+    @Test("a track that is cancelled while it waits is withdrawn, and its event is not accepted")
     func cancelled() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
@@ -121,7 +121,7 @@ struct TrackTests {
         #expect(tracker.delivered.count == 1)
     }
 
-    @Test("tryTrack says taken of exactly the events that are, also while the pipeline shuts down")
+    @Test("tryTrack reports exactly the accepted events as accepted, also while the pipeline shuts down")
     func truthful() async throws {
         for _ in 0..<500 {
             let pipeline = try pipeline([ScriptedTracker(name: "console", [.stall])], capacityInEvents: 1)
@@ -151,7 +151,7 @@ struct TrackTests {
         }
     }
 
-    @Test("an event whose code tracks another one is no deadlock")
+    @Test("an event whose encoding tracks another event does not deadlock")
     func reentrant() throws {
         let pipeline = try pipeline([RecordingTracker(name: "console")])
         let event = Reentrant {
@@ -161,7 +161,7 @@ struct TrackTests {
         #expect(pipeline.statistics.accepted == 2)
     }
 
-    @Test("many events go in together, in their order, and flush waits for them")
+    @Test("many events are accepted together, in their order, and flush waits for them")
     func many() async throws {
         let tracker = RecordingTracker(name: "kafka")
         let pipeline = try pipeline([tracker])
@@ -180,7 +180,7 @@ struct TrackTests {
         #expect(streets.map(String.init) == (0..<2500).map(String.init))
     }
 
-    @Test("events of several types go in together")
+    @Test("events of several types are accepted together")
     func mixed() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
@@ -193,7 +193,7 @@ struct TrackTests {
         #expect(tracker.events.count == 2)
     }
 
-    @Test("an invalid event among many says how many went in before it")
+    @Test("the error of an invalid event among many says how many events before it were accepted")
     func interrupted() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline([tracker])
@@ -230,7 +230,7 @@ struct TrackTests {
         )
     }
 
-    @Test("with a journal, events are taken before the pipeline runs, and delivered when it does")
+    @Test("with a journal, events are accepted before the pipeline runs, and delivered once it runs")
     func beforeRun() async throws {
         let tracker = RecordingTracker(name: "console")
         let pipeline = try pipeline(tracker, journal: SimulatedFileSystem(seed: 2))
@@ -259,7 +259,7 @@ struct TrackTests {
         #expect(tracker.events.count == 1)
     }
 
-    @Test("whoever tracks first does not lend its context to the answers of those who come later")
+    @Test("the task context of the first caller is not used for the answers to later callers")
     func contextOfCommits() async throws {
         let pipeline = try pipeline(RecordingTracker(name: "console"), journal: SimulatedFileSystem(seed: 4))
         try await EventContext.with(EventContext(userID: "first")) {
@@ -275,7 +275,7 @@ struct TrackTests {
         #expect(userID == nil)
     }
 
-    @Test("flush waits for what tryTrack took, though it was on its way to the journal")
+    @Test("flush waits for events that tryTrack accepted and that are not in the journal yet")
     func flushAfterTryTrack() async throws {
         for seed in 0..<20 {
             let tracker = RecordingTracker(name: "console")
@@ -290,7 +290,7 @@ struct TrackTests {
         }
     }
 
-    @Test("two trackers of one name, and more than 64, are errors of the library's initialiser")
+    @Test("the library's initializer throws for two trackers with one name, and for more than 64 trackers")
     func impossibleTrackers() throws {
         let duplicate = #expect(throws: PipelineError.self) {
             try Pipeline(
@@ -309,7 +309,7 @@ struct TrackTests {
         #expect(many?.code == .tooManyTrackers)
     }
 
-    @Test("with a journal, track returns when the event is in it; where it cannot be written, both say so")
+    @Test("with a journal, track returns once the event is in it; if it cannot be written, track and tryTrack throw")
     func journal() async throws {
         let tracker = RecordingTracker(name: "console")
         let files = SimulatedFileSystem(seed: 1)
@@ -328,7 +328,7 @@ struct TrackTests {
         #expect(tracker.events.count == 2)
     }
 
-    @Test("tryTrack says that a full journal takes nothing, and goes on when it has room again")
+    @Test("tryTrack throws while the journal is full, and accepts events again when it has room")
     func fullJournal() async throws {
         var configuration = JournalConfiguration.small()
         configuration.maximumBytes = 10_000
@@ -353,7 +353,7 @@ struct TrackTests {
         }
     }
 
-    @Test("an event of another catalog is taken where this one defines it in the same way, and else refused")
+    @Test("an event of another catalog is accepted if this catalog defines it in the same way, and rejected otherwise")
     func otherCatalog() async throws {
         let tracker = RecordingTracker(name: "console")
         var plan = ShapesEvents.catalog.plan

@@ -74,7 +74,7 @@ struct SchemaAgreementTests {
     func onlyRE2(pattern: String) {
         let text = JSONSchemaExport(Self.plan(of: [pattern])).envelope.text
         #expect(!text.contains(#""pattern": "^\\p"#))
-        #expect(text.contains("Sluice also asks for a match of a pattern for which only RE2 has words: "))
+        #expect(text.contains("Sluice also requires a match of this pattern, which only RE2 can express: "))
     }
 
     // MARK: Events

@@ -23,7 +23,7 @@ actor OrderStore {
     /// - Throws: 404 if it does not exist, 409 if it is already cancelled.
     func cancel(_ id: EventID) throws(HTTPError) -> Order {
         var order = try order(id)
-        guard !order.isCancelled else { throw HTTPError(.conflict, message: "The order was cancelled before.") }
+        guard !order.isCancelled else { throw HTTPError(.conflict, message: "The order was already cancelled.") }
         order.isCancelled = true
         orders[id] = order
         return order

@@ -26,7 +26,7 @@ struct RestaurantController: Sendable {
         } catch {
             // An invalid event is a bug in this program; other errors are expected while the pipeline accepts no events.
             let level: Logger.Level = error.code == .invalid ? .error : .notice
-            logger.log(level: level, "A view was not counted.", metadata: ["error": "\(error)"])
+            logger.log(level: level, "A view was not tracked.", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -12,7 +12,7 @@ struct TrackErrorMiddleware<Context: RequestContext>: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as TrackError {
-            context.logger.warning("An event was not taken.", metadata: ["error": "\(error)"])
+            context.logger.warning("An event was not accepted.", metadata: ["error": "\(error)"])
             throw HTTPError(error)
         }
     }
@@ -30,7 +30,7 @@ extension HTTPError {
             self.init(.unprocessableContent, message: rules.joined(separator: "; "))
         case .outcomeUnknown:
             // Without Retry-After, because a repetition might be counted twice.
-            self.init(.gatewayTimeout, message: "It is not known whether the event was taken.")
+            self.init(.gatewayTimeout, message: "Whether the event was accepted is unknown.")
         default:
             self.init(.serviceUnavailable, headers: [.retryAfter: "1"], message: "Try again in a moment.")
         }
