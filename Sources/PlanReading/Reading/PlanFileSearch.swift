@@ -90,8 +90,7 @@ package enum SystemReason {
     package static func of(_ error: any Error) -> String {
         let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
         let posix = [underlying, error].compactMap { $0 as NSError? }.first { $0.domain == NSPOSIXErrorDomain }
-        if let posix { return String(cString: strerror(Int32(posix.code))) }
-        let isMissing = (error as? CocoaError)?.code == .fileReadNoSuchFile
-        return isMissing ? "no such file or folder" : error.localizedDescription
+        if (error as? CocoaError)?.code == .fileReadNoSuchFile { return "no such file or folder" }
+        return posix.map { String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
     }
 }
