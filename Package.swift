@@ -218,7 +218,7 @@ let package = Package(
         .target(
             name: "SluiceHTTP",
             dependencies: [
-                "EventModel", "EventPipeline", "EventValidation", "Gzip",
+                "EventModel", "EventPipeline", "EventValidation", "Gzip", "Hashing", "JSONTape",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

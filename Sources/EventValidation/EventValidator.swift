@@ -113,8 +113,10 @@ extension EventValidator {
     /// Begins the check of a body of this size, in one or more turns.
     ///
     /// The returned value holds the state between turns, so one validator can check any number of bodies concurrently.
-    package func begin(bodyOf byteCount: Int, as format: BodyFormat) -> BodyProgress {
-        body.begin(bodyOf: byteCount, as: format)
+    ///
+    /// - Parameter nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
+    package func begin(bodyOf byteCount: Int, as format: BodyFormat, nullIsAbsent: Bool = false) -> BodyProgress {
+        body.begin(bodyOf: byteCount, as: format, nullIsAbsent: nullIsAbsent)
     }
 
     /// Continues the check of a body; `bytes` must be the same in each turn.

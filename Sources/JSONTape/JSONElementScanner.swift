@@ -1,9 +1,10 @@
-/// Finds the elements of an array one after another, without parsing them.
+/// Finds the elements of an array, or the members of an object, one after another, without parsing them.
 ///
-/// It serves arrays that are not parsed as one document, because the parser refuses one of the elements, because all elements
+/// It serves texts that are not parsed as one document, because the parser refuses one of the elements, because all elements
 /// together would take too much memory, or because the work on them is split into several turns.
 ///
-/// It only checks that brackets and strings are closed; each element is parsed on its own afterwards.
+/// It only checks that brackets and strings are closed; each element is parsed on its own afterwards. A member is found as an
+/// element from its key to the end of its value.
 public struct JSONElementScanner: Sendable {
     /// What a call found.
     public enum Step: Sendable, Hashable {
@@ -11,10 +12,21 @@ public struct JSONElementScanner: Sendable {
         case element(Range<Int>)
         /// The limit was reached before the end of the next element; the next call continues there.
         case unfinished
-        /// The array is closed, and nothing follows it.
+        /// The container is closed, and nothing follows it.
         case end
-        /// The text is not an array, or its elements are not separated by single commas.
+        /// The text is not such a container, or its elements are not separated by single commas.
         case broken
+    }
+
+    /// What the text is.
+    public enum Container: Sendable, Hashable {
+        /// An array, whose elements are found.
+        case array
+        /// An object, whose members are found.
+        case object
+
+        var opening: UInt8 { self == .array ? UInt8(ascii: "[") : UInt8(ascii: "{") }
+        var closing: UInt8 { self == .array ? UInt8(ascii: "]") : UInt8(ascii: "}") }
     }
 
     private enum Place {
@@ -34,8 +46,12 @@ public struct JSONElementScanner: Sendable {
     private var depth = 0
     private var isInString = false
 
+    private let container: Container
+
     /// Creates a scanner at the beginning of a text.
-    public init() {}
+    public init(of container: Container = .array) {
+        self.container = container
+    }
 
     /// Reads to the end of the next element, but stops at `limit` within an element.
     ///
@@ -43,11 +59,11 @@ public struct JSONElementScanner: Sendable {
     public mutating func next(in text: UnsafeRawBufferPointer, limit: Int = .max) -> Step {
         if place == .opening {
             position = Self.skipSpace(text, from: position)
-            guard position < text.count, text[position] == UInt8(ascii: "[") else { return .broken }
+            guard position < text.count, text[position] == container.opening else { return .broken }
             beginElement(in: text)
             guard position < text.count else { return .broken }
             place = .element
-            if text[position] == UInt8(ascii: "]") {
+            if text[position] == container.closing {
                 place = .closed
                 position += 1
             }
@@ -75,7 +91,7 @@ public struct JSONElementScanner: Sendable {
                 isInString = true
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
-            case UInt8(ascii: "]") where depth == 0, UInt8(ascii: ",") where depth == 0:
+            case container.closing where depth == 0, UInt8(ascii: ",") where depth == 0:
                 self.position = position
                 return closeElement(in: text)
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
@@ -111,7 +127,7 @@ public struct JSONElementScanner: Sendable {
         while end > start, JSONElements.isSpace(text[end - 1]) { end -= 1 }
         guard end > start else { return .broken }
         let element = start..<end
-        if text[position] == UInt8(ascii: "]") {
+        if text[position] == container.closing {
             place = .closed
             position += 1
         } else {

@@ -84,6 +84,22 @@ static bool reserve(csimdjson_parser *parser, size_t length) {
     return false;
 }
 
+bool csimdjson_index(
+    csimdjson_parser *parser, const uint8_t *text, size_t length, const uint32_t **offsets, size_t *count
+) {
+    simdjson::dom::parser &dom = parser->parser;
+    if (length == 0 || ((!dom.implementation || dom.capacity() < length) && dom.allocate(length) != simdjson::SUCCESS)) {
+        return false;
+    }
+    auto &implementation = *dom.implementation;
+    if (implementation.stage1(text, length, simdjson::stage1_mode::regular) != simdjson::SUCCESS) {
+        return false;
+    }
+    *offsets = implementation.structural_indexes.get();
+    *count = implementation.n_structural_indexes;
+    return true;
+}
+
 static size_t find_escape(const csimdjson_parser *parser, size_t from) {
     const void *found = std::memchr(parser->lines + from, '\\', parser->length - from);
     return found ? static_cast<const uint8_t *>(found) - parser->lines : parser->length;

@@ -82,7 +82,7 @@ extension JSONString {
     ///
     /// Any bytes may be given: an invalid escape is kept as it is, and a lone surrogate becomes U+FFFD.
     @usableFromInline
-    static func resolvingEscapes(in text: UnsafeRawBufferPointer) -> [UInt8] {
+    package static func resolvingEscapes(in text: UnsafeRawBufferPointer) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
         var position = 0

@@ -60,11 +60,12 @@ struct BodyCheck: ~Copyable {
     }
 
     /// Begins the check of a body of this size.
-    func begin(bodyOf byteCount: Int, as format: BodyFormat) -> BodyProgress {
+    func begin(bodyOf byteCount: Int, as format: BodyFormat, nullIsAbsent: Bool) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
             collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
-            arrival: now()
+            arrival: now(),
+            nullIsAbsent: nullIsAbsent
         )
     }
 
@@ -76,6 +77,7 @@ struct BodyCheck: ~Copyable {
     ) throws -> Bool {
         guard !budget.isSpent else { return false }
         check.arrival = progress.arrival
+        check.nullIsAbsent = progress.nullIsAbsent
         check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
         let rejections = progress.collector.rejectionCount

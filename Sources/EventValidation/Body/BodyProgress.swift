@@ -20,6 +20,8 @@ package struct BodyProgress: ~Copyable {
     var place: Place
     var collector: BatchCollector
     let arrival: Timestamp
+    /// Whether a `null` counts as an absent property if the plan does not allow it there.
+    let nullIsAbsent: Bool
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

@@ -21,6 +21,10 @@ public struct CheckedBody: Sendable {
 public struct MalformedBody: Error, Sendable {
     /// What is wrong with the body.
     public let violation: Violation
+
+    package init(violation: Violation) {
+        self.violation = violation
+    }
 }
 
 /// A body that could not be checked, because there was not enough memory; it says nothing about the events.

@@ -92,7 +92,7 @@ extension EventCheck {
                 }
             } else if object.isOpen {
                 hasOthers = true
-            } else {
+            } else if !nullIsAbsent || tape.kind(at: value) != .null {
                 reportUnplanned(key, value: value, in: object)
             }
             member = tape.end(of: value)
@@ -123,7 +123,7 @@ extension EventCheck {
     ) {
         let property = tables.properties + (object.firstProperty &+ ordinal)
         path.replaceLast(.key(object.keys.names[ordinal].bytes))
-        guard value != 0 else {
+        guard value != 0, !(nullIsAbsent && tape.kind(at: value) == .null && !property.pointee.isNullable) else {
             if property.pointee.isRequired { reportMissing(property) }
             return
         }

@@ -22,6 +22,8 @@ struct EventCheck: ~Copyable {
     /// The numbers of the current document as they were sent; found when they are first needed.
     var numbers: NumberTokens?
     var arrival = Timestamp(microseconds: 0)
+    /// Whether a `null` counts as an absent property if the plan does not allow it there.
+    var nullIsAbsent = false
     var path = ViolationPath()
     /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []

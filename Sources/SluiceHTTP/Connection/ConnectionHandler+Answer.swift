@@ -58,7 +58,7 @@ extension ConnectionHandler {
 
     /// Answers with a failure and closes the connection.
     func fail(_ failure: Failure) {
-        answerEarly(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure), isLast: true)
+        answerEarly(failure.status, fields: failure.fields, body: exchange.language.answer(to: failure), isLast: true)
     }
 
     /// Writes a response, which is flushed with others; `reservedBytes` of memory are released when it was sent.

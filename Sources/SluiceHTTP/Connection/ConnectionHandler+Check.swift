@@ -8,9 +8,10 @@ extension ConnectionHandler {
     func finishBody() {
         let work = BodyWork(
             exchange.body ?? ByteBuffer(),
-            format: exchange.format,
+            in: exchange.language,
             isGzip: exchange.isGzip,
-            maximumBytes: shared.maximumBodyBytes
+            maximumBytes: shared.maximumBodyBytes,
+            now: loop.now
         )
         exchange.body = nil
         let beginsAtOnce = loop.mayBegin(work)
@@ -64,11 +65,7 @@ extension ConnectionHandler {
         case let gzip as GzipError where !gzip.isRetryable:
             refuse(.invalidGzip)
         case let malformed as MalformedBody:
-            let isTooLarge = malformed.violation.code == .tooLarge
-            answer(
-                isTooLarge ? "413 Content Too Large" : "400 Bad Request",
-                body: AnswerEncoder.body(of: malformed)
-            )
+            refuse(.malformed(malformed))
         default:
             refuse(.noMemory)
         }

@@ -10,8 +10,8 @@ extension ConnectionHandler {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
         switch head.disposition(maximumBodyBytes: shared.maximumBodyBytes) {
-        case .receive(let format, let isGzip):
-            exchange.format = format
+        case .receive(let language, let isGzip):
+            exchange.language = language
             exchange.isGzip = isGzip
             receiveBody(of: head)
         case .live:
@@ -57,13 +57,13 @@ extension ConnectionHandler {
     private func refuse(_ failure: Failure, _ head: RequestHead) {
         let isLast =
             failure.endsConnection || head.expectsContinue || (head.contentLength ?? 0) > shared.maximumBodyBytes
-        answerEarly(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure), isLast: isLast)
+        answerEarly(failure.status, fields: failure.fields, body: exchange.language.answer(to: failure), isLast: isLast)
     }
 
     /// Refuses a request that was received completely.
     func refuse(_ failure: Failure) {
         if failure.endsConnection { exchange.keepsAlive = false }
-        answer(failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure))
+        answer(failure.status, fields: failure.fields, body: exchange.language.answer(to: failure))
     }
 
     /// Reserves the memory for a body of the given size.
@@ -87,7 +87,7 @@ extension ConnectionHandler {
 extension ConnectionHandler {
     /// Submits the valid events of a body; the response is encoded before, because after the submission it has to be sent.
     func submit(_ body: CheckedBody) {
-        let verdict = body.batch?.count == 1 && body.rejected.count == 0 ? nil : Verdict(of: body)
+        let verdict = verdict(of: body)
         // From here on the batch, the response and the rejections take memory instead of the body.
         let bytes = (body.batch?.byteCount ?? 0) + (verdict?.byteCount ?? 0)
         let isLong = verdict?.isLong ?? false
@@ -96,7 +96,7 @@ extension ConnectionHandler {
         exchange.reservedBytes = min(exchange.reservedBytes, bytes)
         guard let batch = body.batch else {
             verdict?.keepRejections(in: shared.pipeline)
-            return answer("422 Unprocessable Content", body: verdict?.answer ?? [])
+            return answer(allRejectedStatus, body: verdict?.answer ?? [])
         }
         let (outcome, ticket) = submission.submit(batch, to: shared.pipeline, for: self)
         self.verdict = verdict
@@ -106,6 +106,20 @@ extension ConnectionHandler {
             self.ticket = ticket
             phase = .waiting
         }
+    }
+
+    /// The response if the batch is accepted; `nil` for a single accepted event, whose response is prepared.
+    private func verdict(of body: CheckedBody) -> Verdict? {
+        switch exchange.language {
+        case .sluice where body.batch?.count == 1 && body.rejected.count == 0: nil
+        case .sluice: Verdict(of: body, answer: VerdictEncoder.verdicts(of: body))
+        case .dialect(let dialect): Verdict(of: body, answer: dialect.answer(to: body))
+        }
+    }
+
+    private var allRejectedStatus: StaticString {
+        if case .dialect(let dialect) = exchange.language { return dialect.allRejectedStatus }
+        return "422 Unprocessable Content"
     }
 
     /// Continues when the pipeline has decided about the submitted batch.

@@ -4,8 +4,8 @@ import NIOHTTP1
 
 /// The state of one request and its response.
 struct Exchange {
-    /// The format of the body.
-    var format = BodyFormat.document
+    /// What the body and the answer are written in.
+    var language = BodyLanguage.sluice(.document)
     /// Whether the body is compressed.
     var isGzip = false
     /// Whether the sender wants to use the connection again.
@@ -30,6 +30,7 @@ struct Exchange {
         isVersion10 = head.isVersion10
         isHead = head.method == .HEAD
         contentLength = head.contentLength
+        if case .dialect(let dialect) = head.route { language = .dialect(dialect) }
     }
 
     /// Appends a piece of the body; the first is not copied.

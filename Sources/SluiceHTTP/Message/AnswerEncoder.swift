@@ -1,5 +1,4 @@
 import EventModel
-import EventValidation
 import NIOCore
 
 /// Encodes HTTP responses, each with its header and body in one buffer.
@@ -50,34 +49,25 @@ enum AnswerEncoder {
     /// The most bytes of a response's header.
     static let maximumHeaderBytes = 1 << 10
 
-    /// The body of a failure: `{"error":{"code":…,"message":…}}`, with `reasons` if there are any.
+    /// The body of a failure in Sluice's own format: `{"error":{"code":…,"message":…}}`, with `reasons` if there are any.
     static func body(of failure: Failure) -> [UInt8] {
-        error(code: failure.code, message: failure.message, reasons: failure.reasons)
+        Array(#"{"error":{"#.utf8) + members(of: failure) + Array("}}".utf8)
     }
 
-    /// The response body for a request body that is refused as a whole, in the form of a failure.
-    static func body(of malformed: MalformedBody) -> [UInt8] {
-        let violation = malformed.violation
-        return error(
-            code: violation.code.rawValue,
-            message: "The whole body is refused: expected \(violation.expected), found \(violation.found)."
-        )
-    }
-
-    private static func error(code: String, message: String, reasons: [String] = []) -> [UInt8] {
-        var bytes = Array(#"{"error":{"code":"#.utf8)
-        JSONString.append(code, to: &bytes)
+    /// The members that describe a failure, in each dialect: `"code":…,"message":…`, and `reasons` if there are any.
+    static func members(of failure: Failure) -> [UInt8] {
+        var bytes = Array(#""code":"#.utf8)
+        JSONString.append(failure.code, to: &bytes)
         bytes.append(contentsOf: #","message":"#.utf8)
-        JSONString.append(message, to: &bytes)
-        if !reasons.isEmpty {
+        JSONString.append(failure.message, to: &bytes)
+        if !failure.reasons.isEmpty {
             bytes.append(contentsOf: #","reasons":["#.utf8)
-            for (position, reason) in reasons.enumerated() {
+            for (position, reason) in failure.reasons.enumerated() {
                 if position > 0 { bytes.append(UInt8(ascii: ",")) }
                 JSONString.append(reason, to: &bytes)
             }
             bytes.append(UInt8(ascii: "]"))
         }
-        bytes.append(contentsOf: "}}".utf8)
         return bytes
     }
 }

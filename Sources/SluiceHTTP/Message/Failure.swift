@@ -1,4 +1,5 @@
 import EventPipeline
+import EventValidation
 
 /// A response that says why a request failed.
 ///
@@ -137,6 +138,16 @@ extension Failure {
             status: "413 Content Too Large",
             code: "too-large",
             message: "The body is larger than \(limit) bytes."
+        )
+    }
+
+    /// A body is refused as a whole, because of its form, or of what its events take together.
+    static func malformed(_ body: MalformedBody) -> Failure {
+        let violation = body.violation
+        return Failure(
+            status: violation.code == .tooLarge ? "413 Content Too Large" : "400 Bad Request",
+            code: violation.code.rawValue,
+            message: "The whole body is refused: expected \(violation.expected), found \(violation.found)."
         )
     }
 

@@ -6,7 +6,7 @@ struct RequestHead {
     /// How to handle a request.
     enum Disposition {
         /// Receive its body, and the events in it.
-        case receive(BodyFormat, isGzip: Bool)
+        case receive(BodyLanguage, isGzip: Bool)
         /// Answer that the process runs.
         case live
         /// Answer whether events are accepted.
@@ -28,7 +28,7 @@ struct RequestHead {
     private(set) var expectsContinue = false
 
     private var failure: Failure?
-    private var format: BodyFormat? = .document
+    private var mediaType: MediaType? = .json
     private var isGzip: Bool? = false
     private var hostCount = 0
     private var contentTypeCount = 0
@@ -56,13 +56,23 @@ struct RequestHead {
         case nil: return .refuse(.notFound)
         case .livez: return method == .GET || method == .HEAD ? .live : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .readyz: return method == .GET || method == .HEAD ? .ready : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
-        case .events: break
+        case .events, .dialect: break
         }
         guard case .POST = method else { return .refuse(.methodNotAllowed(allow: "POST")) }
-        guard let format, contentTypeCount < 2 else { return .refuse(.unsupportedMediaType) }
+        guard let language, contentTypeCount < 2 else { return .refuse(.unsupportedMediaType) }
         guard let isGzip, contentEncodingCount < 2 else { return .refuse(.unsupportedEncoding) }
         if let contentLength, contentLength > maximumBodyBytes { return .refuse(.tooLarge(limit: maximumBodyBytes)) }
-        return .receive(format, isGzip: isGzip)
+        return .receive(language, isGzip: isGzip)
+    }
+
+    /// What the body is written in; `nil` if the endpoint does not accept its `Content-Type`.
+    private var language: BodyLanguage? {
+        if case .dialect(let dialect) = route { return mediaType == nil ? nil : .dialect(dialect) }
+        switch mediaType {
+        case .json: return .sluice(.document)
+        case .lines: return .sluice(.lines)
+        case .text, nil: return nil
+        }
     }
 
     // The length of the name distinguishes nearly all fields, so few names are compared.
@@ -81,12 +91,12 @@ struct RequestHead {
             keepsAlive = false
         case 12 where name.equalsIgnoringCase("content-type"):
             contentTypeCount += 1
-            format = MediaType.format(of: value)
+            mediaType = MediaType(value)
         case 14 where name.equalsIgnoringCase("content-length"):
             noteContentLength(value)
         case 16 where name.equalsIgnoringCase("content-encoding"):
             contentEncodingCount += 1
-            isGzip = MediaType.isGzip(value)
+            isGzip = ContentCoding.isGzip(value)
         case 17 where name.equalsIgnoringCase("transfer-encoding"):
             if isChunked || !value.utf8.trimmingSpace.equalsIgnoringCase("chunked") { failure = .unknownTransferCoding }
             isChunked = true

@@ -1,6 +1,13 @@
-/// The resources of the port; a dialect adds its own.
+/// The resources of the port.
 enum Route {
-    case events, livez, readyz
+    /// Events in Sluice's own format.
+    case events
+    /// Events in the format of other clients.
+    case dialect(any Dialect)
+    /// Whether the process runs.
+    case livez
+    /// Whether events are accepted.
+    case readyz
 
     /// The resource that a request's target names; `nil` for an unknown path.
     init?(uri: String) {
@@ -16,6 +23,8 @@ enum Route {
             self = .livez
         } else if path.elementsEqual("/readyz".utf8) {
             self = .readyz
+        } else if let endpoint = SegmentEndpoint(path: path) {
+            self = .dialect(endpoint)
         } else {
             return nil
         }

@@ -29,6 +29,9 @@ final class LoopResources {
     private(set) var statistics = TurnStatistics()
     /// Checks bodies; it reuses its memory for each body.
     private let validator: EventValidator
+    private let tools = TranslationTools()
+    /// The time of arrival of bodies.
+    let now: @Sendable () -> Timestamp
     private let eventLoop: any EventLoop
     private var queue = TurnQueue<Waiting>()
     /// The rest of the budget for small bodies until the next tick.
@@ -42,6 +45,7 @@ final class LoopResources {
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.eventLoop = eventLoop
+        self.now = now
         validator = EventValidator(
             catalog: catalog,
             maximumRejections: configuration.maximumRejections,
@@ -71,7 +75,7 @@ final class LoopResources {
             statistics.mostBytes = max(statistics.mostBytes, given.bytes - budget.bytes)
             statistics.mostRejections = max(statistics.mostRejections, given.rejections - budget.rejections)
         }
-        return try work.advance(with: validator, within: &budget)
+        return try work.advance(with: validator, tools, within: &budget)
     }
 
     /// Runs the handling of a body of the given size, and records how long it took.

@@ -1,3 +1,4 @@
+import EventModel
 import EventValidation
 import Gzip
 import NIOCore
@@ -7,7 +8,11 @@ struct BodyWork: ~Copyable {
     /// The size up to which a body counts as small.
     private static let smallBytes = 64 << 10
 
+    /// The format in which the events are checked.
     private let format: BodyFormat
+    /// Translates the body first; `nil` if it is in Sluice's own format.
+    private let translation: (any BodyTranslation)?
+    private var isTranslated: Bool
     private let maximumBytes: Int
     /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
@@ -20,10 +25,18 @@ struct BodyWork: ~Copyable {
     private var progress: BodyProgress?
     private var progressBytes = 0
 
-    init(_ body: ByteBuffer, format: BodyFormat, isGzip: Bool, maximumBytes: Int) {
+    init(_ body: ByteBuffer, in language: BodyLanguage, isGzip: Bool, maximumBytes: Int, now: () -> Timestamp) {
         received = body
         receivedBytes = body.readableBytes
-        self.format = format
+        switch language {
+        case .sluice(let format):
+            self.format = format
+            translation = nil
+        case .dialect(let dialect):
+            format = .lines
+            translation = dialect.translation(arrival: now())
+        }
+        isTranslated = translation == nil
         self.isGzip = isGzip
         self.maximumBytes = maximumBytes
         isInflated = !isGzip
@@ -44,17 +57,27 @@ struct BodyWork: ~Copyable {
     var isSmall: Bool { byteCount <= 4 * Self.smallBytes }
 
     /// Its approximate size in memory.
-    var byteCount: Int { receivedBytes + (gzip?.byteCount ?? 0) + progressBytes }
+    var byteCount: Int { receivedBytes + (gzip?.byteCount ?? 0) + (translation?.byteCount ?? 0) + progressBytes }
 
     /// Inflates and checks as much as the budget allows.
     ///
     /// - Returns: The checked body; `nil` if another turn is needed.
     /// - Throws: `GzipError`; `MalformedBody` if the sender is at fault, `UncheckedBody` if the server is.
-    mutating func advance(with validator: EventValidator, within budget: inout CheckBudget) throws -> CheckedBody? {
+    mutating func advance(
+        with validator: EventValidator,
+        _ tools: TranslationTools,
+        within budget: inout CheckBudget
+    ) throws -> CheckedBody? {
         if !isInflated {
             guard try inflate(within: &budget) else { return nil }
             isInflated = true
             received = ByteBuffer()
+        }
+        if let translation, !isTranslated {
+            guard try withBody({ try translation.advance($0, with: tools, within: &budget.bytes) }) else { return nil }
+            isTranslated = true
+            received = ByteBuffer()
+            gzip = nil
         }
         var progress = takeProgress(validator)
         if try check(&progress, with: validator, within: &budget) { return validator.finish(progress) }
@@ -68,10 +91,14 @@ struct BodyWork: ~Copyable {
         with validator: EventValidator,
         within budget: inout CheckBudget
     ) throws -> Bool {
-        if let gzip { return try validator.check(gzip.text, from: &progress, within: &budget) }
-        return try received.withUnsafeReadableBytes { bytes in
-            try validator.check(bytes, from: &progress, within: &budget)
-        }
+        if let translation { return try validator.check(translation.text, from: &progress, within: &budget) }
+        return try withBody { try validator.check($0, from: &progress, within: &budget) }
+    }
+
+    /// Calls `body` with the bytes of the body after inflating.
+    private func withBody<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        if let gzip { return try body(gzip.text) }
+        return try received.withUnsafeReadableBytes(body)
     }
 
     private mutating func inflate(within budget: inout CheckBudget) throws -> Bool {
@@ -86,6 +113,7 @@ struct BodyWork: ~Copyable {
 
     private mutating func takeProgress(_ validator: EventValidator) -> BodyProgress {
         if let progress = progress.take() { return progress }
+        if let translation { return validator.begin(bodyOf: translation.text.count, as: format, nullIsAbsent: true) }
         return validator.begin(bodyOf: gzip?.text.count ?? received.readableBytes, as: format)
     }
 }

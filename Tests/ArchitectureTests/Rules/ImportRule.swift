@@ -44,8 +44,8 @@ enum ImportRule {
         ],
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
         "SluiceHTTP": [
-            "EventModel", "EventPipeline", "EventValidation", "Gzip", "Logging", "NIOCore", "NIOHTTP1",
-            "NIOPosix", "ServiceLifecycle",
+            "EventModel", "EventPipeline", "EventValidation", "Gzip", "Hashing", "JSONTape", "Logging", "NIOCore",
+            "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
         ],
         "JustTrack": [
             "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",

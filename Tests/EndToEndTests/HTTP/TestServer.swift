@@ -16,10 +16,12 @@ struct TestServer: Sendable {
     /// The configuration of the server and its pipeline.
     struct Setup: Sendable {
         var http = IngestConfiguration(port: 0)
+        /// The plan, whose events name the tracker `collecting`.
+        var plan = TestServer.plan
         /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
-        /// Creates a pipeline other than the default; its plan names the tracker `collecting`.
+        /// Creates a pipeline other than the default.
         var makePipeline: (@Sendable (EventCatalog, _ folder: URL, Quarantine, Logger) throws -> Pipeline)?
     }
 
@@ -58,7 +60,7 @@ struct TestServer: Sendable {
 
     private init(_ setup: Setup, folder: URL) async throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let catalog = EventCatalog(plan: Self.plan)
+        let catalog = EventCatalog(plan: setup.plan)
         delivered = CollectingTracker()
         quarantineFolder = folder.appending(path: "rejected")
         quarantine = try Quarantine(folder: quarantineFolder.path, logger: logger)

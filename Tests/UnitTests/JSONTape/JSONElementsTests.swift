@@ -9,10 +9,14 @@ struct JSONElementsTests {
         return ranges(in: bytes)?.map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
-    /// The elements, found in steps of at most `step` bytes; `nil` if the text is not an array.
-    static func ranges(in bytes: [UInt8], step: Int = .max) -> [Range<Int>]? {
+    /// The elements, found in steps of at most `step` bytes; `nil` if the text is not such a container.
+    static func ranges(
+        in bytes: [UInt8],
+        of container: JSONElementScanner.Container = .array,
+        step: Int = .max
+    ) -> [Range<Int>]? {
         bytes.withUnsafeBytes { text in
-            var scanner = JSONElementScanner()
+            var scanner = JSONElementScanner(of: container)
             var ranges: [Range<Int>] = []
             while true {
                 let limit = step < .max ? scanner.position + step : .max
@@ -24,6 +28,39 @@ struct JSONElementsTests {
                 }
             }
         }
+    }
+
+    @Test(
+        "of an object are its members, in steps of any size, and each has a key and a value",
+        arguments: [1, 3, .max]
+    )
+    func members(step: Int) throws {
+        let bytes = Array(#" { "a,}" : {"b":[1]} ,"c":"}" } "#.utf8)
+        let ranges = try #require(Self.ranges(in: bytes, of: .object, step: step))
+        let members = bytes.withUnsafeBytes { text in
+            ranges.map { range in
+                JSONElements.member(UnsafeRawBufferPointer(rebasing: text[range])).map { key, value in
+                    [String(decoding: key, as: UTF8.self), String(decoding: value, as: UTF8.self)]
+                }
+            }
+        }
+        #expect(members == [["a,}", #"{"b":[1]}"#], ["c", #""}""#]])
+    }
+
+    @Test(
+        "that have no key, colon or value are not members",
+        arguments: ["", "1", "\"a", "\"a\"", "\"a\" 1", "\"a\":", "a:1"]
+    )
+    func notMembers(text: String) {
+        Array(text.utf8).withUnsafeBytes { text in #expect(JSONElements.member(text) == nil) }
+    }
+
+    @Test(
+        "of an object are not found if the text is an array, or is not closed",
+        arguments: ["[]", "{", "{]", "{\"a\":1", "{}x"]
+    )
+    func notObjects(text: String) {
+        #expect(Self.ranges(in: Array(text.utf8), of: .object) == nil)
     }
 
     @Test(

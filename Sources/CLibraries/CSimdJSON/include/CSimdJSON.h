@@ -44,6 +44,14 @@ csimdjson_error csimdjson_parse(
     csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length, csimdjson_document *_Nonnull document
 );
 
+// Indexes the structure of one text without parsing it: the offsets of its brackets, separators and first bytes of values.
+// It only checks that the text is UTF-8, and that strings are closed and contain no control characters. Returns false if it
+// is not so, or if there is not enough memory. The offsets are valid until the next call.
+bool csimdjson_index(
+    csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length,
+    const uint32_t *_Nullable *_Nonnull offsets, size_t *_Nonnull count
+);
+
 // Indexes the structure of lines with one document each, in one pass over all of them. Returns false if it cannot; then
 // each line must be parsed alone. The text must not move, and csimdjson_padding() bytes after it must be readable.
 bool csimdjson_index_lines(csimdjson_parser *_Nonnull parser, const uint8_t *_Nonnull text, size_t length);

@@ -11,8 +11,8 @@ struct Verdict: Sendable {
     let rejectedCount: Int
     private let keptBytes: Int
 
-    init(of body: CheckedBody) {
-        answer = VerdictEncoder.verdicts(of: body)
+    init(of body: CheckedBody, answer: [UInt8]) {
+        self.answer = answer
         rejections = body.rejections
         rejectedCount = body.rejected.count
         keptBytes = body.keptBytes

@@ -1,0 +1,50 @@
+import EventModel
+import EventValidation
+
+/// What a body is written in, and its answer.
+enum BodyLanguage {
+    /// Sluice's own format.
+    case sluice(BodyFormat)
+    /// The format of other clients.
+    case dialect(any Dialect)
+
+    /// The body of the answer to a request that failed, of which nothing was stored.
+    func answer(to failure: Failure) -> [UInt8] {
+        switch self {
+        case .sluice: AnswerEncoder.body(of: failure)
+        case .dialect(let dialect): dialect.answer(to: failure)
+        }
+    }
+}
+
+/// An endpoint of a client protocol other than Sluice's own: what its bodies mean, and what its clients expect as answers.
+///
+/// To add a dialect, add a folder with its endpoints and their translations, and name them in `Route`.
+protocol Dialect: Sendable {
+    /// Begins to translate a body that arrived at this time.
+    func translation(arrival: Timestamp) -> any BodyTranslation
+
+    /// The status of the answer to a body whose events were all rejected.
+    var allRejectedStatus: StaticString { get }
+
+    /// The body of the answer to a body that was checked and whose valid events are stored.
+    func answer(to body: CheckedBody) -> [UInt8]
+
+    /// The body of the answer to a request that failed, of which nothing was stored.
+    func answer(to failure: Failure) -> [UInt8]
+}
+
+/// Translates one body into events of Sluice's own format, in one or more turns of the event loop.
+protocol BodyTranslation: AnyObject {
+    /// Translates as much as the budget allows; `body` must be the same in each turn.
+    ///
+    /// - Returns: Whether the translation is complete.
+    /// - Throws: `MalformedBody`.
+    func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool
+
+    /// The events in Sluice's format, one a line.
+    var text: UnsafeRawBufferPointer { get }
+
+    /// Its approximate size in memory.
+    var byteCount: Int { get }
+}

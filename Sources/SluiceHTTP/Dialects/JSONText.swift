@@ -1,0 +1,56 @@
+@_spi(CanonicalJSON) import EventModel
+
+/// Functions for values as they are written in a JSON text.
+enum JSONText {
+    /// The text between the quotation marks of a string, with its escapes; the bytes of any other value.
+    static func contents(of value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        guard value.count >= 2, value.first == UInt8(ascii: "\""), value.last == UInt8(ascii: "\"") else {
+            return value
+        }
+        return UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast())
+    }
+}
+
+extension ByteBuilder {
+    /// Appends a literal and a value.
+    mutating func append(_ literal: StaticString, _ value: UnsafeRawBufferPointer) {
+        append(literal)
+        appendOnOneLine(value)
+    }
+
+    /// Appends the id of a user, a device or a session: nothing if it is empty, and a number as a string.
+    mutating func appendIdentifier(_ literal: StaticString, _ value: UnsafeRawBufferPointer) {
+        switch value.first {
+        case UInt8(ascii: "\"") where value.count == 2:
+            break
+        case (UInt8(ascii: "0")...UInt8(ascii: "9"))?, UInt8(ascii: "-"):
+            append(literal)
+            append(UInt8(ascii: "\""))
+            append(value)
+            append(UInt8(ascii: "\""))
+        default:
+            append(literal, value)
+        }
+    }
+
+    /// Appends a JSON text with carriage returns in place of its line feeds.
+    ///
+    /// Between values they mean the same, and in strings neither is allowed.
+    mutating func appendOnOneLine(_ text: UnsafeRawBufferPointer) {
+        var position = count
+        append(text)
+        while let found = UnsafeRawBufferPointer(rebasing: bytes[position...]).firstIndex(ofByte: UInt8(ascii: "\n")) {
+            position += found
+            replaceByte(at: position, with: UInt8(ascii: "\r"))
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the bytes are those of `text`.
+    @inline(__always)
+    func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount
+            && elementsEqual(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}

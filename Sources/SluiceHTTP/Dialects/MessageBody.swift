@@ -1,0 +1,216 @@
+@_spi(CanonicalJSON) import EventModel
+import EventValidation
+import JSONTape
+
+/// How the messages of a client protocol become events.
+protocol MessageFormat {
+    /// Whether a body must be an object with the array `batch`; otherwise it may also be one message, or an array of messages.
+    var requiresBatch: Bool { get }
+
+    /// Notes a member of the object that contains the array `batch`.
+    mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
+
+    /// Appends a message as an object of Sluice's own format.
+    ///
+    /// - Returns: False if the message is not a well-formed object; what was appended is discarded then.
+    mutating func append(
+        _ message: JSONStructure.Value,
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) -> Bool
+}
+
+/// Translates a body that consists of one message, an array of messages, or an object with an array `batch` of them.
+///
+/// A body whose structure can be found at once is translated in one turn. If it is large, or if one of its messages contains an
+/// invalid string, its messages are found one after another. A message that is not well-formed is not translated, so that the
+/// check rejects it alone.
+final class MessageBody<Format: MessageFormat>: BodyTranslation {
+    private enum Phase {
+        /// Nothing is read. Can transition to: members, elements or end.
+        case beginning
+        /// Between two members of the object that contains the batch. Can transition to: elements, end.
+        case members(JSONElementScanner)
+        /// Between two messages of an array, which is this part of the body. Can transition to: end.
+        case elements(JSONElementScanner, Range<Int>)
+        /// Everything is translated. No way out.
+        case end
+    }
+
+    /// The maximum size of a body that is translated in one turn.
+    private static var maximumBytesAtOnce: Int { 256 << 10 }
+
+    private var format: Format
+    private var phase = Phase.beginning
+    private var batch: Range<Int>?
+    private var output = ByteBuilder(capacity: 0)
+
+    init(_ format: Format) {
+        self.format = format
+    }
+
+    var text: UnsafeRawBufferPointer { output.bytes }
+
+    var byteCount: Int { output.reservedBytes }
+
+    func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
+        if case .beginning = phase { try begin(body, with: tools, within: &bytes) }
+        if case .members(var scanner) = phase {
+            phase = try readMembers(of: body, &scanner, with: tools, within: &bytes)
+        }
+        if case .elements(var scanner, let array) = phase {
+            let isAtEnd = try readElements(of: body, in: array, &scanner, with: tools, within: &bytes)
+            phase = isAtEnd ? .end : .elements(scanner, array)
+        }
+        if case .end = phase { return true }
+        return false
+    }
+
+    private func begin(
+        _ body: UnsafeRawBufferPointer,
+        with tools: TranslationTools,
+        within bytes: inout Int
+    ) throws {
+        output.reserve(body.count + body.count / 4 + 64)
+        if body.count <= Self.maximumBytesAtOnce {
+            bytes -= body.count
+            if try tools.withStructure(of: body, translate) { return phase = .end }
+        }
+        switch body.first(where: { !JSONElements.isSpace($0) }) {
+        case UInt8(ascii: "{"): phase = .members(JSONElementScanner(of: .object))
+        case UInt8(ascii: "[") where !format.requiresBatch: phase = .elements(JSONElementScanner(), 0..<body.count)
+        default: throw Self.malformed(format)
+        }
+    }
+
+    // MARK: At once
+
+    /// Translates a body with this structure; false if the structure is not that of JSON.
+    private func translate(_ structure: JSONStructure?) throws -> Bool {
+        guard let structure, let root = structure.root else { return false }
+        let first = structure.text[root.bytes.lowerBound]
+        if first == UInt8(ascii: "["), !format.requiresBatch {
+            return structure.forEachElement(of: root) { appendLine($0, of: structure) }
+        }
+        var batches = 0
+        var array: JSONStructure.Value?
+        let isObject = structure.forEachMember(of: root) { key, value in
+            if key.equals("batch") {
+                batches += 1
+                array = value
+            } else {
+                format.note(key, structure.bytes(of: value))
+            }
+        }
+        guard isObject else { return false }
+        guard let array else {
+            if format.requiresBatch { throw Self.malformed(format) }
+            appendLine(root, of: structure)
+            return true
+        }
+        guard batches == 1 else { throw Self.malformed(format) }
+        let start = output.count
+        if structure.forEachElement(of: array, { appendLine($0, of: structure) }) { return true }
+        output.count = start
+        throw Self.malformed(format)
+    }
+
+    // MARK: In turns
+
+    private func readMembers(
+        of body: UnsafeRawBufferPointer,
+        _ scanner: inout JSONElementScanner,
+        with tools: TranslationTools,
+        within bytes: inout Int
+    ) throws -> Phase {
+        while bytes > 0 {
+            switch Self.step(&scanner, in: body, within: &bytes) {
+            case .element(let range):
+                guard let (key, value) = JSONElements.member(UnsafeRawBufferPointer(rebasing: body[range])) else {
+                    throw Self.malformed(format)
+                }
+                if key.equals("batch") {
+                    guard batch == nil else { throw Self.malformed(format) }
+                    batch = range.upperBound - value.count..<range.upperBound
+                } else {
+                    format.note(key, value)
+                }
+            case .unfinished: break
+            case .broken: throw Self.malformed(format)
+            case .end:
+                if let batch { return .elements(JSONElementScanner(), batch) }
+                if format.requiresBatch { throw Self.malformed(format) }
+                appendAlone(body, with: tools)
+                return .end
+            }
+        }
+        return .members(scanner)
+    }
+
+    /// Translates messages of an array; returns whether it was the last one.
+    private func readElements(
+        of body: UnsafeRawBufferPointer,
+        in array: Range<Int>,
+        _ scanner: inout JSONElementScanner,
+        with tools: TranslationTools,
+        within bytes: inout Int
+    ) throws -> Bool {
+        let text = UnsafeRawBufferPointer(rebasing: body[array])
+        while bytes > 0 {
+            switch Self.step(&scanner, in: text, within: &bytes) {
+            case .element(let range): appendAlone(UnsafeRawBufferPointer(rebasing: text[range]), with: tools)
+            case .unfinished: break
+            case .end: return true
+            case .broken: throw Self.malformed(format)
+            }
+        }
+        return false
+    }
+
+    private static func step(
+        _ scanner: inout JSONElementScanner,
+        in text: UnsafeRawBufferPointer,
+        within bytes: inout Int
+    ) -> JSONElementScanner.Step {
+        let start = scanner.position
+        let step = scanner.next(in: text, limit: bytes < text.count - start ? start + bytes : text.count)
+        bytes -= max(1, scanner.position - start)
+        return step
+    }
+
+    /// Appends a message that is a text of its own.
+    private func appendAlone(_ message: UnsafeRawBufferPointer, with tools: TranslationTools) {
+        tools.withStructure(of: message) { structure in
+            guard let structure, let root = structure.root else { return appendAsIs(message) }
+            appendLine(root, of: structure)
+        }
+    }
+
+    // MARK: Lines
+
+    private func appendLine(_ message: JSONStructure.Value, of structure: JSONStructure) {
+        let start = output.count
+        if format.append(message, of: structure, to: &output) {
+            output.append(UInt8(ascii: "\n"))
+        } else {
+            output.count = start
+            appendAsIs(structure.bytes(of: message))
+        }
+    }
+
+    /// Appends a message that is not a well-formed object, which the check then rejects.
+    private func appendAsIs(_ message: UnsafeRawBufferPointer) {
+        output.appendOnOneLine(message)
+        output.append(UInt8(ascii: "\n"))
+    }
+
+    private static func malformed(_ format: Format) -> MalformedBody {
+        let expected =
+            format.requiresBatch
+            ? "a JSON object with an array 'batch'"
+            : "a JSON object, with or without an array 'batch', or an array of objects"
+        return MalformedBody(
+            violation: Violation(code: .malformedJSON, path: "$", expected: expected, found: "something else")
+        )
+    }
+}

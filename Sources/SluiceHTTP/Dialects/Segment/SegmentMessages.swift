@@ -1,0 +1,194 @@
+@_spi(CanonicalJSON) import EventModel
+import JSONTape
+
+/// The kinds of messages, which are also the names of their events, except for `track`.
+///
+/// Source: https://segment.com/docs/connections/spec/.
+enum SegmentKind: String {
+    case track, identify, page, screen, group, alias
+}
+
+/// The messages of Segment's HTTP Tracking API, which RudderStack's clients send, too.
+///
+/// Sources: https://segment.com/docs/connections/sources/catalog/libraries/server/http-api/ and
+/// https://segment.com/docs/connections/spec/common/.
+struct SegmentMessages: MessageFormat {
+    /// The members of a message that are translated; a member that is `null` counts as absent.
+    private struct Members {
+        var type: JSONStructure.Value?
+        var event: JSONStructure.Value?
+        var messageID: JSONStructure.Value?
+        var timestamp: JSONStructure.Value?
+        var originalTimestamp: JSONStructure.Value?
+        var userID: JSONStructure.Value?
+        var anonymousID: JSONStructure.Value?
+        var sessionID: JSONStructure.Value?
+        var context: JSONStructure.Value?
+        var properties: JSONStructure.Value?
+        var traits: JSONStructure.Value?
+        var contextTraits: JSONStructure.Value?
+        var groupID: JSONStructure.Value?
+        var previousID: JSONStructure.Value?
+        var name: JSONStructure.Value?
+        var category: JSONStructure.Value?
+    }
+
+    /// The kind of the message; `nil` in a batch, where each message has its own.
+    private let kind: SegmentKind?
+    private let arrival: Timestamp
+    /// When the client sent the body, by its own clock.
+    private var sentAt: Timestamp?
+    private var reader = TimestampReader()
+
+    init(kind: SegmentKind?, arrival: Timestamp) {
+        self.kind = kind
+        self.arrival = arrival
+    }
+
+    var requiresBatch: Bool { kind == nil }
+
+    mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        if key.equals("sentAt") { sentAt = time(value) }
+    }
+
+    mutating func append(
+        _ message: JSONStructure.Value,
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) -> Bool {
+        guard let members = Self.members(of: message, in: structure) else { return false }
+        let start = output.count
+        func bytes(_ value: JSONStructure.Value) -> UnsafeRawBufferPointer { structure.bytes(of: value) }
+        let stated = members.type.map { JSONText.contents(of: bytes($0)) }
+        let kind = kind ?? stated.flatMap { SegmentKind(rawValue: String(decoding: $0, as: UTF8.self)) }
+        if kind == .track {
+            if let event = members.event { output.append(#","name":"#, bytes(event)) }
+        } else if let kind {
+            output.append(#","name":""#)
+            output.append(Array(kind.rawValue.utf8))
+            output.append(UInt8(ascii: "\""))
+        } else if let type = members.type {
+            // The check says that there is no such event.
+            output.append(#","name":"#, bytes(type))
+        }
+        if let id = members.messageID { appendID(bytes(id), to: &output) }
+        if let time = members.originalTimestamp ?? members.timestamp { appendTime(bytes(time), to: &output) }
+        if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
+        if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }
+        if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
+        if let context = members.context { output.append(#","context":"#, bytes(context)) }
+        switch kind {
+        case .track, nil:
+            if let properties = members.properties { output.append(#","payload":"#, bytes(properties)) }
+        case .identify:
+            if let traits = members.traits ?? members.contextTraits { output.append(#","payload":"#, bytes(traits)) }
+        case .page, .screen:
+            let others = [("name" as StaticString, members.name), ("category", members.category)]
+            appendPayload(members.properties, and: others, of: structure, to: &output)
+        case .group:
+            appendPayload(
+                members.traits ?? members.contextTraits,
+                and: [("groupId", members.groupID)],
+                of: structure,
+                to: &output
+            )
+        case .alias:
+            appendPayload(nil, and: [("previousId", members.previousID)], of: structure, to: &output)
+        }
+        output.closeObject(from: start)
+        return true
+    }
+
+    private static func members(of message: JSONStructure.Value, in structure: JSONStructure) -> Members? {
+        var members = Members()
+        let isObject = structure.forEachMember(of: message) { key, value in
+            guard !structure.bytes(of: value).equals("null") else { return }
+            note(key, value, in: &members)
+        }
+        guard isObject else { return nil }
+        guard let context = members.context else { return members }
+        _ = structure.forEachMember(of: context) { key, value in
+            guard !structure.bytes(of: value).equals("null") else { return }
+            if key.equals("traits") { members.contextTraits = value }
+            // RudderStack's clients have it there.
+            if key.equals("sessionId") { members.sessionID = value }
+        }
+        return members
+    }
+
+    // The length of the key distinguishes nearly all members, so few keys are compared.
+    private static func note(_ key: UnsafeRawBufferPointer, _ value: JSONStructure.Value, in members: inout Members) {
+        switch key.count {
+        case 4 where key.equals("type"): members.type = value
+        case 4 where key.equals("name"): members.name = value
+        case 5 where key.equals("event"): members.event = value
+        case 6 where key.equals("userId"): members.userID = value
+        case 6 where key.equals("traits"): members.traits = value
+        case 7 where key.equals("context"): members.context = value
+        case 7 where key.equals("groupId"): members.groupID = value
+        case 8 where key.equals("category"): members.category = value
+        case 9 where key.equals("messageId"): members.messageID = value
+        case 9 where key.equals("timestamp"): members.timestamp = value
+        case 10 where key.equals("properties"): members.properties = value
+        case 10 where key.equals("previousId"): members.previousID = value
+        case 11 where key.equals("anonymousId"): members.anonymousID = value
+        case 17 where key.equals("originalTimestamp"): members.originalTimestamp = value
+        default: break
+        }
+    }
+
+    // MARK: Ids and times
+
+    private func appendID(_ value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+        guard value.first == UInt8(ascii: "\"") else { return output.append(#","id":"#, value) }
+        let text = JSONText.contents(of: value)
+        if EventID(text: text) != nil { return output.append(#","id":"#, value) }
+        output.append(#","id":"#)
+        output.appendQuoted(EventID(messageID: JSONString.resolvingEscapes(in: text)))
+    }
+
+    /// Appends the time at which the event happened by Sluice's clock, which is that of its arrival.
+    ///
+    /// Source: https://segment.com/docs/connections/spec/common/#timestamps.
+    private mutating func appendTime(_ value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+        guard let sentAt, let stated = time(value) else { return output.append(#","time":"#, value) }
+        output.append(#","time":"#)
+        output.appendQuoted(Timestamp(microseconds: arrival.microseconds - (sentAt.microseconds - stated.microseconds)))
+    }
+
+    private mutating func time(_ value: UnsafeRawBufferPointer) -> Timestamp? {
+        value.first == UInt8(ascii: "\"") ? reader.read(JSONText.contents(of: value)) : nil
+    }
+
+    // MARK: Payloads
+
+    /// Appends a payload of an object's members, and of others that the object does not have.
+    private func appendPayload(
+        _ object: JSONStructure.Value?,
+        and others: [(key: StaticString, value: JSONStructure.Value?)],
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) {
+        output.append(#","payload":"#)
+        let start = output.count
+        var keys: [UnsafeRawBufferPointer] = []
+        if let object {
+            let bytes = structure.bytes(of: object)
+            // The check says what is wrong with it.
+            guard structure.forEachMember(of: object, { key, _ in keys.append(key) }) else {
+                return output.appendOnOneLine(bytes)
+            }
+            if !keys.isEmpty {
+                output.append(UInt8(ascii: ","))
+                output.appendOnOneLine(UnsafeRawBufferPointer(rebasing: bytes.dropFirst().dropLast()))
+            }
+        }
+        for (key, value) in others {
+            guard let value, !keys.contains(where: { $0.equals(key) }) else { continue }
+            output.append(#",""#)
+            output.append(key)
+            output.append(#"":"#, structure.bytes(of: value))
+        }
+        output.closeObject(from: start)
+    }
+}

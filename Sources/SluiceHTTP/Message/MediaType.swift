@@ -1,0 +1,56 @@
+/// The media types of bodies that any endpoint accepts.
+enum MediaType {
+    /// `application/json`: one document.
+    case json
+    /// `application/x-ndjson`: one document a line.
+    case lines
+    /// `text/plain`: JSON of browsers, which may send it to another origin without asking.
+    case text
+
+    /// The type that a `Content-Type` names; `nil` if it is none of these, or not in UTF-8.
+    init?(_ contentType: String) {
+        if let type = Self(essence: contentType.utf8[...]) {
+            self = type
+            return
+        }
+        var parts = contentType.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
+        guard let essence = parts.popFirst()?.trimmingSpace, parts.allSatisfy({ Self.isAcceptable(parameter: $0) })
+        else {
+            return nil
+        }
+        self.init(essence: essence)
+    }
+
+    private init?(essence: Substring.UTF8View) {
+        if essence.equalsIgnoringCase("application/json") {
+            self = .json
+        } else if essence.equalsIgnoringCase("application/x-ndjson") {
+            self = .lines
+        } else if essence.equalsIgnoringCase("text/plain") {
+            self = .text
+        } else {
+            return nil
+        }
+    }
+
+    // Parameters other than the charset are ignored.
+    private static func isAcceptable(parameter: Substring.UTF8View) -> Bool {
+        let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
+        guard parts.count == 2, parts[0].trimmingSpace.equalsIgnoringCase("charset") else { return true }
+        var charset = parts[1].trimmingSpace
+        if charset.first == UInt8(ascii: "\""), charset.last == UInt8(ascii: "\""), charset.count > 1 {
+            charset = charset.dropFirst().dropLast()
+        }
+        return charset.equalsIgnoringCase("utf-8") || charset.equalsIgnoringCase("utf8")
+    }
+}
+
+/// Interprets the `Content-Encoding` of a body.
+enum ContentCoding {
+    /// Whether a `Content-Encoding` is gzip; `nil` if it is another encoding.
+    static func isGzip(_ contentEncoding: String) -> Bool? {
+        let coding = contentEncoding.utf8.trimmingSpace
+        if coding.equalsIgnoringCase("gzip") || coding.equalsIgnoringCase("x-gzip") { return true }
+        return coding.isEmpty || coding.equalsIgnoringCase("identity") ? false : nil
+    }
+}

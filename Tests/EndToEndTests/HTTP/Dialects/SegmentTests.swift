@@ -1,0 +1,242 @@
+import EventPipeline
+import EventSchema
+import Foundation
+import SluiceHTTP
+import Testing
+
+/// Segment's HTTP Tracking API, as its SDKs and RudderStack's use it.
+@Suite("The Segment dialect", .timeLimit(.minutes(5)))
+struct SegmentTests {
+    /// The answer, and the canonical lines that were delivered, without `receivedAt`.
+    private struct Result: Sendable {
+        let response: RawClient.Response
+        let lines: [String]
+        let quarantined: [String]
+    }
+
+    private static let plan = TrackingPlan(
+        events: [
+            event("Order Completed", [("total", .number), ("coupon", .string), ("note", .string)]),
+            event("identify", [("email", .string), ("age", .integer)]),
+            event("page", [("name", .string), ("category", .string), ("path", .string)]),
+            event("screen", [("name", .string), ("category", .string)]),
+            event("group", [("groupId", .string), ("plan", .string)]),
+            event("alias", [("previousId", .string)]),
+        ]
+    )
+
+    private static func event(_ name: String, _ properties: [(String, PropertyType)]) -> EventDefinition {
+        EventDefinition(
+            key: name,
+            trackers: ["collecting"],
+            properties: properties.map {
+                PropertyDefinition(
+                    name: $0.0,
+                    type: $0.1,
+                    isRequired: false,
+                    location: PlanLocation(file: "test.plist", line: 2, column: 3)
+                )
+            },
+            location: PlanLocation(file: "test.plist", line: 1, column: 1)
+        )
+    }
+
+    private static func send(
+        _ body: [UInt8],
+        to path: String,
+        type: String? = "application/json",
+        fields: String = ""
+    ) async throws -> Result {
+        try await TestServer.run(TestServer.Setup(plan: plan)) { server in
+            let response = try await RawClient.with(server.address) { client in
+                let typeField = type.map { "Content-Type: \($0)\r\n" } ?? ""
+                let length = "Content-Length: \(body.count)\r\n"
+                try await client.send(
+                    bytes: Array("POST \(path) HTTP/1.1\r\nHost: sluice\r\n\(typeField)\(length)\(fields)\r\n".utf8)
+                        + body
+                )
+                return try await client.response()
+            }
+            await server.pipeline.flush()
+            let lines = server.delivered.lines.map {
+                $0.replacing(#""receivedAt":"2020-09-13T12:26:40.000000Z","#, with: "")
+            }
+            return Result(response: response, lines: lines, quarantined: try await server.quarantined())
+        }
+    }
+
+    private static func send(_ body: String, to path: String) async throws -> Result {
+        try await send(Array(body.utf8), to: path)
+    }
+
+    private static let id = "0192a3f4-5b6c-7d8e-9f00-112233445566"
+
+    @Test(
+        "each kind of message becomes the event of that name, with the members that its kind has",
+        arguments: [
+            (
+                "track", #""event":"Order Completed","properties":{"total":1.5,"coupon":"X"}"#,
+                #""name":"Order Completed","#, #""payload":{"total":1.5,"coupon":"X"}"#
+            ),
+            (
+                "identify", #""traits":{"email":"a@b.c","age":3}"#, #""name":"identify","#,
+                #""payload":{"email":"a@b.c","age":3}"#
+            ),
+            (
+                "page", #""name":"Home","category":"Docs","properties":{"path":"/"}"#, #""name":"page","#,
+                #""payload":{"name":"Home","category":"Docs","path":"/"}"#
+            ),
+            (
+                "page", #""name":"Home","properties":{"name":"Other"}"#, #""name":"page","#,
+                #""payload":{"name":"Other"}"#
+            ),
+            ("screen", #""name":"Main""#, #""name":"screen","#, #""payload":{"name":"Main"}"#),
+            (
+                "group", #""groupId":"g1","traits":{"plan":"pro"}"#, #""name":"group","#,
+                #""payload":{"groupId":"g1","plan":"pro"}"#
+            ),
+            ("alias", #""previousId":"u0""#, #""name":"alias","#, #""payload":{"previousId":"u0"}"#),
+        ]
+    )
+    func kinds(kind: String, members: String, name: String, payload: String) async throws {
+        let message = #"{"type":"\#(kind)","messageId":"\#(Self.id)","userId":"u1",\#(members)}"#
+        let alone = try await Self.send(message, to: "/v1/\(kind)")
+        let short = try await Self.send(message, to: "/v1/\(kind.prefix(1))")
+        let batch = try await Self.send(#"{"batch":[\#(message)]}"#, to: "/v1/batch")
+        for result in [alone, short, batch] {
+            #expect(result.response.status == 200)
+            #expect(result.response.body == #"{"success":true,"accepted":1,"rejected":[]}"#)
+            #expect(
+                result.lines == [
+                    #"{"id":"\#(Self.id)",\#(name)"time":"2020-09-13T12:26:40.000000Z","userId":"u1",\#(payload)}"#
+                ]
+            )
+        }
+    }
+
+    @Test("RudderStack's identify has its traits and its session in the context")
+    func contextTraits() async throws {
+        let message = #"{"type":"identify","context":{"traits":{"age":3},"sessionId":1700000000},"anonymousId":"d"}"#
+        let result = try await Self.send(message, to: "/v1/identify")
+        let line = try #require(result.lines.first)
+        #expect(line.contains(#""anonymousId":"d","sessionId":"1700000000","context":{"#))
+        #expect(line.contains(#""payload":{"age":3}"#))
+    }
+
+    @Test("a message id that is not a UUID gives the UUID of version 5 in the documented namespace, each time")
+    func messageID() async throws {
+        // Python: uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_URL, "urn:sluice:message-id"), "ajs-next-1")
+        let id = #""id":"5ae1eeb5-4966-56a8-95d2-0848b69fdf7f""#
+        let messages =
+            #"{"batch":[{"type":"alias","messageId":"ajs-next-1"},{"type":"alias","messageId":"ajs-next\u002d1"}]}"#
+        let result = try await Self.send(messages, to: "/v1/batch")
+        #expect(result.lines.count == 2)
+        #expect(result.lines.allSatisfy { $0.contains(id) })
+    }
+
+    @Test(
+        "the time is that of arrival, minus the time between the event and its sending by the client's clock",
+        arguments: [
+            (#""timestamp":"2019-01-01T00:00:00.250+00:00""#, "2020-09-13T12:26:30.250000Z"),
+            (
+                #""timestamp":"1999-01-01T00:00:00Z","originalTimestamp":"2019-01-01T00:00:10Z""#,
+                "2020-09-13T12:26:40.000000Z"
+            ),
+        ]
+    )
+    func skew(members: String, time: String) async throws {
+        for order in [[#""sentAt":"2019-01-01T00:00:10Z""#, ""], ["", #""sentAt":"2019-01-01T00:00:10Z""#]] {
+            let batch = #""batch":[{"type":"alias",\#(members)}]"#
+            let parts = [order[0], batch, order[1]].filter { !$0.isEmpty }.joined(separator: ",")
+            let result = try await Self.send("{\(parts)}", to: "/v1/batch")
+            #expect(result.lines.first?.contains(#""time":"\#(time)""#) == true)
+        }
+    }
+
+    @Test("a null is an absent property, also where the plan has no such property")
+    func nulls() async throws {
+        let message =
+            #"{"event":"Order Completed","userId":null,"properties":{"total":null,"coupon":"X","other":null}}"#
+        let result = try await Self.send(message, to: "/v1/track")
+        #expect(result.lines.first?.hasSuffix(#""payload":{"coupon":"X"}}"#) == true)
+        #expect(result.lines.first?.contains("userId") == false)
+    }
+
+    @Test(
+        "a message that is not JSON is rejected alone",
+        arguments: [
+            #"{"type":"track","event":"Order Completed","properties":{"total":NaN}}"#,
+            #"{"type":"track","event":"Order Completed","properties":{"total":-Infinity}}"#,
+            "{\"type\":\"alias\",\"previousId\":\"a\nb\"}", #"{"type":"alias",}"#, #"{"type" "alias"}"#, "NaN",
+            "{\"type\":\"alias\",\n\"previousId\":\"a\u{1}b\"}",
+        ]
+    )
+    func malformedMessage(message: String) async throws {
+        let good = #"{"type":"alias","previousId":"u0"}"#
+        let result = try await Self.send(#"{"batch":[\#(good),\#(message),\#(good)]}"#, to: "/v1/batch")
+        #expect(result.response.status == 200)
+        #expect(result.response.body.hasPrefix(#"{"success":true,"accepted":2,"rejected":[{"index":1,"#))
+        #expect(result.response.body.contains(#""rejectedCodes":{"malformed-json":1}"#))
+        #expect(result.lines.count == 2)
+        #expect(result.quarantined.count == 1)
+    }
+
+    @Test(
+        "a body is answered with 200 even if all its events are rejected, because the clients would discard it otherwise"
+    )
+    func allRejected() async throws {
+        let result = try await Self.send(
+            #"{"batch":[{"type":"track","event":"Unknown"},{"type":"video"}]}"#,
+            to: "/v1/import"
+        )
+        #expect(result.response.status == 200)
+        #expect(result.response.body.contains(#""rejectedCodes":{"unknown-event":2}"#))
+        #expect(result.quarantined.count == 2)
+    }
+
+    @Test("a large body, which is translated in turns, gives the same events as a small one")
+    func turns() async throws {
+        let messages = (0..<200).map { number in
+            #"""
+            {"type":"track", "event":"Order Completed","messageId":"m\#(number)",
+             "properties":{"total":\#(number), "note":"}],[{\"\\"} }
+            """#
+        }
+        let small = #"{"sentAt":"2019-01-01T00:00:10Z","batch":[\#(messages.joined(separator: " ,\n"))]}"#
+        let large = small.dropLast() + String(repeating: " ", count: 300_000) + "}"
+        let first = try await Self.send(small, to: "/v1/batch")
+        let second = try await Self.send(String(large), to: "/v1/batch")
+        #expect(first.lines.count == 200)
+        #expect(first.lines == second.lines)
+        let one = #"{"type":"alias","previousId":"u0","context":{"a":"\#(String(repeating: "x", count: 300_000))"}}"#
+        #expect(try await Self.send(one, to: "/v1/alias").lines.count == 1)
+    }
+
+    @Test(
+        "a body without a batch is refused as a whole, with code and message at the top",
+        arguments: [
+            "", "{", "[]", #"{"batch":1}"#, #"{"batch":[1,]}"#, #"{"batch":[],"batch":[]}"#, #"{"type":"alias"}"#,
+        ]
+    )
+    func noBatch(body: String) async throws {
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            let result = try await Self.send(padding + body, to: "/v1/batch")
+            #expect(result.response.status == 400)
+            #expect(result.response.body.hasPrefix(#"{"success":false,"code":"malformed-json","message":""#))
+            #expect(result.lines.isEmpty)
+        }
+    }
+
+    @Test("JSON is accepted as text and without a type, compressed or not; other types and methods are refused")
+    func types() async throws {
+        let body = #"{"type":"alias","previousId":"u0"}"#
+        for type in ["text/plain", "text/plain;charset=UTF-8", "application/json; charset=utf-8", nil] {
+            #expect(try await Self.send(Array(body.utf8), to: "/v1/a", type: type).lines.count == 1)
+        }
+        let gzip = try await Requests.gzip(body)
+        #expect(try await Self.send(gzip, to: "/v1/a", fields: "Content-Encoding: gzip\r\n").lines.count == 1)
+        let other = try await Self.send(Array(body.utf8), to: "/v1/a", type: "application/xml")
+        #expect(other.response.status == 415)
+        #expect(other.response.body.hasPrefix(#"{"success":false,"code":"unsupported-media-type","message":""#))
+    }
+}
