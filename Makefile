@@ -35,9 +35,7 @@ test: setup-test ## Run all tests, with PostgreSQL, a mock Kafka cluster and the
 	@scripts/test.sh
 
 crash-test: setup-test ## Kill serve N=200 times while clients send, and count the events that arrive.
-	swift build --build-tests
-	bash -c 'source scripts/lib/tests.sh && require_tests -- "^EndToEndTests.CrashTests"'
-	SLUICE_CRASHES=$(N) swift test --skip-build --no-parallel --filter EndToEndTests.CrashTests
+	@scripts/crash-test.sh $(N)
 
 attack: setup-test ## Attack serve with hostile requests; SHORT=1 sends a tenth.
 	@scripts/attack.sh $(if $(SHORT),--short)

@@ -182,7 +182,7 @@ let package = Package(
         ),
         .target(
             name: "SluiceConsole",
-            dependencies: ["EventModel", "EventValidation", "JSONTape", "TrackerKit"]
+            dependencies: ["EventModel", "EventValidation", "TrackerKit"]
         ),
         // What a service imports.
         .target(

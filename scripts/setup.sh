@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
-#   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium and Python's jsonschema
+#   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, Python's jsonschema, and the SDKs
+#                              of other products, in a Python environment in .run/clients
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk and nginx
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,6 +58,7 @@ find_missing_on_linux() {
         # The tests validate the exported schemas with Python, and open the exported page in a browser.
         need python3-jsonschema python3 -c 'import jsonschema'
         need chromium find_chromium
+        need python3-venv python3 -c 'import ensurepip'
     fi
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
@@ -136,6 +138,17 @@ install_on_debian() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# Installs the SDKs that the tests send events with; a change of their list installs them anew.
+install_clients() {
+    local list=Tests/Support/Clients/requirements.txt environment=.run/clients
+    cmp -s "$list" "$environment/requirements.txt" && return
+    echo 'setup: installing the SDKs for the tests in .run/clients'
+    rm -rf "$environment"
+    python3 -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --requirement "$list"
+    cp "$list" "$environment/requirements.txt"
+}
+
 main() {
     local purpose=${1:-}
     [[ $purpose =~ ^(|demo|test|bench)$ ]] || fail "unknown purpose: $purpose"
@@ -143,13 +156,15 @@ main() {
     if [[ $(uname -s) == Darwin ]]; then
         find_missing_on_macos "$purpose"
         [[ ${#missing[@]} -eq 0 ]] || fail "these are missing. Run: brew install ${missing[*]}"
-        return
+    else
+        find_missing_on_linux "$purpose"
+        if [[ ${#missing[@]} -gt 0 ]]; then
+            command -v apt-get >/dev/null \
+                || fail "this is neither Debian nor Ubuntu. Install what Debian calls: ${missing[*]}"
+            install_on_debian
+        fi
     fi
-    find_missing_on_linux "$purpose"
-    [[ ${#missing[@]} -gt 0 ]] || return 0
-    command -v apt-get >/dev/null \
-        || fail "this is neither Debian nor Ubuntu. Install what Debian calls: ${missing[*]}"
-    install_on_debian
+    if [[ $purpose == test ]]; then install_clients; fi
 }
 
 main "$@"

@@ -49,11 +49,13 @@ public struct JournalConfiguration: Sendable, Hashable {
     /// Default: 256 MiB. The least is 64 KiB, the most a quarter of `maximumBytes`.
     public var segmentBytes: Int {
         // A full journal must have segments to remove, in whatever order the sizes are set.
-        get { min(requestedSegmentBytes, max(Self.minimumSegmentBytes, maximumBytes / 4)) }
+        get { max(leastSegmentBytes, min(requestedSegmentBytes, max(Self.minimumSegmentBytes, maximumBytes / 4))) }
         set { requestedSegmentBytes = newValue }
     }
     private var requestedSegmentBytes: Int
     private static let minimumSegmentBytes = 1 << 16
+    /// The least `segmentBytes`; tests set a smaller one, so that a few events need several segments.
+    package var leastSegmentBytes = JournalConfiguration.minimumSegmentBytes
     /// The most bytes of all segments together; beyond it commits fail with `full`.
     ///
     /// Default: 10 GiB.
@@ -90,7 +92,7 @@ public struct JournalConfiguration: Sendable, Hashable {
         retentionDropsUndelivered: Bool = false
     ) {
         self.durability = durability
-        requestedSegmentBytes = max(Self.minimumSegmentBytes, segmentBytes)
+        requestedSegmentBytes = segmentBytes
         self.maximumBytes = maximumBytes
         self.minimumFreeBytes = minimumFreeBytes
         self.retentionAge = retentionAge

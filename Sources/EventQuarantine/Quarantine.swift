@@ -205,23 +205,23 @@ public final class Quarantine: Sendable {
         for refusal in refusals {
             lines.add(refusal.event, refusedBy: tracker, as: verdict, reason: refusal.reason)
         }
-        try await keepForGood(lines)
+        try await storePermanently(lines)
     }
 
     /// Stores events of the journal that no longer follow the plan; they are synced when this returns, and never removed.
     ///
     /// - Throws: As `keep(_:refusedBy:as:)`.
-    package func keepForGood(
+    package func storePermanently(
         _ rejections: [Rejection],
         source: String,
         planVersion: String?
     ) async throws(JournalError) {
         var lines = QuarantineLines(at: now())
         for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
-        try await keepForGood(lines)
+        try await storePermanently(lines)
     }
 
-    private func keepForGood(_ lines: QuarantineLines) async throws(JournalError) {
+    private func storePermanently(_ lines: QuarantineLines) async throws(JournalError) {
         guard lines.count > 0 else { return }
         guard let refusals else { return countLost(lines.count, Self.discards) }
         try await refusals.commit(lines)

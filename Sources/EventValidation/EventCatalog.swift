@@ -55,14 +55,14 @@ public final class EventCatalog: Sendable {
 extension EventCatalog {
     /// The trackers that are in the plan, but not configured, each with the names of its events, in the plan's order.
     ///
-    /// An event is accepted even if none of its trackers is configured, and is then delivered nowhere, so log a warning.
+    /// An event is accepted even if none of its trackers is configured, and is not delivered then, so log a warning.
     public func unconfiguredTrackers(
         configured names: some Sequence<String>
-    ) -> [(tracker: String, events: [String])] {
+    ) -> [UnconfiguredTracker] {
         let configured = Set(names.map { $0.lowercased() })
         return trackerNames.enumerated().filter { !configured.contains($0.element) }.map { bit, name in
             let events = zip(definitions, trackerMasks).filter { $0.1 & (1 << UInt64(bit)) != 0 }.map(\.0.name)
-            return (tracker: name, events: events)
+            return UnconfiguredTracker(name: name, events: events)
         }
     }
 
@@ -70,4 +70,12 @@ extension EventCatalog {
     public func unusedTrackers(configured names: some Sequence<String>) -> [String] {
         names.filter { mask(ofTracker: $0) == 0 }
     }
+}
+
+/// A tracker that events of the plan name, and that is not configured.
+public struct UnconfiguredTracker: Sendable, Hashable {
+    /// The tracker's name, in lower case.
+    public let name: String
+    /// The names of its events, in the plan's order.
+    public let events: [String]
 }

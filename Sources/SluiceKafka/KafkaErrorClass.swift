@@ -116,7 +116,7 @@ extension TrackerError {
                 isRetryable: true
             )
         case .cancelled:
-            self.init(code: .cancelled, message: "The delivery was cancelled.", isRetryable: true)
+            self = .cancelled
         }
     }
 }

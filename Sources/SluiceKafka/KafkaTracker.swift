@@ -74,12 +74,12 @@ public final class KafkaTracker: CheckableTracker {
     /// Asks for every topic that the catalog's events need, without creating any.
     ///
     /// Does not check whether the user may write to a topic, because only a write shows that.
-    public func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError] {
+    public func problems(in pipeline: PipelineOutline) async -> [TrackerError] {
         let session: KafkaSession
         do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
         let interrupt = Interrupt()
         return await withTaskCancellationHandler {
-            await session.problems(for: catalog, interrupt)
+            await session.problems(for: pipeline.catalog, interrupt)
         } onCancel: {
             interrupt.raise()
         }

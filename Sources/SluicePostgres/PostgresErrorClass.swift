@@ -123,7 +123,7 @@ extension TrackerError {
                 isRetryable: false
             )
         case .cancelled:
-            self = error(.cancelled, "The delivery was cancelled.", isRetryable: true)
+            self = .cancelled
         }
     }
 

@@ -67,11 +67,11 @@ actor PostgresSession {
     }
 
     /// Every problem that prevents rows or checkpoints from being stored; changes nothing.
-    func problems(for catalog: EventCatalog, usesJournal: Bool, _ interrupt: Interrupt) -> [TrackerError] {
+    func problems(in pipeline: PipelineOutline, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(PostgresFailure) {
-            let inspection = try inspect(for: catalog, interrupt)
+            let inspection = try inspect(for: pipeline.catalog, interrupt)
             var problems = inspection.obstacles + inspection.brokenTables
-            guard usesJournal else { return problems }
+            guard pipeline.hasJournal else { return problems }
             let present = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in

@@ -58,7 +58,6 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     ///   server rejects the login, if the role lacks a privilege that every table needs, or if a pooler does not keep
     ///   sessions; `unavailable` or `timeout`, both retryable, if the server cannot be reached or the system refuses a
     ///   thread.
-    ///   reached, or the system refuses a thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try session.get()
         let interrupt = Interrupt()
@@ -80,12 +79,12 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     }
 
     /// Compares the database with what the catalog's events need, without changing anything.
-    public func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError] {
+    public func problems(in pipeline: PipelineOutline) async -> [TrackerError] {
         let session: PostgresSession
         do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
         let interrupt = Interrupt()
         return await withTaskCancellationHandler {
-            await session.problems(for: catalog, usesJournal: usesJournal, interrupt)
+            await session.problems(in: pipeline, interrupt)
         } onCancel: {
             interrupt.raise()
         }

@@ -164,7 +164,7 @@ public final class ScriptedTracker: Tracker {
         case .answer(let outcome): return outcome
         case .stall(ignoresCancellation: false):
             await waitForRelease()
-            return Task.isCancelled ? .retry(Self.cancelled) : .delivered
+            return Task.isCancelled ? .retry(.cancelled) : .delivered
         case .stall(ignoresCancellation: true):
             // Not a child task, because that would be cancelled, too.
             await Task { await waitForRelease() }.value
@@ -187,10 +187,5 @@ public final class ScriptedTracker: Tracker {
         code: .misconfigured,
         message: "Scripted wrong setting.",
         isRetryable: false
-    )
-    private static let cancelled = TrackerError(
-        code: .cancelled,
-        message: "The delivery was cancelled.",
-        isRetryable: true
     )
 }

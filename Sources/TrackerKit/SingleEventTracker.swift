@@ -44,7 +44,7 @@ extension SingleEventTracker {
         switch error {
         case let error as TrackerError: error
         case is CancellationError:
-            TrackerError(code: .cancelled, message: "The delivery was cancelled.", isRetryable: true)
+            .cancelled
         default:
             // Not the error itself, which may show the event's values.
             TrackerError(

@@ -39,7 +39,7 @@ public protocol Tracker: Sendable {
     /// the destination. Until then events wait in the journal, or in the tracker's queue. It is also called after a `deliver`
     /// that returned `superseded`.
     ///
-    /// - Throws: The reason why the tracker cannot deliver; `isRetryable` tells whether it may pass by itself.
+    /// - Throws: The reason why the tracker cannot deliver; `isRetryable` says whether a retry can succeed.
     func start(for catalog: EventCatalog) async throws(TrackerError)
 
     /// Delivers events and returns the outcome of each.
@@ -67,9 +67,23 @@ extension Tracker {
 public protocol CheckableTracker: Tracker {
     /// Connects and compares the destination with what the catalog's events need; changes nothing there.
     ///
-    /// `usesJournal` tells whether the tracker's pipeline will have a journal; if so, a `CheckpointingTracker` also checks the
-    /// place where it stores checkpoints. Returns within a second of cancellation; the caller sets the time limit.
+    /// If the pipeline will have a journal, a `CheckpointingTracker` also checks the place where it stores checkpoints. Returns
+    /// within a second of cancellation; the caller sets the time limit.
     ///
     /// - Returns: Every problem found, each with a remedy in its message; empty if events can be delivered.
-    func problems(for catalog: EventCatalog, usesJournal: Bool) async -> [TrackerError]
+    func problems(in pipeline: PipelineOutline) async -> [TrackerError]
+}
+
+/// What a tracker needs to know of the pipeline that it will be part of, to check its destination.
+public struct PipelineOutline: Sendable {
+    /// The events that will be delivered.
+    public var catalog: EventCatalog
+    /// Whether the pipeline will have a journal.
+    public var hasJournal: Bool
+
+    /// Outlines a pipeline.
+    public init(catalog: EventCatalog, hasJournal: Bool) {
+        self.catalog = catalog
+        self.hasJournal = hasJournal
+    }
 }

@@ -22,7 +22,7 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
         public static let invalidSettings = Code("invalid-settings")
         /// The destination denies access: a wrong password, a missing privilege, an unknown database.
         public static let misconfigured = Code("misconfigured")
-        /// Something is missing in the destination that has to be created first: a table, a column, a topic.
+        /// The destination lacks something that must be created first: a table, a column, a topic.
         public static let notPrepared = Code("not-prepared")
         /// Another process stores checkpoints for the same journal and tracker.
         ///
@@ -62,4 +62,13 @@ public struct TrackerError: Error, Sendable, CustomStringConvertible, CustomDebu
     public var debugDescription: String {
         underlying.map { "\(description) (\(String(reflecting: $0)))" } ?? description
     }
+}
+
+extension TrackerError {
+    /// The delivery was cancelled before it finished.
+    package static let cancelled = TrackerError(
+        code: .cancelled,
+        message: "The delivery was cancelled.",
+        isRetryable: true
+    )
 }

@@ -108,8 +108,9 @@ package struct JournalWriter: ~Copyable {
                 "The journal has \(used) bytes, and its limit is \(configuration.maximumBytes)."
             )
         }
+        guard configuration.minimumFreeBytes > 0 else { return }
         let free = try freeBytes()
-        guard configuration.minimumFreeBytes == 0 || free - bytes >= configuration.minimumFreeBytes else {
+        guard free - bytes >= configuration.minimumFreeBytes else {
             throw JournalError(
                 .full,
                 "The disk has \(free) bytes left, and \(configuration.minimumFreeBytes) must stay free."
@@ -121,7 +122,7 @@ package struct JournalWriter: ~Copyable {
         do throws(FileError) {
             return try journal.files.freeBytes()
         } catch {
-            throw JournalError(.unreadable, error)
+            throw JournalError(.unwritable, error)
         }
     }
 

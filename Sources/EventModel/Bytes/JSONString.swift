@@ -75,6 +75,16 @@ package enum JSONString {
     }
 }
 
+extension JSONString {
+    /// The string in canonical form: with as few escapes as JSON allows, in their shortest form.
+    package static func canonical(_ text: String) -> [UInt8] {
+        var text = text
+        var builder = ByteBuilder(capacity: text.utf8.count + 2)
+        text.withUTF8 { _ = builder.appendUnpaddedString(UnsafeRawBufferPointer($0)) }
+        return Array(builder.bytes)
+    }
+}
+
 // MARK: - Reading
 
 extension JSONString {

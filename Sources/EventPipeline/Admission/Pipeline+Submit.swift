@@ -50,6 +50,7 @@ extension Pipeline {
             metrics.acknowledged(routed)
             completion(.success(()))
         case .rejected(let error): completion(.failure(error))
+        case .overdue(let wait): completion(.failure(.notStored(.overdue(for: wait))))
         case .committing(let number), .waiting(let number): return Ticket(number: number)
         }
         return nil
@@ -66,6 +67,7 @@ extension Pipeline {
         case .acknowledged: metrics.acknowledged(routed)
         case .committing: break
         case .rejected(let error): throw error
+        case .overdue(let wait): throw .notStored(.overdue(for: wait))
         case .waiting: preconditionFailure("a batch that may not wait is accepted or rejected at once")
         }
     }

@@ -1,16 +1,16 @@
 import EventValidation
 
-/// A batch taken apart by queue: what each of the pipeline's queues gets of it.
+/// A batch split by queue: the events for each of the pipeline's queues.
 package struct RoutedBatch: Sendable {
     /// The batch.
     package let batch: EventBatch
-    /// How many events the batch has.
+    /// The number of events in the batch.
     package var count: Int { batch.count }
-    /// How many of them go nowhere, because none of their trackers is configured.
+    /// The number of events none of whose trackers is configured.
     package let unrouted: Int
-    /// The queues that get some of it.
+    /// The queues that get events of it.
     package let queues: QueueSet
-    /// What every one of them gets, where they all get the same; the usual case, and it takes no memory of its own.
+    /// The events for each of these queues, if they are the same for all; the usual case, which needs no additional memory.
     private let shared: EventSlice?
     /// Otherwise what each gets, in the order of the queues.
     private let separate: [EventSlice]
@@ -60,9 +60,9 @@ package struct Router: Sendable {
         masksByQueue = names.map { catalog.mask(ofTracker: $0) }
     }
 
-    /// Takes a batch apart.
+    /// Splits a batch by queue.
     ///
-    /// Its catalog may be another one than the pipeline's: then names are matched anew.
+    /// Its catalog may differ from the pipeline's; then the trackers are matched by name.
     package func route(_ batch: EventBatch) -> RoutedBatch {
         guard batch.catalog === catalog else {
             return Router(catalog: batch.catalog, trackerNames: names).route(batch)

@@ -17,7 +17,7 @@ package struct DispatchActions: Sendable {
     /// The batches that waited and are acknowledged now.
     package var acknowledged: [WaitingSubmission] = []
     /// The batches that waited and are rejected now.
-    package var turnedDown: [(submission: WaitingSubmission, error: TrackError)] = []
+    package var rejected: [(submission: WaitingSubmission, error: TrackError)] = []
     /// The flushes that are over.
     package var flushed: [@Sendable () -> Void] = []
     /// The events that full queues dropped.

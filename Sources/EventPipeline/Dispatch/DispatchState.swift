@@ -53,6 +53,8 @@ package struct DispatchState: Sendable {
         case waiting(number: UInt64)
         /// None of it is accepted.
         case rejected(TrackError)
+        /// None of it is accepted, because the journal's disk has not answered for so long.
+        case overdue(Duration)
     }
 
     package internal(set) var phase = Phase.open
@@ -144,7 +146,7 @@ package struct DispatchState: Sendable {
     ) -> Admission {
         guard phase == .open else { return .rejected(.closed) }
         // A disk that hangs may do so for hours, so nothing new is admitted to wait for it.
-        if let wait = journalHealth.overdueWait(now: now) { return .rejected(.notStored(.overdue(for: wait))) }
+        if let wait = journalHealth.overdueWait(now: now) { return .overdue(wait) }
         if !mayWait, published != nil {
             // Before the pipeline runs, only a commit can find out whether the journal has recovered.
             if isRunning, let error = journalHealth.failure { return .rejected(.notStored(error)) }
@@ -253,18 +255,18 @@ extension DispatchState {
         guard let submission = waiting.remove(number: number) else {
             return withdrawFromCommits(number: number, now: now, actions: &actions)
         }
-        actions.turnedDown.append((submission, .cancelled))
+        actions.rejected.append((submission, .cancelled))
         admitWaiting(now: now, actions: &actions)
         return .withdrawn
     }
 
     /// Rejects all batches that wait for room, because the pipeline is shutting down.
-    mutating func turnDownWaiting(actions: inout DispatchActions) {
-        for submission in waiting.removeAll() { actions.turnedDown.append((submission, .closed)) }
+    mutating func rejectWaiting(actions: inout DispatchActions) {
+        for submission in waiting.removeAll() { actions.rejected.append((submission, .closed)) }
     }
 
     /// Admits batches that wait after a queue got room, oldest first.
-    mutating func roomCameFree(in queue: Int, now: () -> Duration, actions: inout DispatchActions) {
+    mutating func roomFreed(in queue: Int, now: () -> Duration, actions: inout DispatchActions) {
         if waiting.barrier.contains(queue) { admitWaiting(now: now, actions: &actions) }
     }
 

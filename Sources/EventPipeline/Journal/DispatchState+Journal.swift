@@ -48,7 +48,7 @@ extension DispatchState {
         switch commits.withdraw(number: number) {
         case .withdrawn(let submission):
             endAdmission(of: submission.batch)
-            actions.turnedDown.append((submission, .cancelled))
+            actions.rejected.append((submission, .cancelled))
             commitsSettled(now: now, actions: &actions)
             return .uncommitted
         case .committing: return .committing
@@ -69,7 +69,7 @@ extension DispatchState {
     mutating func abandonCommits(actions: inout DispatchActions) {
         endsCommitting = true
         let (gathered, writing) = commits.abandon()
-        actions.turnedDown += gathered.map { ($0, .closed) } + writing.map { ($0, .outcomeUnknown) }
+        actions.rejected += gathered.map { ($0, .closed) } + writing.map { ($0, .outcomeUnknown) }
     }
 
     /// What the disk has not finished; `nil` if it is idle.
@@ -78,7 +78,7 @@ extension DispatchState {
     }
 
     private mutating func commitsSettled(now: () -> Duration, actions: inout DispatchActions) {
-        for queue in trackers.indices { roomCameFree(in: queue, now: now, actions: &actions) }
+        for queue in trackers.indices { roomFreed(in: queue, now: now, actions: &actions) }
         // Workers that found their queues empty during the shutdown can end now.
         if commits.isEmpty, phase != .open { actions.wakes = QueueSet(first: trackers.count) }
         beginFlushesAfterCommit(actions: &actions)

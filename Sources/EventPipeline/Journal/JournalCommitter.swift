@@ -18,6 +18,8 @@ actor JournalCommitter {
         let needed: @Sendable () -> UInt64
         /// Called with the segments that were removed.
         let retired: @Sendable (Result<[Segment], JournalError>) -> Void
+        /// Called if the journal's last segment could not be ended, so that its last events may not be synced.
+        let notEnded: @Sendable (JournalError) -> Void
         let watch: DiskWatch
     }
 
@@ -55,7 +57,11 @@ actor JournalCommitter {
             // Lets a sync that is due and retention run in between.
             if hasLooked || isTimed { await Task.yield() }
         }
-        desk.watch { try? writer.take()?.close(now: now()) }
+        do throws(JournalError) {
+            try desk.watch { () throws(JournalError) in try writer.take()?.close(now: now()) }
+        } catch {
+            desk.notEnded(error)
+        }
     }
 
     /// Tries whether the journal can be written again, after removing segments that no tracker needs.

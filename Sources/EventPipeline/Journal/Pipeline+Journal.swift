@@ -107,6 +107,7 @@ extension Pipeline {
                 self?.decide { state, _ in state.neededSequence(besides: abandoned) } ?? 0
             },
             retired: { [weak self] in self?.retired($0) },
+            notEnded: { [log] in log.notEnded($0) },
             watch: diskWatch
         )
         // Detached, so that the task-local context of the first sender does not apply to the others.

@@ -58,7 +58,7 @@ struct PipelineLog: Sendable {
         )
     }
 
-    func mended(_ name: String, tracker: String) {
+    func repaired(_ name: String, tracker: String) {
         logger.info(
             "The tracker delivers these events again; run 'sluice replay quarantine --code parked' to deliver the parked ones.",
             metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)"]
@@ -102,6 +102,13 @@ struct PipelineLog: Sendable {
 
     func notSynced(_ error: JournalError) {
         logger.error("The journal cannot be written; the pipeline will try again.", metadata: [Self.error: "\(error)"])
+    }
+
+    func notEnded(_ error: JournalError) {
+        logger.error(
+            "The journal's last segment could not be synced; a power failure may lose its latest events.",
+            metadata: [Self.error: "\(error)"]
+        )
     }
 
     func diskOverdue(_ wait: Duration, events: Int) {

@@ -1,12 +1,12 @@
-/// What a pipeline has done since it was made, at one moment.
+/// A snapshot of what a pipeline has done since its creation.
 public struct PipelineStatistics: Sendable, Hashable {
     /// Events that were acknowledged.
     public var accepted = 0
-    /// Acknowledged events that went nowhere, because none of their trackers is configured.
+    /// Acknowledged events that were not delivered, because none of their trackers is configured.
     public var unrouted = 0
     /// Batches that wait for room at this moment.
     public var waitingBatches = 0
-    /// One entry a tracker, in the order in which they were given to the pipeline.
+    /// The trackers' statistics, in the order in which the trackers were given to the pipeline.
     public var trackers: [TrackerStatistics] = []
 
     /// The statistics of one tracker, named without regard to case.
@@ -16,35 +16,35 @@ public struct PipelineStatistics: Sendable, Hashable {
     }
 }
 
-/// What became of the events of one tracker: `enqueued` is the sum of `delivered`, `refused`, `parked`, `dropped` and
+/// The events of one tracker, by outcome: `enqueued` is the sum of `delivered`, `refused`, `parked`, `dropped` and
 /// `pendingEvents`.
 ///
-/// After `run` has returned, what is pending was not delivered.
+/// Events that are still pending after `run` has returned were not delivered.
 public struct TrackerStatistics: Sendable, Hashable {
-    /// How a tracker gets on.
+    /// The state of a tracker.
     public struct Status: Sendable, Hashable, CustomStringConvertible {
         /// The status's stable text.
         public let description: String
 
-        /// It has not started so far, and is tried again where that failed.
+        /// It has not started yet; a failed start is retried.
         public static let starting = Status(description: "starting")
         /// It delivers, or has nothing to deliver.
         public static let delivering = Status(description: "delivering")
-        /// A delivery failed, which may pass by itself, and is tried again.
+        /// A delivery failed with a retryable error, and is retried.
         public static let retrying = Status(description: "retrying")
-        /// A start or delivery failed, and somebody has to change something; it is tried again all the same.
+        /// A start or a delivery failed with an error that somebody must fix; it is retried nevertheless.
         public static let blocked = Status(description: "blocked")
-        /// The pipeline has run.
+        /// The pipeline has ended.
         public static let stopped = Status(description: "stopped")
     }
 
     /// The tracker's name.
     public let name: String
-    /// How it gets on.
+    /// Its state.
     public var status = Status.starting
     /// Why it is `starting`, `retrying` or `blocked`: the error of the last start or delivery, in one sentence.
     public var reason: String?
-    /// Events that were meant for the tracker; those that an earlier run left in the journal count when they are read.
+    /// Events for the tracker; those that an earlier run left in the journal count when they are read.
     public var enqueued = 0
     /// Events that it delivered.
     public var delivered = 0

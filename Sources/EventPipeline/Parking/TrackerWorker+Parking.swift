@@ -16,7 +16,7 @@ extension TrackerWorker {
                 refusals: diagnosis.refusals,
                 parked: parking.count - unparked.count,
                 retryPositions: (diagnosis.retryPositions + unparked).sorted(),
-                retryReason: obstacle ?? diagnosis.retryReason ?? Self.cancelled
+                retryReason: obstacle ?? diagnosis.retryReason ?? .cancelled
             ),
             stored: nil
         )
@@ -86,7 +86,7 @@ extension TrackerWorker {
         let began = pipeline.clock.now()
         let probe = await send(delivery.selecting(positions.prefix(1)))
         guard let said = probe.retryReason else {
-            noteMended(name)
+            noteRepaired(name)
             sorted.note(probe, of: [positions[0]])
             return await send(Array(positions.dropFirst()), of: delivery, &sorted)
         }
@@ -128,16 +128,10 @@ extension TrackerWorker {
         if isNew { pipeline.log.broken(name, reason, tracker: tracker.name) }
     }
 
-    private func noteMended(_ name: String) {
-        pipeline.decide { state, _ in state.noteMended(name, of: queue) }
-        pipeline.log.mended(name, tracker: tracker.name)
+    private func noteRepaired(_ name: String) {
+        pipeline.decide { state, _ in state.noteRepaired(name, of: queue) }
+        pipeline.log.repaired(name, tracker: tracker.name)
     }
-
-    private static let cancelled = TrackerError(
-        code: .cancelled,
-        message: "The delivery was cancelled.",
-        isRetryable: true
-    )
 }
 
 /// The outcome of each event of a delivery in which some events are parked, by position.

@@ -1,13 +1,13 @@
 import EventValidation
 import TrackerKit
 
-/// Trackers that can be those of one pipeline: not too many, of different names, and with settings that can work.
+/// The validated trackers of a pipeline: not too many, with different names, and with settings that can work.
 ///
-/// Initialisers of `Pipeline` that build on each other pass them on, so that each tracker is asked once.
+/// The initializers of `Pipeline` that call each other pass them on, so that each tracker is checked once.
 struct CheckedTrackers: Sendable {
     let trackers: [any Tracker]
 
-    /// - Throws: Where these cannot be the trackers of one pipeline.
+    /// - Throws: If these cannot be the trackers of one pipeline.
     init(_ trackers: [any Tracker], catalog: EventCatalog) throws(PipelineError) {
         try Self.checkNames(of: trackers)
         for tracker in trackers {

@@ -3,7 +3,7 @@ import EventSchema
 import EventValidation
 
 extension Pipeline {
-    /// Keeps rejected events in the quarantine; `source` says where they came from, as `http` or a file's name.
+    /// Stores rejected events in the quarantine; `source` is their origin, such as `http` or the name of a file.
     ///
     /// Never waits for the disk: the events are handed to a thread, and what it has no room for is counted and logged.
     public func quarantine(_ rejections: [Rejection], source: String) {
@@ -18,10 +18,10 @@ extension Pipeline {
         quarantine.markLost(others)
     }
 
-    /// Keeps events that do not follow the plan any more, and throws where that fails.
-    func quarantineForGood(_ rejections: [Rejection], source: String) async throws(JournalError) {
+    /// Stores events that no longer follow the plan, and throws if that fails.
+    func quarantinePermanently(_ rejections: [Rejection], source: String) async throws(JournalError) {
         guard !rejections.isEmpty else { return }
-        try await quarantine.keepForGood(rejections, source: source, planVersion: catalog.plan.version)
+        try await quarantine.storePermanently(rejections, source: source, planVersion: catalog.plan.version)
         metrics.rejected(rejections.count)
     }
 

@@ -1,41 +1,12 @@
-public import EventJournal
+import EventJournal
 import EventModel
 import EventQuarantine
 import EventValidation
 public import Logging
 import TrackerKit
 
-/// Where a pipeline keeps its journal, and how.
-///
-/// A string literal is a folder with the default configuration.
-public struct JournalDirectory: Sendable, Hashable, ExpressibleByStringLiteral {
-    /// The folder; made where it is not there.
-    public var path: String
-    /// How the journal is written, and how large it may become.
-    public var configuration: JournalConfiguration
-
-    /// Names a folder.
-    public init(path: String, configuration: JournalConfiguration = JournalConfiguration()) {
-        self.path = path
-        self.configuration = configuration
-    }
-
-    /// Names a folder, with the default configuration.
-    public init(stringLiteral path: String) {
-        self.init(path: path)
-    }
-
-    /// A folder of the file system, which one pipeline at a time may use.
-    public static func directory(
-        _ path: String,
-        _ configuration: JournalConfiguration = JournalConfiguration()
-    ) -> JournalDirectory {
-        JournalDirectory(path: path, configuration: configuration)
-    }
-}
-
 extension Pipeline {
-    /// Makes the pipeline of a service, with the parts that most services want.
+    /// Creates the pipeline of a service, with what most services need.
     ///
     ///     let pipeline = try Pipeline(
     ///         catalog: ShopEvents.catalog,
@@ -43,19 +14,19 @@ extension Pipeline {
     ///         journal: "data/journal"
     ///     )
     ///
-    /// It is a `Service`: events are taken from now on, and delivered while it runs. Events that name a tracker which is not
-    /// there are worth a warning in the log.
+    /// It is a `Service`: it accepts events from now on, and delivers them while it runs. If events name a tracker that is not
+    /// configured, a warning is logged.
     ///
     /// - Parameters:
-    ///   - catalog: The plan, which the build plugin compiles in.
+    ///   - catalog: The plan, which the build plugin compiles into the program.
     ///   - trackers: At most 64, with names that differ in more than case.
     ///   - journal: Where events are kept until every tracker has them; without it they are in memory only.
     ///   - quarantine: The folder for events that a tracker refused. Default: `quarantine` in the journal's folder.
-    ///     Without a journal and a folder they are counted, logged, and gone.
+    ///     Without a journal and a folder they are counted, logged and dropped.
     ///   - configuration: The limits. Default: `.journaled` with a journal.
-    ///   - logger: Where the pipeline's log goes.
-    /// - Throws: `PipelineError` where there are more trackers, or two of one name, and where a tracker's settings cannot
-    ///   work; `JournalError` and `QuarantineError` where their folders cannot be used.
+    ///   - logger: The pipeline's logger.
+    /// - Throws: `PipelineError` if there are more than 64 trackers, if two have the same name, or if a tracker's settings cannot
+    ///   work; `JournalError` and `QuarantineError` if their folders cannot be used.
     public convenience init(
         catalog: EventCatalog,
         trackers: [any Tracker],
@@ -64,7 +35,7 @@ extension Pipeline {
         configuration: Configuration? = nil,
         logger: Logger = Logger(label: "sluice")
     ) throws {
-        // Before folders are made for trackers that there cannot be.
+        // First, so that invalid trackers leave no folders behind.
         let trackers = try CheckedTrackers(trackers, catalog: catalog)
         let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
         let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
@@ -91,9 +62,12 @@ extension Pipeline {
                 logger: logger
             )
         }
-        for (tracker, events) in unconfiguredTrackers {
-            let names = events.prefix(10).joined(separator: ", ") + (events.count > 10 ? ", …" : "")
-            logger.warning("There is no tracker '\(tracker)', which \(events.count) events name: \(names).")
+        for tracker in unconfiguredTrackers {
+            let names = tracker.events.prefix(10).joined(separator: ", ") + (tracker.events.count > 10 ? ", …" : "")
+            logger.warning(
+                "Events name a tracker that is not configured.",
+                metadata: ["tracker": "\(tracker.name)", "events": "\(tracker.events.count)", "names": "\(names)"]
+            )
         }
     }
 }

@@ -10,7 +10,7 @@ import TrackerKit
 /// Accepts checked events, and delivers them through a queue and a worker for each tracker.
 ///
 /// A pipeline accepts batches as soon as it exists. Trackers are started and events delivered while `run` runs.
-/// An event goes to those of its trackers that are configured. An event without a configured tracker is accepted, goes nowhere,
+/// An event goes to those of its trackers that are configured. An event without a configured tracker is accepted, not delivered,
 /// and is counted as `unrouted`; `unconfiguredTrackers` lists such events beforehand.
 ///
 /// If a queue with the policy `wait` is full, a batch that needs it waits as a whole, and later batches that need the same queue
@@ -21,7 +21,7 @@ import TrackerKit
 /// batches at once until the disk answers.
 public final class Pipeline: Service {
     /// The events that name a tracker that is not configured, by tracker.
-    public let unconfiguredTrackers: [(tracker: String, events: [String])]
+    public let unconfiguredTrackers: [UnconfiguredTracker]
 
     let trackers: [any Tracker]
     let catalog: EventCatalog
@@ -148,7 +148,7 @@ public final class Pipeline: Service {
     /// Waits until every event accepted so far is delivered, refused, parked or dropped; these events do not linger.
     ///
     /// This includes events that `tryTrack` accepted and that are not committed yet. `flush` returns early if the pipeline ends or
-    /// the task is cancelled.
+    /// the task is cancelled. Before the pipeline runs, nothing is delivered, so `flush` waits until it runs.
     public func flush() async {
         let number = nextFlush.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
@@ -202,7 +202,7 @@ extension Pipeline {
             submission.completion(.success(()))
         }
         if actions.wakesCommitter { journal?.beginCommitting(of: self) }
-        for (submission, error) in actions.turnedDown { submission.completion(.failure(error)) }
+        for (submission, error) in actions.rejected { submission.completion(.failure(error)) }
         for flush in actions.flushed { flush() }
         for drop in actions.drops {
             metrics[drop.queue].dropped(drop.events)

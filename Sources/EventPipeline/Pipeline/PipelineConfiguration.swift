@@ -12,9 +12,9 @@ public struct FullPolicy: RawRepresentable, Sendable, Hashable, CaseIterable, Cu
     ///
     /// Nothing waits and nothing is lost. Without a journal this policy is the same as `wait`.
     public static let spill = FullPolicy(kind: .spill)
-    /// The queue drops the new events, counted and logged; the batch is acknowledged all the same.
+    /// The queue drops the new events, which are counted and logged; the batch is acknowledged nevertheless.
     public static let dropNewest = FullPolicy(kind: .dropNewest)
-    /// The queue drops its oldest events that are not being delivered, counted and logged.
+    /// The queue drops its oldest events that are not being delivered; they are counted and logged.
     public static let dropOldest = FullPolicy(kind: .dropOldest)
 
     /// All policies.
@@ -77,8 +77,11 @@ extension Pipeline {
         public var cancellationGrace: Duration
         /// How long the journal's disk may take over one operation before its commits count as overdue.
         ///
-        /// While they are overdue, the pipeline is not ready and rejects new batches at once. Must be more than zero. Default: 5 s.
-        public var commitOverdueAfter: Duration
+        /// While they are overdue, the pipeline is not ready and rejects new batches at once. Default: 5 s. A smaller
+        /// value than a millisecond counts as one.
+        public var commitOverdueAfter: Duration {
+            didSet { commitOverdueAfter = max(.milliseconds(1), commitOverdueAfter) }
+        }
         /// Where a tracker that is new to the journal begins; others continue at their cursors.
         ///
         /// Default: `end`. Ignored without a journal.
@@ -107,7 +110,7 @@ extension Pipeline {
             self.parkAfter = parkAfter
             self.shutdownTimeout = shutdownTimeout
             self.cancellationGrace = cancellationGrace
-            self.commitOverdueAfter = commitOverdueAfter
+            self.commitOverdueAfter = max(.milliseconds(1), commitOverdueAfter)
             self.journalStart = journalStart
         }
 
@@ -156,10 +159,12 @@ extension Pipeline {
 
     /// How many events are handed to a tracker at a time.
     public struct DeliveryLimits: Sendable, Hashable {
-        /// The most events, at least 1.
+        /// The most events.
         ///
-        /// Default: 10,000.
-        public var maximumEvents: Int
+        /// Default: 10,000. A smaller value counts as 1.
+        public var maximumEvents: Int {
+            didSet { maximumEvents = max(1, maximumEvents) }
+        }
         /// The most bytes of canonical JSON.
         ///
         /// Default: 8 MiB.

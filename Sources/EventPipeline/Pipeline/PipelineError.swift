@@ -38,15 +38,15 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         public var description: String { rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// The tracker that failed, where one did.
+    /// The tracker that failed; `nil` if the error is not about a tracker.
     public let tracker: String?
     /// One sentence for the operator.
     public let message: String
-    /// What the tracker said.
+    /// The tracker's error.
     public let underlying: (any Error)?
-    /// Never: somebody has to change something first.
+    /// Always false: somebody has to change something first.
     public var isRetryable: Bool { false }
 
     /// The sentence and the code.

@@ -16,22 +16,22 @@ extension DispatchState {
     /// A shutdown was requested: nothing more is accepted, and queued events are delivered until the deadline.
     package mutating func shutDown(now: Duration) -> DispatchActions {
         var actions = DispatchActions()
-        closeDoor(now: now, actions: &actions)
+        stopAccepting(now: now, actions: &actions)
         return actions
     }
 
     /// The running task was cancelled: nothing more is accepted, and deliveries are cancelled at once.
     package mutating func cancel(now: Duration) -> DispatchActions {
         var actions = DispatchActions()
-        closeDoor(now: now, actions: &actions)
+        stopAccepting(now: now, actions: &actions)
         if case .draining = phase { phase = .draining(until: now) }
         return actions
     }
 
-    mutating func closeDoor(now: Duration, actions: inout DispatchActions) {
+    mutating func stopAccepting(now: Duration, actions: inout DispatchActions) {
         guard phase == .open else { return wakeAll(actions: &actions) }
         phase = .draining(until: now + configuration.shutdownTimeout)
-        turnDownWaiting(actions: &actions)
+        rejectWaiting(actions: &actions)
         wakeAll(actions: &actions)
     }
 

@@ -67,7 +67,7 @@ extension DispatchState {
         )
         if let error, pause == nil, phase == .open {
             failure = Failure(queue: queue, error: error, isOfStart: true)
-            closeDoor(now: now, actions: &actions)
+            stopAccepting(now: now, actions: &actions)
         }
         return Report(pause: pause, failures: pause == nil ? failures : trackers[queue].failures)
     }
@@ -90,7 +90,7 @@ extension DispatchState {
             jitter: jitter
         )
         if pause == nil { endFlushes(settledIn: queue, actions: &actions) }
-        if pause == nil || startsAgain { roomCameFree(in: queue, now: { now }, actions: &actions) }
+        if pause == nil || startsAgain { roomFreed(in: queue, now: { now }, actions: &actions) }
         if pause != nil, let reason = settlement.retryReason, isHopeless(reason, queue, startsAgain: startsAgain) {
             giveUp(queue, because: reason, now: now, actions: &actions)
             return Report(pause: nil, failures: 0, settledSequence: trackers[queue].settledSequence)
@@ -116,7 +116,7 @@ extension DispatchState {
     ) {
         givenUp.insert(queue)
         if phase == .open { failure = Failure(queue: queue, error: reason, isOfStart: false) }
-        closeDoor(now: now, actions: &actions)
+        stopAccepting(now: now, actions: &actions)
     }
 
     /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.
@@ -134,7 +134,7 @@ extension DispatchState {
     }
 
     /// A probe was delivered.
-    mutating func noteMended(_ name: String, of queue: Int) {
+    mutating func noteRepaired(_ name: String, of queue: Int) {
         trackers[queue].broken.remove(name)
     }
 

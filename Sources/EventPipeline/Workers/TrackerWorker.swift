@@ -140,7 +140,7 @@ struct TrackerWorker: Sendable {
             let part = try await backlog.read(from: start, to: end)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
             do throws(JournalError) {
-                try await pipeline.quarantineForGood(part.rejections, source: "journal")
+                try await pipeline.quarantinePermanently(part.rejections, source: "journal")
             } catch {
                 await backlog.forgetWhatWasRead()
                 throw JournalError(

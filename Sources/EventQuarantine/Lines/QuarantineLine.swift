@@ -154,7 +154,10 @@ extension Rejection {
         case .malformedJSON, .tooLarge, .tooDeep: true
         // It is JSON, with a number that our parser cannot represent.
         case .outOfRange: violation.path == "$"
-        default: false
+        case .unknownEvent, .unknownField, .missingRequired, .wrongType, .notInEnum, .tooLong, .tooShort,
+            .patternMismatch,
+            .unplannedProperty, .invalidID, .invalidTime:
+            false
         }
     }
 }

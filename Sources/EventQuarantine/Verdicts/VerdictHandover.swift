@@ -13,7 +13,7 @@ struct VerdictHandover: Sendable {
         let source: String
         let planVersion: String?
         let time: Timestamp
-        /// Their approximate size in memory, and at least the size that will be written.
+        /// The approximate size that will be written; in memory they take up to twice as much.
         let byteCount: Int
 
         init(_ rejections: [Rejection], source: String, planVersion: String?, at time: Timestamp) {

@@ -1,5 +1,4 @@
 @_spi(CanonicalJSON) import EventModel
-@_spi(CanonicalJSON) import JSONTape
 
 /// Collects the results of the check of a body: accepted events in one buffer, and rejections in a list.
 ///

@@ -1,6 +1,5 @@
 @_spi(CanonicalJSON) import EventModel
 import EventSchema
-@_spi(CanonicalJSON) import JSONTape
 import PatternMatching
 
 /// A property of the plan, by reference, because it is too large to copy for each value.

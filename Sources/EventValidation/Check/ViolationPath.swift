@@ -1,5 +1,3 @@
-import JSONTape
-
 /// The place of the check in an event; it becomes text only for a violation.
 struct ViolationPath: ~Copyable {
     /// One step: a key in the envelope, the plan or the tape, or the index of an element if there is no key.

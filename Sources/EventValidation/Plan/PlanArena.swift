@@ -1,5 +1,4 @@
 @_spi(CanonicalJSON) import EventModel
-@_spi(CanonicalJSON) import JSONTape
 
 /// The memory of a compiled plan's tables: written while the plan is compiled, only read afterwards, and freed all at once.
 final class PlanArena {

@@ -1,6 +1,5 @@
 @_spi(CanonicalJSON) import EventModel
 import EventSchema
-@_spi(CanonicalJSON) import JSONTape
 import PatternMatching
 
 /// Compiles a plan's definitions into the tables of a `CompiledPlan`.
@@ -140,10 +139,7 @@ final class PlanCompiler {
     }
 
     private func json(_ text: String) -> String {
-        var text = text
-        var builder = ByteBuilder(capacity: text.utf8.count + 2)
-        text.withUTF8 { _ = builder.appendUnpaddedString(UnsafeRawBufferPointer($0)) }
-        return String(decoding: builder.bytes, as: UTF8.self)
+        String(decoding: JSONString.canonical(text), as: UTF8.self)
     }
 
     private func allocate(_ text: String) -> ByteTable.Name {

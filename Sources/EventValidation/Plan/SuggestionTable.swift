@@ -1,5 +1,4 @@
 @_spi(CanonicalJSON) import EventModel
-@_spi(CanonicalJSON) import JSONTape
 
 /// Suggests the string of a fixed set that differs from a text only in case and separators.
 ///

@@ -1,6 +1,5 @@
 @_spi(CanonicalJSON) public import EventModel
 import EventSchema
-@_spi(CanonicalJSON) import JSONTape
 
 /// Checks typed events, and encodes them into a batch.
 ///

@@ -1,6 +1,5 @@
 @_spi(CanonicalJSON) public import EventModel
 import EventSchema
-@_spi(CanonicalJSON) import JSONTape
 
 extension PayloadEncoder {
     /// Encodes an `object` whose properties the plan declares.

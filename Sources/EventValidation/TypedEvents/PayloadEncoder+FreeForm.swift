@@ -1,5 +1,4 @@
 @_spi(CanonicalJSON) import EventModel
-@_spi(CanonicalJSON) import JSONTape
 
 extension PayloadEncoder {
     /// Encodes the user, the session and the attributes.

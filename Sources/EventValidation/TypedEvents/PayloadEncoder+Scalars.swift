@@ -1,6 +1,5 @@
 @_spi(CanonicalJSON) public import EventModel
 import EventSchema
-@_spi(CanonicalJSON) import JSONTape
 
 // Each function has a variant for values that may be absent, which keeps generated code readable.
 extension PayloadEncoder {

@@ -1,6 +1,4 @@
 import EventSchema
-import JSONTape
-import PatternMatching
 
 // Not inlined, so that violations do not slow down valid events.
 extension PayloadEncoder {

@@ -1,6 +1,5 @@
 @_spi(CanonicalJSON) import EventModel
 import EventSchema
-@_spi(CanonicalJSON) import JSONTape
 
 /// Encodes the properties of a typed event as canonical JSON, and checks each value against the plan.
 ///

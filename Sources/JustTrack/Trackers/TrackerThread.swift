@@ -35,12 +35,8 @@ actor TrackerThread {
         for slice in delivery.slices {
             for place in 0..<slice.count {
                 if interrupt.isRaised {
-                    let error = TrackerError(
-                        code: .cancelled,
-                        message: "The delivery was cancelled.",
-                        isRetryable: true
-                    )
-                    return DeliveryOutcome(retry: .init(positions: Array(position..<delivery.count), reason: error))
+                    let rest = Array(position..<delivery.count)
+                    return DeliveryOutcome(retry: .init(positions: rest, reason: .cancelled))
                 }
                 passOn(slice[place..<place + 1])
                 position += 1

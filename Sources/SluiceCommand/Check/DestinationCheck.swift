@@ -38,7 +38,10 @@ struct DestinationCheck {
         }
         guard let tracker = tracker as? any CheckableTracker else { return [] }
         return await withTaskGroup { group in
-            group.addTask { await tracker.problems(for: catalog, usesJournal: usesJournal) as [TrackerError]? }
+            group.addTask {
+                await tracker.problems(in: PipelineOutline(catalog: catalog, hasJournal: usesJournal))
+                    as [TrackerError]?
+            }
             group.addTask {
                 try? await clock.sleep(for: limit)
                 return nil

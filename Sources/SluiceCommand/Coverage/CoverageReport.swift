@@ -48,7 +48,7 @@ struct CoverageReport: Encodable {
             )
         }
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: configured).map {
-            Tracker(tracker: $0.tracker, events: $0.events)
+            Tracker(tracker: $0.name, events: $0.events)
         }
         unusedTrackers = catalog.unusedTrackers(configured: configured)
         self.files = files.count

@@ -19,7 +19,11 @@ struct ShutdownDeadline: Service {
         let deadline = ContinuousClock.now + limit
         Thread.detachNewThread {
             Self.wait(until: deadline)
-            Self.endProcess("The shutdown took longer than \(limit.components.seconds) s. \(finding())")
+            let sentence = "The shutdown took longer than \(limit.components.seconds) s."
+            // The finding needs locks, which may be held by what hangs.
+            Thread.detachNewThread { Self.endProcess("\(sentence) \(finding())") }
+            Self.wait(until: deadline + .seconds(1))
+            Self.endProcess("\(sentence) What is unknown could not be determined.")
         }
     }
 

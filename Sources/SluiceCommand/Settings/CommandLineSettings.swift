@@ -26,7 +26,7 @@ struct CommandLineSettings {
     }
 
     private mutating func set(_ key: SettingKey, _ content: ConfigContent) {
-        values[key] = ConfigValue(content, isSecret: key == .postgresURL || key == .kafkaProperties)
+        values[key] = ConfigValue(content, isSecret: key.isSecret)
     }
 }
 

@@ -75,6 +75,22 @@ enum SettingKey: String, CaseIterable {
         }
     }
 
+    /// Whether the value may contain a password, so that it must not be logged.
+    var isSecret: Bool {
+        switch self {
+        case .postgresURL, .kafkaProperties: true
+        case .eventsDirectory, .httpListen, .httpMaxWaitSeconds, .httpConnections, .httpMemoryBytes,
+            .httpExplainedRejections, .consoleEnabled, .consoleFormat, .postgresSchema, .kafkaBrokers, .kafkaTopic,
+            .kafkaSource, .quarantineFolder, .quarantineBytes, .strictTrackers, .logLevel, .journalEnabled,
+            .journalFolder,
+            .journalDurability, .journalIntervalMilliseconds, .journalOverdueSeconds, .journalBytes,
+            .journalRetentionAge,
+            .journalRetentionBytes, .journalDropUndelivered, .queueEvents, .queueBytes, .queuePolicy, .deliveryEvents,
+            .deliveryLinger, .parkAfterSeconds, .shutdownSeconds:
+            false
+        }
+    }
+
     /// What the setting decides, with its unit.
     var summary: String {
         switch self {

@@ -66,9 +66,9 @@ struct Wiring {
     }
 
     /// The trackers that events name and that are not configured, except a console that was switched off.
-    func missingTrackers(configured: [String]) -> [(tracker: String, events: [String])] {
+    func missingTrackers(configured: [String]) -> [UnconfiguredTracker] {
         catalog.unconfiguredTrackers(configured: configured).filter {
-            settings.consoleFormat != nil || $0.tracker.lowercased() != ConsoleConfiguration.defaultName
+            settings.consoleFormat != nil || $0.name.lowercased() != ConsoleConfiguration.defaultName
         }
     }
 
@@ -115,8 +115,8 @@ struct Wiring {
 
     private func reportMissingTrackers(configured: [String]) throws {
         let missing = missingTrackers(configured: configured)
-        for (tracker, events) in missing {
-            let message = Self.describeMissing(tracker, events)
+        for tracker in missing {
+            let message = Self.describeMissing(tracker.name, tracker.events)
             if settings.strictTrackers {
                 Terminal.printError("error: \(message)")
             } else {

@@ -1,6 +1,5 @@
 import EventModel
 import EventValidation
-import JSONTape
 import TrackerKit
 
 /// The lines of a delivery, and the offset of the end of each.

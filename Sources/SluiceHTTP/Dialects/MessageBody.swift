@@ -90,7 +90,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         guard let structure, let root = structure.root else { return false }
         let first = structure.text[root.bytes.lowerBound]
         if first == UInt8(ascii: "["), !format.requiresBatch {
-            return structure.forEachElement(of: root) { appendLine($0, of: structure) }
+            return appendElements(of: root, structure)
         }
         var batches = 0
         var array: JSONStructure.Value?
@@ -109,10 +109,16 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             return true
         }
         guard batches == 1 else { throw Self.malformed(format) }
+        guard appendElements(of: array, structure) else { throw Self.malformed(format) }
+        return true
+    }
+
+    /// Appends the messages of an array, or none if the array is malformed.
+    private func appendElements(of array: JSONStructure.Value, _ structure: JSONStructure) -> Bool {
         let start = output.count
         if structure.forEachElement(of: array, { appendLine($0, of: structure) }) { return true }
         output.count = start
-        throw Self.malformed(format)
+        return false
     }
 
     // MARK: In turns

@@ -41,7 +41,7 @@ extension Failure {
     static let notFound = Failure(
         status: "404 Not Found",
         code: "not-found",
-        message: "The resources are /v1/events, /livez and /readyz."
+        message: "There is no such path: see the documentation of the HTTP port."
     )
     static let timeout = Failure(
         status: "408 Request Timeout",

@@ -1,10 +1,12 @@
 import CLibPQ
 import TrackerKit
 
-#if canImport(Darwin)
-import Darwin
-#else
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
 #endif
 
 /// A connection to the server whose calls never block longer than their limit.

@@ -1,3 +1,4 @@
+import EventModel
 package import EventSchema
 
 /// The mapping from an event's payload to columns, computed once for each definition.
@@ -27,7 +28,7 @@ package struct RowLayout: Sendable {
         var keys: [UInt8] = []
         columns = definition.properties.map { property in
             let start = keys.count
-            keys += Self.key(property.name)
+            keys += JSONString.canonical(property.name) + [UInt8(ascii: ":")]
             return Column(type: ColumnType(property.type), keyStart: start, keyLength: keys.count - start)
         }
         self.keys = keys
@@ -36,25 +37,5 @@ package struct RowLayout: Sendable {
         let fields = EventTable.ownColumns.count + columns.count + (hasExtra ? 1 : 0)
         fieldCount = Int16(clamping: fields)
         overhead = fields * 24 + 64
-    }
-
-    /// Returns a key in canonical form: with as few escapes as JSON allows, in their shortest form.
-    private static func key(_ name: String) -> [UInt8] {
-        var key = [UInt8(ascii: "\"")]
-        for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): key += [UInt8(ascii: "\\"), byte]
-            case 0x08: key += Array(#"\b"#.utf8)
-            case 0x09: key += Array(#"\t"#.utf8)
-            case 0x0A: key += Array(#"\n"#.utf8)
-            case 0x0C: key += Array(#"\f"#.utf8)
-            case 0x0D: key += Array(#"\r"#.utf8)
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                key += Array((#"\u00"# + (digits.count == 1 ? "0" : "") + digits).utf8)
-            default: key.append(byte)
-            }
-        }
-        return key + Array("\":".utf8)
     }
 }

@@ -66,10 +66,10 @@ package struct EventTable: Sendable, Hashable {
     package static let ownColumns = [
         Column(name: "id", type: .uuid, isNullable: false, comment: "The event's identity."),
         Column(name: "occurred_at", type: .timestamptz, isNullable: false, comment: "When it happened."),
-        Column(name: "received_at", type: .timestamptz, isNullable: false, comment: "When it arrived at the door."),
-        Column(name: "user_id", type: .text, isNullable: true, comment: "The user, where known."),
-        Column(name: "anonymous_id", type: .text, isNullable: true, comment: "The device or browser, where known."),
-        Column(name: "session_id", type: .text, isNullable: true, comment: "The session, where known."),
+        Column(name: "received_at", type: .timestamptz, isNullable: false, comment: "When Sluice received it."),
+        Column(name: "user_id", type: .text, isNullable: true, comment: "The user, if known."),
+        Column(name: "anonymous_id", type: .text, isNullable: true, comment: "The device or browser, if known."),
+        Column(name: "session_id", type: .text, isNullable: true, comment: "The session, if known."),
         Column(name: "context", type: .jsonb, isNullable: true, comment: "Where and how it happened."),
     ]
 }

@@ -89,7 +89,7 @@ package struct SchemaChanges: Sendable, Hashable {
         }
         if existing.columns.first(where: { $0.name == "id" })?.isUnique != true {
             conflicts.append(
-                "Table \(table.sqlName) has no primary key on \"id\" alone, and duplicates are told by it."
+                "Table \(table.sqlName) has no primary key on \"id\" alone, by which duplicates are recognized."
             )
         }
         return conflicts

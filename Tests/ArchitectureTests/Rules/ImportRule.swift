@@ -32,7 +32,7 @@ enum ImportRule {
             "DequeModule", "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "Logging",
             "Metrics", "ServiceLifecycle", "TrackerKit",
         ],
-        "SluiceConsole": ["EventModel", "EventValidation", "JSONTape", "TrackerKit"],
+        "SluiceConsole": ["EventModel", "EventValidation", "TrackerKit"],
         "Sluice": [
             "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
             "SluiceConsole", "TrackerKit",

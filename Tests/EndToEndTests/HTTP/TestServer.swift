@@ -33,7 +33,7 @@ struct TestServer: Sendable {
     /// The canonical lines that the tracker received.
     let delivered: CollectingTracker
     private let services: ServiceGroup
-    private let door: DoorService
+    private let door: GatedService
 
     /// Runs a server, then `body`, then shuts the server down gracefully, as SIGTERM does.
     static func run<Result: Sendable>(
@@ -86,7 +86,7 @@ struct TestServer: Sendable {
             now: { Timestamp(microseconds: 1_600_000_000_000_000) }
         )
         address = try await http.bind()
-        door = DoorService(pipeline: pipeline, isOpen: setup.delivers)
+        door = GatedService(pipeline: pipeline, isOpen: setup.delivers)
         // Services are shut down in reverse order.
         services = ServiceGroup(services: [door, http], logger: logger)
     }
@@ -140,7 +140,7 @@ final class CollectingTracker: Tracker {
 }
 
 /// Runs the pipeline, immediately or when `open` is called.
-private final class DoorService: Service {
+private final class GatedService: Service {
     private let pipeline: Pipeline
     private let opened: AsyncStream<Void>
     private let opening: AsyncStream<Void>.Continuation

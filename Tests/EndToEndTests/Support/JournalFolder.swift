@@ -5,6 +5,7 @@ enum JournalFolder {
     /// Small segments, each with four short events.
     static let configuration: JournalConfiguration = {
         var configuration = JournalConfiguration(minimumFreeBytes: 0)
+        configuration.leastSegmentBytes = 1
         configuration.segmentBytes = 350
         return configuration
     }()

@@ -92,12 +92,15 @@ import TrackerKit
         try cluster.makeTopic("item_purchased", partitions: 1)
         let tracker = cluster.tracker(topic: "{event}")
         for _ in 0..<2 {
-            let problems = await tracker.problems(for: KafkaEvents.catalog, usesJournal: true)
+            let problems = await tracker.problems(in: PipelineOutline(catalog: KafkaEvents.catalog, hasJournal: true))
             #expect(problems.map(\.code) == [.notPrepared])
             #expect(problems.first?.message.contains("'item_returned'") == true, "\(problems)")
         }
         try cluster.makeTopic("item_returned", partitions: 1)
-        #expect(await tracker.problems(for: KafkaEvents.catalog, usesJournal: true).map(\.message) == [])
+        #expect(
+            await tracker.problems(in: PipelineOutline(catalog: KafkaEvents.catalog, hasJournal: true)).map(\.message)
+                == []
+        )
         await tracker.stop()
     }
 
@@ -107,7 +110,7 @@ import TrackerKit
         try cluster.goDown()
         let configuration = KafkaConfiguration(brokers: cluster.bootstrapServers, startTimeout: .milliseconds(300))
         let tracker = KafkaTracker(configuration, logger: .quiet)
-        let problems = await tracker.problems(for: KafkaEvents.catalog, usesJournal: false)
+        let problems = await tracker.problems(in: PipelineOutline(catalog: KafkaEvents.catalog, hasJournal: false))
         #expect(problems.map(\.code) == [.unavailable])
         #expect(problems.first?.message.contains(cluster.bootstrapServers) == true)
         await tracker.stop()

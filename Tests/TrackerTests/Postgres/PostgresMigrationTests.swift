@@ -66,10 +66,10 @@ struct PostgresMigrationTests {
         #expect(
             try await columns("analytics.item_purchased", in: database) == [
                 "id|uuid|t|The event's identity.", "occurred_at|timestamp with time zone|t|When it happened.",
-                "received_at|timestamp with time zone|t|When it arrived at the door.",
-                "user_id|text|f|The user, where known.",
-                "anonymous_id|text|f|The device or browser, where known.",
-                "session_id|text|f|The session, where known.",
+                "received_at|timestamp with time zone|t|When Sluice received it.",
+                "user_id|text|f|The user, if known.",
+                "anonymous_id|text|f|The device or browser, if known.",
+                "session_id|text|f|The session, if known.",
                 "context|jsonb|f|Where and how it happened.", "invoice_no|text|t|It's the \"invoice\"",
                 "quantity|bigint|t|",
                 "unit_price|double precision|f|", "total|numeric|f|", "is_gift|boolean|t|",

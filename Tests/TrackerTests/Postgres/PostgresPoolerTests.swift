@@ -24,7 +24,7 @@ struct PostgresPoolerTests {
         "with transaction or statement pooling the tracker does not start",
         arguments: ["transaction", "statement"]
     )
-    func turnedDown(mode: String) async throws {
+    func rejected(mode: String) async throws {
         let fixture = try await PostgresFixture(Self.plan)
         let pooler = try await PrivatePgBouncer(before: fixture.database.server, mode: mode)
         let error = try await startError(fixture, port: pooler.port)

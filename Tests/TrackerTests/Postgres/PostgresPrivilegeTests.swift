@@ -35,7 +35,9 @@ struct PostgresPrivilegeTests {
         let fixture = try await LoaderRole.fixture(Self.plan)
         let tracker = tracker(fixture)
         try await tracker.start(for: fixture.catalog)
-        #expect(await tracker.problems(for: fixture.catalog, usesJournal: true).map(\.message) == [])
+        #expect(
+            await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).map(\.message) == []
+        )
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await tracker.deliver(try delivery(0..<10, fixture, to: 10)).isDelivered)
         #expect(await tracker.deliver(try delivery(5..<20, fixture, to: 20)).isDelivered)
@@ -72,14 +74,17 @@ struct PostgresPrivilegeTests {
         #expect(error?.isRetryable == false)
         #expect(error?.message.contains(words) == true, "\(String(describing: error))")
         // Running the statement fixes the problem.
-        let grants = try await tracker.problems(for: fixture.catalog, usesJournal: true).map { problem in
+        let grants = try await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).map {
+            problem in
             let parts = problem.message.split(separator: "run: ")
             return String(try #require(parts.dropFirst().first, "\(problem)"))
         }
         #expect(!grants.isEmpty)
         try await fixture.database.run(grants.joined(separator: "\n"))
         try await tracker.start(for: fixture.catalog)
-        #expect(await tracker.problems(for: fixture.catalog, usesJournal: true).map(\.message) == [])
+        #expect(
+            await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).map(\.message) == []
+        )
         await tracker.stop()
     }
 
@@ -91,7 +96,7 @@ struct PostgresPrivilegeTests {
         try await tracker.start(for: fixture.catalog)
         #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await tracker.deliver(try delivery(0..<4, fixture, to: 4)).retry?.positions == [1, 3])
-        #expect(await tracker.problems(for: fixture.catalog, usesJournal: true).count == 1)
+        #expect(await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).count == 1)
         await tracker.stop()
     }
 
@@ -107,8 +112,14 @@ struct PostgresPrivilegeTests {
             let words =
                 #"GRANT SELECT, INSERT, UPDATE ON "analytics"."_sluice_checkpoints" TO "loader";"#
             #expect(error?.message.contains(words) == true, "\(String(describing: error))")
-            #expect(await tracker.problems(for: fixture.catalog, usesJournal: true).map(\.message).count == 1)
-            #expect(await tracker.problems(for: fixture.catalog, usesJournal: false).map(\.message) == [])
+            #expect(
+                await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).map(\.message)
+                    .count == 1
+            )
+            #expect(
+                await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: false)).map(\.message)
+                    == []
+            )
             await tracker.stop()
         }
     }
@@ -122,7 +133,11 @@ struct PostgresPrivilegeTests {
         let error = await #expect(throws: TrackerError.self) { try await tracker.checkpoint(ofJournal: journal) }
         #expect(error?.code == .notPrepared)
         #expect(error?.message.contains("sluice migrate") == true)
-        #expect(await tracker.problems(for: fixture.catalog, usesJournal: true).map(\.code) == [.notPrepared])
+        #expect(
+            await tracker.problems(in: PipelineOutline(catalog: fixture.catalog, hasJournal: true)).map(\.code) == [
+                .notPrepared
+            ]
+        )
         await tracker.stop()
     }
 }

@@ -128,8 +128,8 @@ struct CollisionTests {
         let start = "\(fixture.marks[0]) the type of 'shop events' becomes 'ShopEvents'"
         #expect(found.map { $0.hasPrefix(start) } == [true])
         let named = enumeration(["a"], "<key>swiftName</key><string>Other</string>")
-        let mended = PlanFixture.payload("<key>shop events</key><dict>\(named)</dict>")
-        #expect(try problems(mended, namespace: "ShopEvents").isEmpty)
+        let repaired = PlanFixture.payload("<key>shop events</key><dict>\(named)</dict>")
+        #expect(try problems(repaired, namespace: "ShopEvents").isEmpty)
     }
 
     @Test("generated code qualifies a type of Swift if the namespace has the same name")

@@ -227,6 +227,15 @@ struct SegmentTests {
         }
     }
 
+    @Test("an array of messages is one event for each, and a missing comma makes no event come twice")
+    func arrays() async throws {
+        let good = #"{"previousId":"u0"}"#
+        #expect(try await Self.send("[\(good), \(good)]", to: "/v1/alias").lines.count == 2)
+        let result = try await Self.send("[\(good),\(good) \(good)]", to: "/v1/alias")
+        #expect(result.response.body.hasPrefix(#"{"success":true,"accepted":1,"rejected":[{"index":1,"#))
+        #expect(result.lines.count == 1)
+    }
+
     @Test("JSON is accepted as text and without a type, compressed or not; other types and methods are refused")
     func types() async throws {
         let body = #"{"type":"alias","previousId":"u0"}"#

@@ -41,7 +41,7 @@ extension DispatchSimulation {
             noteAcknowledged(number)
         case .waiting(let ticket): submissions[number].ticket = ticket
         case .rejected(let error): complete(.failure(error))
-        case .committing: Issue.record("there is no journal")
+        case .committing, .overdue: Issue.record("there is no journal")
         }
     }
 

@@ -82,7 +82,7 @@ struct DispatchSimulation {
         for queue in actions.wakes where workers[queue].isParked { workers[queue] = .awake }
         for drop in actions.drops { ledgers[drop.queue].dropped += drop.events }
         for submission in actions.acknowledged { submission.completion(.success(())) }
-        for (submission, error) in actions.turnedDown { submission.completion(.failure(error)) }
+        for (submission, error) in actions.rejected { submission.completion(.failure(error)) }
         for flush in actions.flushed { flush() }
         for submission in actions.acknowledged { noteAcknowledged(ticket: submission.number) }
         return decision

@@ -115,7 +115,7 @@ final class DispatchStateHarness {
         switch admission {
         case .waiting(let waiting): number = waiting
         case .committing(let committing): number = committing
-        case .acknowledged, .rejected: return nil
+        case .acknowledged, .rejected, .overdue: return nil
         }
         let now = now
         return act { state, actions in state.withdraw(number: number, now: { now }, actions: &actions) }
@@ -171,7 +171,7 @@ final class DispatchStateHarness {
         actions = DispatchActions()
         let decision = body(&state, &actions)
         for submission in actions.acknowledged { submission.completion(.success(())) }
-        for (submission, error) in actions.turnedDown { submission.completion(.failure(error)) }
+        for (submission, error) in actions.rejected { submission.completion(.failure(error)) }
         for flush in actions.flushed { flush() }
         return decision
     }

@@ -141,6 +141,10 @@ struct JournalAdmissionTests {
 extension DispatchState.Admission {
     fileprivate var isCommitting: Bool { if case .committing = self { true } else { false } }
     fileprivate var isNotStored: Bool {
-        if case .rejected(let error) = self { error.code == .notStored } else { false }
+        switch self {
+        case .rejected(let error): error.code == .notStored
+        case .overdue: true
+        case .acknowledged, .committing, .waiting: false
+        }
     }
 }

@@ -185,7 +185,7 @@ struct PipelineDeliveryTests {
     func unconfigured() {
         let catalog = EventCatalog.scripted(["A": ["Alpha", "gamma"], "B": ["Gamma", "delta"], "C": ["alpha"]])
         let unconfigured = catalog.unconfiguredTrackers(configured: ["ALPHA", "other"])
-        #expect(unconfigured.map(\.tracker) == ["gamma", "delta"])
+        #expect(unconfigured.map(\.name) == ["gamma", "delta"])
         #expect(unconfigured.map(\.events) == [["A", "B"], ["B"]])
         #expect(catalog.unusedTrackers(configured: ["ALPHA", "other"]) == ["other"])
     }

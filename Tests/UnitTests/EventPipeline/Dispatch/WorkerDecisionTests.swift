@@ -82,6 +82,15 @@ struct WorkerDecisionTests {
         #expect(deliveries == [[1, 1], [2], [1]])
     }
 
+    @Test("a limit that no delivery could keep counts as the least that one can")
+    func leastLimits() {
+        var configuration = Pipeline.Configuration()
+        configuration.delivery.maximumEvents = 0
+        #expect(configuration.delivery.maximumEvents == 1)
+        configuration.commitOverdueAfter = .zero
+        #expect(configuration.commitOverdueAfter == .milliseconds(1))
+    }
+
     @Test("a failed delivery doubles its backoff up to the maximum, and progress resets it")
     func pauses() throws {
         var configuration = Pipeline.Configuration.small()

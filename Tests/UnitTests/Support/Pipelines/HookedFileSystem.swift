@@ -32,7 +32,10 @@ package final class HookedFileSystem: FileSystem {
     package func names() throws(FileError) -> [String] { try files.names() }
     package func remove(_ name: String) throws(FileError) { try files.remove(name) }
     package func rename(_ name: String, to other: String) throws(FileError) { try files.rename(name, to: other) }
-    package func freeBytes() throws(FileError) -> Int { try files.freeBytes() }
+    package func freeBytes() throws(FileError) -> Int {
+        if failsWrites.withLock({ $0 }) { throw FileError("read the free space of", ".", EIO) }
+        return try files.freeBytes()
+    }
 
     package func open(_ name: String, creates: Bool) throws(FileError) -> any JournalFile {
         File(system: self, name: name, file: try files.open(name, creates: creates))

@@ -60,6 +60,7 @@ extension JournalConfiguration {
     /// Small segments, so that a few events need several.
     package static func small(_ durability: Durability = .fsync) -> Self {
         var configuration = JournalConfiguration(durability: durability, minimumFreeBytes: 0)
+        configuration.leastSegmentBytes = 1
         configuration.segmentBytes = 2000
         return configuration
     }

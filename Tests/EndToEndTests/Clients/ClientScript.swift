@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+/// A Python script that uses the SDKs which `make setup-test` installs.
+enum ClientScript {
+    /// Starts a script of `Tests/Support/Clients`.
+    static func start(_ name: String, _ arguments: [String], in folder: TestFolder) throws -> SluiceProcess {
+        let python = RepositoryFile.url(".run/clients/bin/python3")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: python.path),
+            "the SDKs are not installed: run `make setup-test`"
+        )
+        let script = RepositoryFile.url("Tests/Support/Clients/\(name).py").path
+        return try SluiceProcess([script] + arguments, executable: python, in: folder)
+    }
+
+    /// Runs a script to its end, and returns its output.
+    static func run(_ name: String, _ arguments: [String], in folder: TestFolder) async throws -> [String] {
+        let process = try start(name, arguments, in: folder)
+        let ending = try await process.waitForEnd()
+        #expect(ending == .exit(0), "\(process.errors.lines.suffix(5))")
+        return process.output?.lines ?? []
+    }
+}
