@@ -24,6 +24,12 @@ protocol Dialect: Sendable {
     /// Begins to translate a body that arrived at this time.
     func translation(arrival: Timestamp) -> any BodyTranslation
 
+    /// Whether a body that begins like gzip is inflated, even if no `Content-Encoding` says that it is compressed.
+    var recognizesGzip: Bool { get }
+
+    /// Whether a body may be a form (`application/x-www-form-urlencoded`).
+    var acceptsForms: Bool { get }
+
     /// The status of the answer to a body whose events were all rejected.
     var allRejectedStatus: StaticString { get }
 
@@ -32,6 +38,11 @@ protocol Dialect: Sendable {
 
     /// The body of the answer to a request that failed, of which nothing was stored.
     func answer(to failure: Failure) -> [UInt8]
+}
+
+extension Dialect {
+    var recognizesGzip: Bool { false }
+    var acceptsForms: Bool { false }
 }
 
 /// Translates one body into events of Sluice's own format, in one or more turns of the event loop.

@@ -18,6 +18,14 @@ extension ByteBuilder {
         appendOnOneLine(value)
     }
 
+    /// Appends the member `id`: the client's own id of a message, or one derived from it if it is not a UUID.
+    mutating func appendMessageID(_ value: UnsafeRawBufferPointer) {
+        let text = JSONText.contents(of: value)
+        guard value.first == UInt8(ascii: "\""), EventID(text: text) == nil else { return append(#","id":"#, value) }
+        append(#","id":"#)
+        appendQuoted(EventID(messageID: JSONString.resolvingEscapes(in: text)))
+    }
+
     /// Appends the id of a user, a device or a session: nothing if it is empty, and a number as a string.
     mutating func appendIdentifier(_ literal: StaticString, _ value: UnsafeRawBufferPointer) {
         switch value.first {

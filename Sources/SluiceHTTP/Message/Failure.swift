@@ -36,7 +36,7 @@ extension Failure {
     static let invalidGzip = Failure(
         status: "400 Bad Request",
         code: "invalid-gzip",
-        message: "The body is not valid gzip, which its Content-Encoding announces."
+        message: "The body is not valid gzip."
     )
     static let notFound = Failure(
         status: "404 Not Found",

@@ -7,6 +7,9 @@ enum MediaType {
     /// `text/plain`: JSON of browsers, which may send it to another origin without asking.
     case text
 
+    /// `application/x-www-form-urlencoded`: fields, of which one is JSON.
+    case form
+
     /// The type that a `Content-Type` names; `nil` if it is none of these, or not in UTF-8.
     init?(_ contentType: String) {
         if let type = Self(essence: contentType.utf8[...]) {
@@ -28,6 +31,8 @@ enum MediaType {
             self = .lines
         } else if essence.equalsIgnoringCase("text/plain") {
             self = .text
+        } else if essence.equalsIgnoringCase("application/x-www-form-urlencoded") {
+            self = .form
         } else {
             return nil
         }

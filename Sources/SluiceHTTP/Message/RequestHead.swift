@@ -67,11 +67,13 @@ struct RequestHead {
 
     /// What the body is written in; `nil` if the endpoint does not accept its `Content-Type`.
     private var language: BodyLanguage? {
-        if case .dialect(let dialect) = route { return mediaType == nil ? nil : .dialect(dialect) }
+        if case .dialect(let dialect) = route {
+            return mediaType == nil || (mediaType == .form && !dialect.acceptsForms) ? nil : .dialect(dialect)
+        }
         switch mediaType {
         case .json: return .sluice(.document)
         case .lines: return .sluice(.lines)
-        case .text, nil: return nil
+        case .text, .form, nil: return nil
         }
     }
 

@@ -25,12 +25,18 @@ enum Route {
             self = .readyz
         } else if let endpoint = SegmentEndpoint(path: path) {
             self = .dialect(endpoint)
+        } else if let endpoint = PostHogEndpoint(path: path, query: Self.query(of: uri.utf8[...])) {
+            self = .dialect(endpoint)
         } else {
             return nil
         }
     }
 
-    // A server has to accept the absolute form (RFC 9112, section 3.2.2). The query is ignored.
+    private static func query(of uri: Substring.UTF8View) -> Substring.UTF8View {
+        uri.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
+    }
+
+    // A server has to accept the absolute form (RFC 9112, section 3.2.2).
     private static func path(of uri: Substring.UTF8View) -> Substring.UTF8View {
         let path = uri.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if path.prefix(7).equalsIgnoringCase("http://") { return path.dropFirst(7).drop { $0 != UInt8(ascii: "/") } }

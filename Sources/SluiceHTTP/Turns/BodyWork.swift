@@ -31,15 +31,21 @@ struct BodyWork: ~Copyable {
         switch language {
         case .sluice(let format):
             self.format = format
+            self.isGzip = isGzip
             translation = nil
         case .dialect(let dialect):
             format = .lines
+            self.isGzip = isGzip || (dialect.recognizesGzip && Self.looksCompressed(body))
             translation = dialect.translation(arrival: now())
         }
         isTranslated = translation == nil
-        self.isGzip = isGzip
         self.maximumBytes = maximumBytes
-        isInflated = !isGzip
+        isInflated = !self.isGzip
+    }
+
+    /// Whether a body begins with the two bytes of gzip (RFC 1952), with which no JSON begins.
+    private static func looksCompressed(_ body: ByteBuffer) -> Bool {
+        body.getInteger(at: body.readerIndex, as: UInt16.self) == 0x1F8B
     }
 
     /// Whether one turn is probably enough.

@@ -44,8 +44,9 @@ enum ImportRule {
         ],
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
         "SluiceHTTP": [
-            "EventModel", "EventPipeline", "EventValidation", "Gzip", "Hashing", "JSONTape", "Logging", "NIOCore",
-            "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
+            "EventModel", "EventPipeline", "EventValidation", "Foundation", "FoundationEssentials", "Gzip", "Hashing",
+            "JSONTape",
+            "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
         ],
         "JustTrack": [
             "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
@@ -75,7 +76,7 @@ enum ImportRule {
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
             "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
-            "Sources/SluiceCommand/",
+            "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift",
             "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
         ],
         "FoundationXML": ["Sources/PlanReading/Plist/"],

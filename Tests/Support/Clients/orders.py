@@ -1,46 +1,57 @@
-"""Sends COUNT orders with the SDK of Segment or RudderStack, and prints the ids of those that it reported as failed.
+"""Sends COUNT orders with an SDK, and prints the ids of those that it reported as failed.
 
-Usage: orders.py segment|rudderstack URL COUNT [gzip]
+Usage: orders.py segment|rudderstack|posthog URL COUNT [gzip]
 """
 
 import json
 import sys
 
 vendor, url, count, options = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
-
-if vendor == "segment":
-    import segment.analytics as analytics
-
-    analytics.host = url
-else:
-    import rudderstack.analytics as analytics
-
-    analytics.dataPlaneUrl = url
-    analytics.host = url
-
 failed = []
 
 
 def report(error, messages):
     print(f"{type(error).__name__}: {error}", file=sys.stderr)
-    failed.extend(message["messageId"] for message in messages)
+    failed.extend(message.get("messageId") or message.get("uuid") for message in messages)
 
 
-analytics.write_key = "shop"
-analytics.gzip = "gzip" in options
-analytics.on_error = report
-# Small batches, so that every answer of the proxy comes up.
-analytics.upload_size = 20
+# Small batches, so that every fault of the proxy comes up.
+batch = 20
+
+if vendor == "posthog":
+    from posthog import Posthog
+
+    analytics = Posthog("shop", host=url, flush_at=batch, gzip="gzip" in options, on_error=report)
+
+    def track(user, event, properties):
+        analytics.capture(event, distinct_id=user, properties=properties)
+
+else:
+    if vendor == "segment":
+        import segment.analytics as analytics
+
+        analytics.host = url
+    else:
+        import rudderstack.analytics as analytics
+
+        analytics.dataPlaneUrl = url
+        analytics.host = url
+    analytics.write_key = "shop"
+    analytics.gzip = "gzip" in options
+    analytics.on_error = report
+    analytics.upload_size = batch
+    track = analytics.track
 
 for number in range(count):
     properties = {"number": number, "total": number / 4, "coupon": None}
+    # The SDKs of Segment and RudderStack write NaN, which is not JSON; PostHog's writes null.
     if number % 50 == 7:
         properties["total"] = float("nan")
     if number % 50 == 8:
         properties["number"] = "eight"
-    analytics.track(f"user-{number % 5}", "Order Completed", properties)
+    track(f"user-{number % 5}", "Order Completed", properties)
 
-# Not only `shutdown`, which discards what waits for a Retry-After.
+# Not only `shutdown`, with which Segment's SDK discards what waits for a Retry-After.
 analytics.flush()
 analytics.shutdown()
 print(json.dumps(failed))

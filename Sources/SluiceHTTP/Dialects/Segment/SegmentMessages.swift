@@ -35,20 +35,17 @@ struct SegmentMessages: MessageFormat {
 
     /// The kind of the message; `nil` in a batch, where each message has its own.
     private let kind: SegmentKind?
-    private let arrival: Timestamp
-    /// When the client sent the body, by its own clock.
-    private var sentAt: Timestamp?
-    private var reader = TimestampReader()
+    private var clock: ClientClock
 
     init(kind: SegmentKind?, arrival: Timestamp) {
         self.kind = kind
-        self.arrival = arrival
+        clock = ClientClock(arrival: arrival)
     }
 
     var requiresBatch: Bool { kind == nil }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        if key.equals("sentAt") { sentAt = time(value) }
+        if key.equals("sentAt") { clock.noteSentAt(value) }
     }
 
     mutating func append(
@@ -71,8 +68,8 @@ struct SegmentMessages: MessageFormat {
             // The check says that there is no such event.
             output.append(#","name":"#, bytes(type))
         }
-        if let id = members.messageID { appendID(bytes(id), to: &output) }
-        if let time = members.originalTimestamp ?? members.timestamp { appendTime(bytes(time), to: &output) }
+        if let id = members.messageID { output.appendMessageID(bytes(id)) }
+        if let time = members.originalTimestamp ?? members.timestamp { clock.append(bytes(time), to: &output) }
         if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
         if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }
         if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
@@ -135,29 +132,6 @@ struct SegmentMessages: MessageFormat {
         case 17 where key.equals("originalTimestamp"): members.originalTimestamp = value
         default: break
         }
-    }
-
-    // MARK: Ids and times
-
-    private func appendID(_ value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
-        guard value.first == UInt8(ascii: "\"") else { return output.append(#","id":"#, value) }
-        let text = JSONText.contents(of: value)
-        if EventID(text: text) != nil { return output.append(#","id":"#, value) }
-        output.append(#","id":"#)
-        output.appendQuoted(EventID(messageID: JSONString.resolvingEscapes(in: text)))
-    }
-
-    /// Appends the time at which the event happened by Sluice's clock, which is that of its arrival.
-    ///
-    /// Source: https://segment.com/docs/connections/spec/common/#timestamps.
-    private mutating func appendTime(_ value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
-        guard let sentAt, let stated = time(value) else { return output.append(#","time":"#, value) }
-        output.append(#","time":"#)
-        output.appendQuoted(Timestamp(microseconds: arrival.microseconds - (sentAt.microseconds - stated.microseconds)))
-    }
-
-    private mutating func time(_ value: UnsafeRawBufferPointer) -> Timestamp? {
-        value.first == UInt8(ascii: "\"") ? reader.read(JSONText.contents(of: value)) : nil
     }
 
     // MARK: Payloads

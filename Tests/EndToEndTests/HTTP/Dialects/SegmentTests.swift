@@ -1,72 +1,30 @@
-import EventPipeline
 import EventSchema
 import Foundation
-import SluiceHTTP
 import Testing
 
 /// Segment's HTTP Tracking API, as its SDKs and RudderStack's use it.
 @Suite("The Segment dialect", .timeLimit(.minutes(5)))
 struct SegmentTests {
-    /// The answer, and the canonical lines that were delivered, without `receivedAt`.
-    private struct Result: Sendable {
-        let response: RawClient.Response
-        let lines: [String]
-        let quarantined: [String]
-    }
-
-    private static let plan = TrackingPlan(
-        events: [
-            event("Order Completed", [("total", .number), ("coupon", .string), ("note", .string)]),
-            event("identify", [("email", .string), ("age", .integer)]),
-            event("page", [("name", .string), ("category", .string), ("path", .string)]),
-            event("screen", [("name", .string), ("category", .string)]),
-            event("group", [("groupId", .string), ("plan", .string)]),
-            event("alias", [("previousId", .string)]),
-        ]
-    )
-
-    private static func event(_ name: String, _ properties: [(String, PropertyType)]) -> EventDefinition {
-        EventDefinition(
-            key: name,
-            trackers: ["collecting"],
-            properties: properties.map {
-                PropertyDefinition(
-                    name: $0.0,
-                    type: $0.1,
-                    isRequired: false,
-                    location: PlanLocation(file: "test.plist", line: 2, column: 3)
-                )
-            },
-            location: PlanLocation(file: "test.plist", line: 1, column: 1)
-        )
-    }
+    private static let plan = DialectExchange.plan([
+        "Order Completed": [("total", .number), ("coupon", .string), ("note", .string)],
+        "identify": [("email", .string), ("age", .integer)],
+        "page": [("name", .string), ("category", .string), ("path", .string)],
+        "screen": [("name", .string), ("category", .string)],
+        "group": [("groupId", .string), ("plan", .string)],
+        "alias": [("previousId", .string)],
+    ])
 
     private static func send(
         _ body: [UInt8],
         to path: String,
         type: String? = "application/json",
         fields: String = ""
-    ) async throws -> Result {
-        try await TestServer.run(TestServer.Setup(plan: plan)) { server in
-            let response = try await RawClient.with(server.address) { client in
-                let typeField = type.map { "Content-Type: \($0)\r\n" } ?? ""
-                let length = "Content-Length: \(body.count)\r\n"
-                try await client.send(
-                    bytes: Array("POST \(path) HTTP/1.1\r\nHost: sluice\r\n\(typeField)\(length)\(fields)\r\n".utf8)
-                        + body
-                )
-                return try await client.response()
-            }
-            await server.pipeline.flush()
-            let lines = server.delivered.lines.map {
-                $0.replacing(#""receivedAt":"2020-09-13T12:26:40.000000Z","#, with: "")
-            }
-            return Result(response: response, lines: lines, quarantined: try await server.quarantined())
-        }
+    ) async throws -> DialectExchange {
+        try await DialectExchange.send(body, to: path, plan, type: type, fields: fields)
     }
 
-    private static func send(_ body: String, to path: String) async throws -> Result {
-        try await send(Array(body.utf8), to: path)
+    private static func send(_ body: String, to path: String) async throws -> DialectExchange {
+        try await DialectExchange.send(body, to: path, plan)
     }
 
     private static let id = "0192a3f4-5b6c-7d8e-9f00-112233445566"

@@ -1,0 +1,76 @@
+import EventValidation
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A body that is JSON, or a form whose field `data` is JSON in base64, as browsers send it to another origin without asking.
+///
+/// A form is decoded in one turn, so it may have at most 1 MiB.
+final class FormOrJSONBody: BodyTranslation {
+    private static let maximumFormBytes = 1 << 20
+    private static let field = "data="
+
+    private let json: any BodyTranslation
+    /// The JSON of a form; `nil` before the first turn, and if the body is JSON.
+    private var decoded: [UInt8]?
+    private var hasLooked = false
+
+    init(_ json: any BodyTranslation) {
+        self.json = json
+    }
+
+    var text: UnsafeRawBufferPointer { json.text }
+
+    var byteCount: Int { json.byteCount + (decoded?.count ?? 0) }
+
+    func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
+        if !hasLooked {
+            hasLooked = true
+            if body.starts(with: Self.field.utf8) {
+                bytes -= body.count
+                decoded = try Self.decode(body)
+            }
+        }
+        guard let decoded else { return try json.advance(body, with: tools, within: &bytes) }
+        return try decoded.withUnsafeBytes { try json.advance($0, with: tools, within: &bytes) }
+    }
+
+    private static func decode(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
+        guard body.count <= maximumFormBytes else {
+            let expected = "a form of at most \(maximumFormBytes) bytes"
+            throw MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+        }
+        let value = body.dropFirst(field.utf8.count).prefix { $0 != UInt8(ascii: "&") }
+        guard let text = Data(base64Encoded: Data(percentDecoded(value))).map(Array.init) else {
+            let expected = "a form with base64 in the field 'data'"
+            throw MalformedBody(
+                violation: Violation(code: .malformedJSON, path: "$", expected: expected, found: "something else")
+            )
+        }
+        return text
+    }
+
+    private static func percentDecoded(_ text: some Collection<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.count)
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
+                let low = rest.dropFirst().first.flatMap(digit)
+            {
+                result.append(high << 4 | low)
+                rest.removeFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}

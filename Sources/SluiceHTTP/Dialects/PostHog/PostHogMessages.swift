@@ -1,0 +1,116 @@
+@_spi(CanonicalJSON) import EventModel
+import JSONTape
+
+/// The events of PostHog's capture API.
+///
+/// Source: https://posthog.com/docs/api/capture.
+struct PostHogMessages: MessageFormat {
+    private typealias Member = (key: UnsafeRawBufferPointer, value: JSONStructure.Value)
+
+    /// The members of an event that are translated; a member that is `null` counts as absent.
+    private struct Members {
+        var event: JSONStructure.Value?
+        var id: JSONStructure.Value?
+        var timestamp: JSONStructure.Value?
+        var distinctID: JSONStructure.Value?
+        var sessionID: JSONStructure.Value?
+        /// Whether the client says that it does not know the person.
+        var isAnonymous = false
+        var properties: JSONStructure.Value?
+        /// What describes the client and the person, with a `$` in front of its name.
+        var context: [Member] = []
+        var payload: [Member] = []
+    }
+
+    private var clock: ClientClock
+
+    /// - Parameter sentAt: The time of sending by the client's clock, if the request's target states it.
+    init(arrival: Timestamp, sentAt: Timestamp?) {
+        clock = ClientClock(arrival: arrival, sentAt: sentAt)
+    }
+
+    var requiresBatch: Bool { false }
+
+    mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        if key.equals("sent_at") { clock.noteSentAt(value) }
+    }
+
+    mutating func append(
+        _ message: JSONStructure.Value,
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) -> Bool {
+        guard let members = Self.members(of: message, in: structure) else { return false }
+        let start = output.count
+        func bytes(_ value: JSONStructure.Value) -> UnsafeRawBufferPointer { structure.bytes(of: value) }
+        if let event = members.event { output.append(#","name":"#, bytes(event)) }
+        if let id = members.id { output.appendMessageID(bytes(id)) }
+        if let time = members.timestamp { clock.append(bytes(time), to: &output) }
+        if let distinctID = members.distinctID {
+            output.appendIdentifier(members.isAnonymous ? #","anonymousId":"# : #","userId":"#, bytes(distinctID))
+        }
+        if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
+        if !members.context.isEmpty {
+            output.append(#","context":"#)
+            Self.append(members.context, of: structure, to: &output)
+        }
+        if members.properties != nil {
+            output.append(#","payload":"#)
+            Self.append(members.payload, of: structure, to: &output)
+        }
+        output.closeObject(from: start)
+        return true
+    }
+
+    private static func members(of message: JSONStructure.Value, in structure: JSONStructure) -> Members? {
+        var members = Members()
+        let isObject = structure.forEachMember(of: message) { key, value in
+            guard !structure.bytes(of: value).equals("null") else { return }
+            switch key.count {
+            case 5 where key.equals("event"): members.event = value
+            case 4 where key.equals("uuid"): members.id = value
+            case 9 where key.equals("timestamp"): members.timestamp = value
+            case 11 where key.equals("distinct_id"): members.distinctID = value
+            case 10 where key.equals("properties"): members.properties = value
+            case _ where key.equals("$set") || key.equals("$set_once"): members.context.append((key, value))
+            default: break
+            }
+        }
+        guard isObject else { return nil }
+        guard let properties = members.properties else { return members }
+        var known = members
+        let hasProperties = structure.forEachMember(of: properties) { key, value in
+            note(key, value, structure.bytes(of: value), in: &known)
+        }
+        return hasProperties ? known : nil
+    }
+
+    private static func note(
+        _ key: UnsafeRawBufferPointer,
+        _ value: JSONStructure.Value,
+        _ bytes: UnsafeRawBufferPointer,
+        in members: inout Members
+    ) {
+        guard key.first == UInt8(ascii: "$") else {
+            if key.equals("distinct_id") {
+                members.distinctID = members.distinctID ?? value
+            } else if !key.equals("token") {
+                members.payload.append((key, value))
+            }
+            return
+        }
+        if key.equals("$session_id"), !bytes.equals("null") { members.sessionID = value }
+        if key.equals("$process_person_profile") { members.isAnonymous = bytes.equals("false") }
+        members.context.append((key, value))
+    }
+
+    private static func append(_ members: [Member], of structure: JSONStructure, to output: inout ByteBuilder) {
+        let start = output.count
+        for (key, value) in members {
+            output.append(#",""#)
+            output.append(key)
+            output.append(#"":"#, structure.bytes(of: value))
+        }
+        output.closeObject(from: start)
+    }
+}

@@ -1,0 +1,97 @@
+import EventPipeline
+import EventSchema
+import Foundation
+import Testing
+
+/// PostHog's capture API, as its SDKs use it.
+@Suite("The PostHog dialect", .timeLimit(.minutes(5)))
+struct PostHogTests {
+    private static let plan = DialectExchange.plan([
+        "Order Completed": [("total", .number), ("coupon", .string)],
+        "$pageview": [("title", .string)],
+    ])
+    private static let id = "0192a3f4-5b6c-7d8e-9f00-112233445566"
+    private static let line = """
+        {"id":"\(id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","userId":"u1","sessionId":"s1",\
+        "context":{"$lib":"web","$session_id":"s1","$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
+        """
+    private static let event = """
+        {"event":"Order Completed","uuid":"\(id)","timestamp":"2019-01-01T00:00:00Z","$set":{"email":"a@b.c"},
+        "properties":{"distinct_id":"u1","token":"phc_x","$lib":"web","total":1.5,"$session_id":"s1","coupon":null}}
+        """
+
+    @Test(
+        "each path accepts an event, an array of events and a batch; members with $ are context",
+        arguments: [
+            "/batch/", "/capture/", "/e/", "/i/v0/e/", "/batch", "/e",
+        ]
+    )
+    func forms(path: String) async throws {
+        let sentAt = #""sent_at":"2019-01-01T00:00:10Z""#
+        let ofBatch = try await DialectExchange.send(
+            #"{"api_key":"k","batch":[\#(Self.event)],\#(sentAt)}"#,
+            to: path,
+            Self.plan
+        )
+        let alone = try await DialectExchange.send(Self.event.dropLast() + ",\(sentAt)}", to: path, Self.plan)
+        let array = try await DialectExchange.send(
+            "[\(Self.event)]",
+            to: path + "?ip=0&_=1546300810000&ver=1",
+            Self.plan
+        )
+        for result in [ofBatch, alone, array] {
+            #expect(result.response.status == 200)
+            #expect(result.response.body == #"{"status":1,"accepted":1,"rejected":[]}"#)
+            #expect(result.lines.map(Self.sorted) == [Self.sorted(Self.line)])
+        }
+    }
+
+    /// The line with the members of its context in alphabetical order, because their order is that of the client.
+    private static func sorted(_ line: String) -> String {
+        let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+        let data = object.flatMap { try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys) }
+        return String(decoding: data ?? Data(), as: UTF8.self)
+    }
+
+    @Test("a person that the client does not know is the anonymous id")
+    func anonymous() async throws {
+        let event =
+            #"{"event":"$pageview","distinct_id":7,"properties":{"$process_person_profile":false,"title":"Home"}}"#
+        let line = try #require(try await DialectExchange.send(event, to: "/e/", Self.plan).lines.first)
+        #expect(line.contains(#""anonymousId":"7""#))
+        #expect(!line.contains("userId"))
+        #expect(line.contains(#""payload":{"title":"Home"}"#))
+    }
+
+    @Test("posthog-js may send gzip as text without an encoding, or a form with base64")
+    func browsers() async throws {
+        let gzip = try await Requests.gzip(Self.event)
+        let path = "/e/?compression=gzip-js&_=1546300810000"
+        #expect(try await DialectExchange.send(gzip, to: path, Self.plan, type: "text/plain").lines.count == 1)
+        let base64 = Data(Self.event.utf8).base64EncodedString()
+        let form =
+            "data=" + base64.replacing("+", with: "%2B").replacing("/", with: "%2f").replacing("=", with: "%3D")
+            + "&ver=1"
+        let type = "application/x-www-form-urlencoded"
+        let result = try await DialectExchange.send(Array(form.utf8), to: "/e/", Self.plan, type: type)
+        #expect(result.lines.count == 1)
+        for body in ["data=%", "data=!!", "data=", "other=1", "data=" + String(repeating: "A", count: 1 << 20)] {
+            let refused = try await DialectExchange.send(Array(body.utf8), to: "/e/", Self.plan, type: type)
+            #expect([400, 413].contains(refused.response.status))
+            #expect(refused.response.body.hasPrefix(#"{"status":0,"code":""#))
+            #expect(refused.response.body.contains(#""detail":""#))
+        }
+    }
+
+    @Test("an event that is not in the plan is rejected, and the answer is still 200")
+    func unknown() async throws {
+        let result = try await DialectExchange.send(
+            #"{"batch":[{"event":"$autocapture","properties":{}},\#(Self.event)]}"#,
+            to: "/batch/",
+            Self.plan
+        )
+        #expect(result.response.status == 200)
+        #expect(result.response.body.contains(#""rejectedCodes":{"unknown-event":1}"#))
+        #expect(result.lines.count == 1)
+    }
+}
