@@ -44,33 +44,12 @@ final class FormOrJSONBody: BodyTranslation {
             throw MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
         }
         let value = body.dropFirst(field.utf8.count).prefix { $0 != UInt8(ascii: "&") }
-        guard let text = Data(base64Encoded: Data(percentDecoded(value))).map(Array.init) else {
+        guard let text = Data(base64Encoded: Data(PercentCoding.decode(value))).map(Array.init) else {
             let expected = "a form with base64 in the field 'data'"
             throw MalformedBody(
                 violation: Violation(code: .malformedJSON, path: "$", expected: expected, found: "something else")
             )
         }
         return text
-    }
-
-    private static func percentDecoded(_ text: some Collection<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(text.count)
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(digit),
-                let low = rest.dropFirst().first.flatMap(digit)
-            {
-                result.append(high << 4 | low)
-                rest.removeFirst(2)
-            } else {
-                result.append(byte)
-            }
-        }
-        return result
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

@@ -10,6 +10,9 @@ enum MediaType {
     /// `application/x-www-form-urlencoded`: fields, of which one is JSON.
     case form
 
+    /// `application/cloudevents+json` or `application/cloudevents-batch+json`: one or more CloudEvents.
+    case cloudEvents
+
     /// The type that a `Content-Type` names; `nil` if it is none of these, or not in UTF-8.
     init?(_ contentType: String) {
         if let type = Self(essence: contentType.utf8[...]) {
@@ -33,6 +36,10 @@ enum MediaType {
             self = .text
         } else if essence.equalsIgnoringCase("application/x-www-form-urlencoded") {
             self = .form
+        } else if essence.equalsIgnoringCase("application/cloudevents+json")
+            || essence.equalsIgnoringCase("application/cloudevents-batch+json")
+        {
+            self = .cloudEvents
         } else {
             return nil
         }

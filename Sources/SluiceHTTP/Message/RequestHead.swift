@@ -29,6 +29,8 @@ struct RequestHead {
 
     private var failure: Failure?
     private var mediaType: MediaType? = .json
+    /// The attributes of a CloudEvent in binary mode.
+    private var cloudEventHeaders: [CloudEventHeader] = []
     private var isGzip: Bool? = false
     private var hostCount = 0
     private var contentTypeCount = 0
@@ -68,12 +70,20 @@ struct RequestHead {
     /// What the body is written in; `nil` if the endpoint does not accept its `Content-Type`.
     private var language: BodyLanguage? {
         if case .dialect(let dialect) = route {
-            return mediaType == nil || (mediaType == .form && !dialect.acceptsForms) ? nil : .dialect(dialect)
+            switch mediaType {
+            case .json, .lines, .text: return .dialect(dialect)
+            case .form: return dialect.acceptsForms ? .dialect(dialect) : nil
+            case .cloudEvents, nil: return nil
+            }
+        }
+        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(attributes: nil)) }
+        if !cloudEventHeaders.isEmpty {
+            return mediaType == .json ? .dialect(CloudEventsEndpoint(attributes: cloudEventHeaders)) : nil
         }
         switch mediaType {
         case .json: return .sluice(.document)
         case .lines: return .sluice(.lines)
-        case .text, .form, nil: return nil
+        case .text, .form, .cloudEvents, nil: return nil
         }
     }
 
@@ -103,7 +113,7 @@ struct RequestHead {
             if isChunked || !value.utf8.trimmingSpace.equalsIgnoringCase("chunked") { failure = .unknownTransferCoding }
             isChunked = true
         default:
-            break
+            if let header = CloudEventHeader(name, value) { cloudEventHeaders.append(header) }
         }
     }
 

@@ -1,0 +1,89 @@
+@_spi(CanonicalJSON) import EventModel
+import JSONTape
+
+/// Events in the JSON format of CloudEvents 1.0, one or a batch.
+///
+/// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md.
+struct CloudEventMessages: MessageFormat {
+    var requiresBatch: Bool { false }
+
+    mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {}
+
+    mutating func append(
+        _ message: JSONStructure.Value,
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) -> Bool {
+        var attributes = CloudEventAttributes()
+        var payload: JSONStructure.Value?
+        let isObject = structure.forEachMember(of: message) { key, value in
+            let bytes = structure.bytes(of: value)
+            guard !bytes.equals("null") else { return }
+            if key.equals("data") || key.equals("data_base64") {
+                payload = value
+            } else {
+                attributes.note(key, bytes)
+            }
+        }
+        guard isObject else { return false }
+        attributes.append(payload: payload.map(structure.bytes), to: &output)
+        return true
+    }
+}
+
+/// The context attributes of a CloudEvent, as JSON values, and the event that they make with its data.
+struct CloudEventAttributes {
+    private var type: UnsafeRawBufferPointer?
+    private var source: UnsafeRawBufferPointer?
+    private var id: UnsafeRawBufferPointer?
+    private var time: UnsafeRawBufferPointer?
+    /// The attributes that no field of an event has room for.
+    private var others: [(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)] = []
+
+    /// Notes an attribute.
+    mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        switch key.count {
+        case 2 where key.equals("id"): id = value
+        case 4 where key.equals("type"): type = value
+        case 4 where key.equals("time"): time = value
+        case 6 where key.equals("source"):
+            source = value
+            others.append((key, value))
+        case 11 where key.equals("specversion"), 15 where key.equals("datacontenttype"): break
+        default: others.append((key, value))
+        }
+    }
+
+    /// Appends the event in Sluice's format.
+    func append(payload: UnsafeRawBufferPointer?, to output: inout ByteBuilder) {
+        let start = output.count
+        if let type { output.append(#","name":"#, type) }
+        if let id { appendID(id, to: &output) }
+        if let time { output.append(#","time":"#, time) }
+        if !others.isEmpty {
+            output.append(#","context":"#)
+            let contextStart = output.count
+            for (key, value) in others {
+                output.append(#",""#)
+                output.append(key)
+                output.append(#"":"#, value)
+            }
+            output.closeObject(from: contextStart)
+        }
+        if let payload { output.append(#","payload":"#, payload) }
+        output.closeObject(from: start)
+    }
+
+    /// Appends the id, which is unique only together with the source.
+    private func appendID(_ id: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+        guard let source, source.first == UInt8(ascii: "\""), id.first == UInt8(ascii: "\"") else {
+            return output.append(#","id":"#, id)
+        }
+        // A source is a URI, which contains no space.
+        let name =
+            JSONString.resolvingEscapes(in: JSONText.contents(of: source)) + [UInt8(ascii: " ")]
+            + JSONString.resolvingEscapes(in: JSONText.contents(of: id))
+        output.append(#","id":"#)
+        output.appendQuoted(EventID(messageID: name))
+    }
+}

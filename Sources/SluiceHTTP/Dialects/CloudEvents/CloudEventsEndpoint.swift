@@ -1,0 +1,86 @@
+@_spi(CanonicalJSON) import EventModel
+import EventValidation
+import JSONTape
+
+/// CloudEvents 1.0 over HTTP, at the same path as Sluice's own format.
+///
+/// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md.
+struct CloudEventsEndpoint: Dialect {
+    /// The attributes of an event in binary mode, in which the body is its data; `nil` in structured and batched mode.
+    let attributes: [CloudEventHeader]?
+
+    func translation(arrival: Timestamp) -> any BodyTranslation {
+        attributes.map { BinaryCloudEvent($0) } ?? MessageBody(CloudEventMessages())
+    }
+
+    var allRejectedStatus: StaticString { "422 Unprocessable Content" }
+
+    func answer(to body: CheckedBody) -> [UInt8] { VerdictEncoder.verdicts(of: body) }
+
+    func answer(to failure: Failure) -> [UInt8] {
+        Array("{".utf8) + AnswerEncoder.members(of: failure) + Array("}".utf8)
+    }
+}
+
+/// A header field `ce-…`, which has an attribute of an event.
+struct CloudEventHeader: Sendable {
+    /// The attribute's name, in lower case.
+    let name: [UInt8]
+    /// The value as a JSON string.
+    let value: [UInt8]
+
+    /// Reads a header field; `nil` if its name does not begin with `ce-`.
+    init?(_ name: String.UTF8View, _ value: String) {
+        guard name.count > 3, name.prefix(3).equalsIgnoringCase("ce-") else { return nil }
+        self.name = name.dropFirst(3).map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
+        var json: [UInt8] = []
+        JSONString.append(String(decoding: PercentCoding.decode(value.utf8), as: UTF8.self), to: &json)
+        self.value = json
+    }
+}
+
+/// A CloudEvent whose attributes are header fields, and whose data is the body.
+final class BinaryCloudEvent: BodyTranslation {
+    private let headers: [CloudEventHeader]
+    private var output = ByteBuilder(capacity: 0)
+
+    init(_ headers: [CloudEventHeader]) {
+        self.headers = headers
+    }
+
+    var text: UnsafeRawBufferPointer { output.bytes }
+
+    var byteCount: Int { output.reservedBytes }
+
+    func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
+        bytes -= body.count
+        tools.withStructure(of: body) { structure in
+            if let structure, let root = structure.root {
+                append(headers[...], CloudEventAttributes(), structure.bytes(of: root))
+            } else if body.allSatisfy(JSONElements.isSpace) {
+                append(headers[...], CloudEventAttributes(), nil)
+            } else {
+                // The check says what is wrong with it.
+                output.appendOnOneLine(body)
+            }
+        }
+        output.append(UInt8(ascii: "\n"))
+        return true
+    }
+
+    /// Notes one header after another, so that the memory of all is valid when the event is appended.
+    private func append(
+        _ rest: ArraySlice<CloudEventHeader>,
+        _ attributes: CloudEventAttributes,
+        _ data: UnsafeRawBufferPointer?
+    ) {
+        guard let header = rest.first else { return attributes.append(payload: data, to: &output) }
+        header.name.withUnsafeBytes { name in
+            header.value.withUnsafeBytes { value in
+                var attributes = attributes
+                attributes.note(name, value)
+                append(rest.dropFirst(), attributes, data)
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import EventPipeline
+import EventSchema
+import Testing
+
+/// CloudEvents 1.0, in the three modes of their HTTP binding.
+@Suite("The CloudEvents dialect", .timeLimit(.minutes(5)))
+struct CloudEventsTests {
+    private static let plan = DialectExchange.plan(["com.example.order": [("total", .number)]])
+    // Python: uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_URL, "urn:sluice:message-id"), "/shop/é A-1")
+    private static let id = "b3b16cef-3395-552f-b85b-6cee74de6f85"
+    private static let event = """
+        {"specversion":"1.0","type":"com.example.order","source":"/shop/é","id":"A-1","time":"2019-01-01T00:00:00Z",
+        "subject":"o1","datacontenttype":"application/json","data":{"total":1.5}}
+        """
+    private static let line = """
+        {"id":"\(id)","name":"com.example.order","time":"2019-01-01T00:00:00Z",\
+        "context":{"source":"/shop/é","subject":"o1"},"payload":{"total":1.5}}
+        """
+
+    @Test("one event, a batch, and an event in header fields give the same event")
+    func modes() async throws {
+        let one = try await DialectExchange.send(
+            Array(Self.event.utf8),
+            to: "/v1/events",
+            Self.plan,
+            type: "application/cloudevents+json; charset=utf-8"
+        )
+        let batch = try await DialectExchange.send(
+            Array("[\(Self.event)]".utf8),
+            to: "/v1/events",
+            Self.plan,
+            type: "application/cloudevents-batch+json"
+        )
+        for result in [one, batch] {
+            #expect(result.response.status == 200)
+            #expect(result.response.body == #"{"accepted":1,"rejected":[]}"#)
+            #expect(result.lines == [Self.line])
+        }
+        for source in ["/shop/%C3%A9", "/shop/é"] {
+            let fields = """
+                ce-specversion: 1.0\r\nce-type: com.example.order\r\nCE-Source: \(source)\r\nce-id: A-1\r\n\
+                ce-time: 2019-01-01T00:00:00Z\r\nce-subject: o1\r\n
+                """
+            for type in ["application/json", nil] {
+                let result = try await DialectExchange.send(
+                    Array(#"{"total":1.5}"#.utf8),
+                    to: "/v1/events",
+                    Self.plan,
+                    type: type,
+                    fields: fields
+                )
+                #expect(result.response.status == 200)
+                #expect(result.lines == [Self.line])
+            }
+        }
+    }
+
+    @Test(
+        "data that is not one JSON value is rejected, and adds nothing to the event",
+        arguments: [
+            #"{"total":1.5},"userId":"x""#, "{", "1 2", "{}\u{1}",
+        ]
+    )
+    func malformedData(data: String) async throws {
+        let fields = "ce-specversion: 1.0\r\nce-type: com.example.order\r\nce-source: s\r\nce-id: 1\r\n"
+        let result = try await DialectExchange.send(Array(data.utf8), to: "/v1/events", Self.plan, fields: fields)
+        #expect(result.response.status == 422)
+        #expect(result.response.body.contains(#""rejectedCodes":{"malformed-json":1}"#))
+        #expect(result.lines.isEmpty)
+    }
+
+    @Test("an event without data has no payload, and data of another type is refused")
+    func otherData() async throws {
+        let fields = "ce-specversion: 1.0\r\nce-type: com.example.order\r\nce-source: s\r\nce-id: 1\r\n"
+        let empty = try await DialectExchange.send([], to: "/v1/events", Self.plan, type: nil, fields: fields)
+        #expect(empty.lines.count == 1)
+        let text = try await DialectExchange.send(
+            Array("x".utf8),
+            to: "/v1/events",
+            Self.plan,
+            type: "text/plain",
+            fields: fields
+        )
+        #expect(text.response.status == 415)
+    }
+}
