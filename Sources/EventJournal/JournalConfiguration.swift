@@ -54,13 +54,13 @@ public struct JournalConfiguration: Sendable, Hashable {
     }
     private var requestedSegmentBytes: Int
     private static let minimumSegmentBytes = 1 << 16
-    /// The least `segmentBytes`; tests set a smaller one, so that a few events need several segments.
+    /// The minimum `segmentBytes`; tests set a smaller one, so that a few events need several segments.
     package var leastSegmentBytes = JournalConfiguration.minimumSegmentBytes
-    /// The most bytes of all segments together; beyond it commits fail with `full`.
+    /// The maximum number of bytes of all segments together; beyond it commits fail with `full`.
     ///
     /// Default: 10 GiB.
     public var maximumBytes: Int
-    /// The least free space, in bytes, on the file system; below it commits fail with `full`.
+    /// The minimum free space, in bytes, on the file system; below it commits fail with `full`.
     ///
     /// Default: 256 MiB.
     public var minimumFreeBytes: Int
@@ -72,7 +72,7 @@ public struct JournalConfiguration: Sendable, Hashable {
     /// The age of a segment is that of its last event. A segment that fills slowly is ended when its first event reaches this
     /// age, so no event is kept for more than twice as long.
     public var retentionAge: Duration
-    /// The most bytes of all segments together before segments that every tracker has read are removed early.
+    /// The maximum number of bytes of all segments together before segments that every tracker has read are removed early.
     ///
     /// Default: 2 GiB. A larger value counts as one segment less than `maximumBytes`.
     public var retentionBytes: Int

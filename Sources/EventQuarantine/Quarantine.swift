@@ -23,7 +23,7 @@ package import TrackerKit
 public final class Quarantine: Sendable {
     /// The default size limit of each process: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30
-    /// The most bytes of rejected events that are handed over and not written yet: 16 MiB.
+    /// The maximum number of bytes of rejected events that are handed over and not written yet: 16 MiB.
     package static let handoverCapacityInBytes = 16 << 20
 
     /// `nil` if nothing is stored, like `refusals`.

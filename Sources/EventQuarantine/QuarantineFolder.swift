@@ -34,7 +34,7 @@ package struct QuarantineFolder: Sendable {
         package var description: String { kind.folder.map { "\($0)/\(number)" } ?? "\(number)" }
     }
 
-    /// The most parts of a kind, and so the most processes that write to one quarantine.
+    /// The maximum number of parts of a kind, and so the maximum number of processes that write to one quarantine.
     private static let maximumParts = 128
 
     package let path: String

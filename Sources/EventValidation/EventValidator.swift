@@ -32,7 +32,7 @@ public final class EventValidator {
     /// - Parameters:
     ///   - catalog: The plan.
     ///   - identity: How events without an id get one. Default: `.assigned`.
-    ///   - acceptsReceivedAt: Whether events may have a `receivedAt`, as the events have that Sluice wrote. Default: false.
+    ///   - acceptsReceivedAt: Whether events may have the field `receivedAt`, which only events written by Sluice have. Default: false.
     ///   - maximumRejections: The maximum number of rejections in one body; a body with more is refused as a whole, with
     ///     `too-large`. Default: no limit.
     ///   - maximumExplained: The maximum number of rejections in one body with all their reasons, which take at most 256 KiB.

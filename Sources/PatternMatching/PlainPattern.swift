@@ -6,9 +6,9 @@ public struct PlainPattern {
     public struct Step: BitwiseCopyable {
         /// The characters that match.
         public var characters = ASCIISet()
-        /// The least number of characters.
+        /// The minimum number of characters.
         public var least = 1
-        /// The greatest number of characters.
+        /// The maximum number of characters.
         public var most = 1
     }
 

@@ -63,29 +63,29 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// Default: 4 MiB.
     public var maximumBodyBytes: Int
-    /// The most invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
+    /// The maximum number of invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
     ///
     /// At most `greatestMaximumRejections`. Default: 10,000.
     public var maximumRejections: Int
-    /// The most invalid events of one body that the response explains.
+    /// The maximum number of invalid events of one body that the response explains.
     ///
     /// Default: 100. The response always gives the indexes and codes of all rejected events, and never exceeds 256 KiB.
     public var maximumExplainedRejections: Int
-    /// The most bytes of memory for all connections together, including the bodies that they send and the responses that
+    /// The maximum number of bytes of memory for all connections together, including the bodies that they send and the responses that
     /// they do not read; beyond it, new connections and large bodies get 503.
     ///
     /// Default: 192 MiB. An open connection counts as 128 KiB; a body of more than 64 KiB, and everything made of it, counts in
     /// addition.
     public var maximumBufferedBytes: Int
-    /// The most bytes of a request's target and header fields together; then 431.
+    /// The maximum number of bytes of a request's target and header fields together; then 431.
     ///
     /// Default: 16 KiB.
     public var maximumHeaderBytes: Int
-    /// The most header fields of a request; then 431.
+    /// The maximum number of header fields of a request; then 431.
     ///
     /// Default: 64.
     public var maximumHeaderFields: Int
-    /// The most connections at one time; further ones get 503.
+    /// The maximum number of connections at one time; further ones get 503.
     ///
     /// Default: `nil`, which derives the limit from two thirds of `maximumBufferedBytes` and from the process's limit on open
     /// files, whichever allows fewer; 384 files are reserved for the journal, the trackers and refused connections.
@@ -95,7 +95,7 @@ public struct IngestConfiguration: Sendable, Hashable {
     /// Default: `nil`, one for each processor core.
     public var eventLoopCount: Int?
 
-    /// The greatest valid `maximumRejections`: the indexes of more events would not fit into a response.
+    /// The maximum valid `maximumRejections`: the indexes of more events would not fit into a response.
     public static let greatestMaximumRejections = 10_000
 
     /// Makes a configuration; everything but the address has its default.

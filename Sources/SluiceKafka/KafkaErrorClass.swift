@@ -84,7 +84,7 @@ extension TrackerError {
         case .clockSkewed:
             self.init(
                 code: .unavailable,
-                message: "Kafka does not take the timestamps of messages for \(place), which are the clock of this "
+                message: "Kafka rejects the timestamps of messages for \(place), which are the clock of this "
                     + "machine: \(said). Compare its clock with the brokers', and look at the topic's "
                     + "message.timestamp settings.",
                 isRetryable: true
@@ -112,7 +112,7 @@ extension TrackerError {
         case .fatal:
             self.init(
                 code: .unavailable,
-                message: "The producer must begin anew: \(said).",
+                message: "The producer failed permanently and will be recreated: \(said).",
                 isRetryable: true
             )
         case .cancelled:

@@ -119,7 +119,7 @@ extension TrackerError {
         case .superseded:
             self = error(
                 .superseded,
-                "PostgreSQL is written to by somebody else: \(said). Is a copy of this journal in use?",
+                "PostgreSQL is written to by another process: \(said). Is a copy of this journal in use?",
                 isRetryable: false
             )
         case .cancelled:

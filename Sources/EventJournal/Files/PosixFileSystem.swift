@@ -175,7 +175,7 @@ package final class PosixFile: JournalFile {
         }
     }
 
-    /// The most parts of one call (`IOV_MAX`).
+    /// The maximum number of parts of one call (`IOV_MAX`).
     private static let maximumParts = 1024
 
     /// Removes the bytes that were written.

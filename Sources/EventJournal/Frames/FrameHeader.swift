@@ -42,7 +42,7 @@ package struct FrameHeader: Sendable, Hashable {
     /// The format's version.
     static let version: UInt8 = 1
 
-    /// The greatest valid sequence number; larger ones are damage.
+    /// The maximum valid sequence number; larger ones are damage.
     static let maximumSequence = UInt64.max >> 1
 
     package var kind = Kind.events

@@ -12,7 +12,7 @@ package struct FrameReader: ~Copyable {
         case end
     }
 
-    /// The greatest size of a frame's lines, in bytes; a larger size is damage.
+    /// The maximum size of a frame's lines, in bytes; a larger size is damage.
     package static let maximumPayloadBytes = 64 << 20
     private static let windowBytes = 1 << 20
     /// How much is read to look at a header: several small frames, and little of a large one.

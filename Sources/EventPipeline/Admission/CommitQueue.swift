@@ -5,7 +5,7 @@ import DequeModule
 /// They are in memory but in no tracker's queue, so they have a limit of their own for senders that do not wait. A batch can be
 /// withdrawn until its commit begins; while its commit is being written, the outcome is unknown.
 struct CommitQueue: Sendable {
-    /// The most bytes of events in one commit, unless a single batch has more.
+    /// The maximum number of bytes of events in one commit, unless a single batch has more.
     static let maximumBytes = 4 << 20
 
     private typealias Entry = (position: UInt64, submission: WaitingSubmission)

@@ -23,7 +23,7 @@ actor JournalCommitter {
         let watch: DiskWatch
     }
 
-    /// The least age at which a segment is ended for its age: each segment is a file.
+    /// The minimum age at which a segment is ended for its age: each segment is a file.
     private static let minimumSegmentAge = Duration.seconds(60)
 
     private let thread: BlockingThread

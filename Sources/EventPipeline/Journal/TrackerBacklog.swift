@@ -302,7 +302,7 @@ actor TrackerBacklog {
         part.lostEarlierEvents += min(Int(clamping: missing - start), byteCount / Self.minimumLineBytes)
     }
 
-    /// The least length of a canonical line: an id, a name and two times alone take more.
+    /// The minimum length of a canonical line: an id, a name and two times alone take more.
     private static let minimumLineBytes = 100
 
     private func check(_ lines: UnsafeRawBufferPointer) throws(JournalError) -> CheckedBody {

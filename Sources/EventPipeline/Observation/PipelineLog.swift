@@ -95,7 +95,7 @@ struct PipelineLog: Sendable {
 
     func notCommitted(_ events: Int, _ error: JournalError) {
         logger.error(
-            "The journal did not take events; their senders were told.",
+            "The journal rejected events; their senders received an error.",
             metadata: [Self.events: "\(events)", Self.error: "\(error)"]
         )
     }

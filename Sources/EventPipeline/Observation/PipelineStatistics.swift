@@ -56,7 +56,8 @@ public struct TrackerStatistics: Sendable, Hashable {
     public var brokenEvents: [String: String] = [:]
     /// Events that its full queue dropped, as its policy says, and those that the journal lost or its retention removed.
     ///
-    /// What an earlier run left, and damage took, counts for every tracker that had not read it: nobody knows whom it named.
+    /// Events of an earlier run that were lost to damage count for every tracker that had not read them, because it is unknown
+    /// which trackers they were for.
     public var dropped = 0
     /// Events that were tried again, counted once for each further try.
     public var retried = 0

@@ -20,7 +20,7 @@ struct Diagnosis: Sendable {
     private static let maximumVainAttempts = 4
     /// How many events of a name must fail alone before all events of the name count as stuck.
     private static let samples = 4
-    /// The most attempts to find single events that fail; the others wait for the next diagnosis.
+    /// The maximum number of attempts to find single events that fail; the others wait for the next diagnosis.
     private static let maximumSearchAttempts = 64
 
     /// The events that the tracker refused, by their positions in the delivery.

@@ -47,7 +47,7 @@ public final class Pipeline: Service {
         var parkedCommitter: CheckedContinuation<Void, Never>?
     }
 
-    /// Makes a queue for each tracker; at most 64 of them, with names that differ in more than case.
+    /// Makes a queue for each tracker; at most 64 of them, whose names are unique, ignoring case.
     ///
     /// `clock` measures lingering, pauses and deadlines. `jitter` returns numbers from 0 up to 1, by which pauses
     /// vary. `now` returns the time of typed events.

@@ -77,8 +77,8 @@ extension Pipeline {
         public var cancellationGrace: Duration
         /// How long the journal's disk may take over one operation before its commits count as overdue.
         ///
-        /// While they are overdue, the pipeline is not ready and rejects new batches at once. Default: 5 s. A smaller
-        /// value than a millisecond counts as one.
+        /// While they are overdue, the pipeline is not ready and rejects new batches at once. Default: 5 s.
+        /// The minimum is 1 ms.
         public var commitOverdueAfter: Duration {
             didSet { commitOverdueAfter = max(.milliseconds(1), commitOverdueAfter) }
         }
@@ -132,11 +132,11 @@ extension Pipeline {
     /// Events count until their delivery is settled, so the limits bound all the memory that a tracker's events take. A batch that
     /// is larger than the limits is accepted when the queue is empty.
     public struct Queue: Sendable, Hashable {
-        /// The most events.
+        /// The maximum number of events.
         ///
         /// Default: 100,000.
         public var capacityInEvents: Int
-        /// The most bytes of canonical JSON.
+        /// The maximum number of bytes of canonical JSON.
         ///
         /// Default: 64 MiB.
         public var capacityInBytes: Int
@@ -159,13 +159,13 @@ extension Pipeline {
 
     /// How many events are handed to a tracker at a time.
     public struct DeliveryLimits: Sendable, Hashable {
-        /// The most events.
+        /// The maximum number of events.
         ///
-        /// Default: 10,000. A smaller value counts as 1.
+        /// Default: 10,000. The minimum is 1.
         public var maximumEvents: Int {
             didSet { maximumEvents = max(1, maximumEvents) }
         }
-        /// The most bytes of canonical JSON.
+        /// The maximum number of bytes of canonical JSON.
         ///
         /// Default: 8 MiB.
         ///

@@ -21,7 +21,7 @@ extension Pipeline {
     ///
     /// - Parameters:
     ///   - catalog: The plan, which the build plugin compiles in.
-    ///   - trackers: At most 64, with names that differ in more than case.
+    ///   - trackers: At most 64, whose names are unique, ignoring case.
     ///   - journal: Where events are kept until every tracker has them. Without a journal they are in memory only.
     ///   - quarantine: The folder for events that a tracker refused. Default: `quarantine` in the journal's folder. Without a
     ///     journal and a folder they are counted, logged and dropped.

@@ -108,7 +108,7 @@ extension Pipeline {
         return taken + (try await submit(&builder, after: taken))
     }
 
-    /// The most events that `track(contentsOf:)` puts into one batch: 1,000.
+    /// The maximum number of events that `track(contentsOf:)` puts into one batch: 1,000.
     public static var maximumEventsABatch: Int { 1000 }
 
     /// The size in bytes at which `track(contentsOf:)` ends a batch that has fewer events.

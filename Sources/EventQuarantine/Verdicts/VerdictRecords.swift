@@ -16,7 +16,7 @@ package import EventValidation
 /// Each event has its own block with the whole verdict, until the verdicts of the request fill `maximumOverheadBytes`; the others
 /// share blocks whose verdicts have only codes. So the stored size is at most the size of the events plus this overhead.
 package struct VerdictRecords: Sendable {
-    /// The most bytes that a request takes beyond its rejected events themselves, the frame's header included.
+    /// The maximum number of bytes that a request takes beyond its rejected events themselves, the frame's header included.
     ///
     /// It holds up to 20,000 rejected events a request; beyond that, each takes up to 4 bytes more.
     package static let maximumOverheadBytes = 64 << 10

@@ -14,7 +14,7 @@ struct EventCheck: ~Copyable {
 
     let plan: CompiledPlan
     let tables: CompiledPlan.Tables
-    /// Whether events may have a `receivedAt`, as the events have that Sluice wrote.
+    /// Whether events may have the field `receivedAt`, which only events written by Sluice have.
     let acceptsReceivedAt: Bool
 
     /// The current document.

@@ -1,6 +1,6 @@
 import EventSchema
 
-/// The property groups of all files, which events take in with `include`.
+/// The property groups of all files, which events reference with `include`.
 struct PropertyGroups {
     private var groups: [PropertyGroup] = []
     private var indexes: [String: Int] = [:]

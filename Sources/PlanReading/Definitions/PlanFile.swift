@@ -13,7 +13,7 @@ struct PlanFile: Sendable {
     var events: [EventDraft] = []
 }
 
-/// A named group of properties, which events take in with `include`.
+/// A named group of properties, which events reference with `include`.
 struct PropertyGroup: Sendable {
     var name: PlacedText
     var properties: [PropertyDefinition] = []

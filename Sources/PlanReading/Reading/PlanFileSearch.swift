@@ -90,7 +90,6 @@ package enum SystemReason {
     package static func of(_ error: any Error) -> String {
         let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
         let posix = [underlying, error].compactMap { $0 as NSError? }.first { $0.domain == NSPOSIXErrorDomain }
-        if (error as? CocoaError)?.code == .fileReadNoSuchFile { return "no such file or folder" }
         return posix.map { String(cString: strerror(Int32($0.code))) } ?? error.localizedDescription
     }
 }

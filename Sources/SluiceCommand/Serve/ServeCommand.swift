@@ -13,9 +13,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Accept events over HTTP, validate them, and deliver them to their trackers.",
         discussion: """
-            On SIGTERM or SIGINT it stops accepting events, drains the queues and exits with 0; its last line counts the \
-            events that were not delivered in time. If the journal's disk does not respond, it exits with 1 and says what \
-            is unknown.
+            On SIGTERM or SIGINT it stops accepting events, drains the queues and exits with 0; it prints how \
+            many events were not delivered in time. If the journal's disk does not respond, it exits with 1 and reports which \
+            events have an unknown outcome.
             """
     )
 

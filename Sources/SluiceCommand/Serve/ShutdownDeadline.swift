@@ -23,7 +23,7 @@ struct ShutdownDeadline: Service {
             // The finding needs locks, which may be held by what hangs.
             Thread.detachNewThread { Self.endProcess("\(sentence) \(finding())") }
             Self.wait(until: deadline + .seconds(1))
-            Self.endProcess("\(sentence) What is unknown could not be determined.")
+            Self.endProcess("\(sentence) Sluice could not determine which events are affected.")
         }
     }
 

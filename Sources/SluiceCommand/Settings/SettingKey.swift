@@ -148,7 +148,7 @@ enum SettingKey: String, CaseIterable {
             events are parked in the quarantine.
             """
         case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
-        case .quarantineFolder: "The folder of the quarantine, which keeps rejected events."
+        case .quarantineFolder: "The folder of the quarantine (the dead-letter queue)."
         case .quarantineBytes:
             """
             The maximum size, in bytes, of the events that one process keeps in the quarantine: a quarter for rejected events \

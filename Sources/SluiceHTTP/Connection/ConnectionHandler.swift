@@ -35,7 +35,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         case failure(Failure)
     }
 
-    /// The most bytes in `pending`.
+    /// The maximum number of bytes in `pending`.
     ///
     /// Only a sender that closes its side before it has its response can reach it: then NIO reads all input without being
     /// asked to.

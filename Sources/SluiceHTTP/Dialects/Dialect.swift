@@ -17,7 +17,7 @@ enum BodyLanguage {
     }
 }
 
-/// An endpoint of a client protocol other than Sluice's own: what its bodies mean, and what its clients expect as answers.
+/// An endpoint of a client protocol other than Sluice's own: how its bodies become events, and how its clients are answered.
 ///
 /// To add a dialect, add a folder with its endpoints and their translations, and name them in `Route`.
 protocol Dialect: Sendable {

@@ -44,9 +44,9 @@ enum AnswerEncoder {
         return buffer
     }
 
-    /// The most bytes of a response, its header included.
+    /// The maximum number of bytes of a response, its header included.
     static let maximumBytes = 256 << 10
-    /// The most bytes of a response's header.
+    /// The maximum number of bytes of a response's header.
     static let maximumHeaderBytes = 1 << 10
 
     /// The body of a failure in Sluice's own format: `{"error":{"code":…,"message":…}}`, with `reasons` if there are any.

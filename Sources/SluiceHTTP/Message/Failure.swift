@@ -41,7 +41,7 @@ extension Failure {
     static let notFound = Failure(
         status: "404 Not Found",
         code: "not-found",
-        message: "There is no such path: see the documentation of the HTTP port."
+        message: "Unknown path; see Documentation/HTTP.md."
     )
     static let timeout = Failure(
         status: "408 Request Timeout",
@@ -52,7 +52,7 @@ extension Failure {
     static let unsupportedMediaType = Failure(
         status: "415 Unsupported Media Type",
         code: "unsupported-media-type",
-        message: "Content-Type must be application/json or application/x-ndjson, in UTF-8."
+        message: "This endpoint does not accept this Content-Type, or its charset is not UTF-8."
     )
     static let unsupportedEncoding = Failure(
         status: "415 Unsupported Media Type",
@@ -88,7 +88,7 @@ extension Failure {
     static let overloaded = Failure(
         status: "503 Service Unavailable",
         code: "overloaded",
-        message: "Too many large bodies at the same time. Nothing was accepted.",
+        message: "The server has no capacity for this body now. Nothing was accepted.",
         fields: "retry-after: 1\r\n",
         endsConnection: true
     )
@@ -121,7 +121,7 @@ extension Failure {
         status: "504 Gateway Timeout",
         code: "outcome-unknown",
         message:
-            "The disk did not answer in time, so the events may have been accepted or not. Repeat them only with ids of their own."
+            "The disk did not finish the write in time, so it is unknown whether the events were accepted. Send them again only if they have their own ids."
     )
 
     static func methodNotAllowed(allow: String) -> Failure {

@@ -1,10 +1,10 @@
-/// The media types of bodies that any endpoint accepts.
+/// The media types that at least one endpoint accepts.
 enum MediaType {
     /// `application/json`: one document.
     case json
     /// `application/x-ndjson`: one document a line.
     case lines
-    /// `text/plain`: JSON of browsers, which may send it to another origin without asking.
+    /// `text/plain`: JSON of browsers, which send it to another origin without a CORS preflight request.
     case text
 
     /// `application/x-www-form-urlencoded`: fields, of which one is JSON.

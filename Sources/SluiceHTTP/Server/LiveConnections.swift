@@ -13,7 +13,7 @@ final class LiveConnections: Sendable {
         case drop
     }
 
-    /// The most connections that are being refused at one time.
+    /// The maximum number of connections that are being refused at one time.
     static let maximumRefusals = 128
 
     private struct State {

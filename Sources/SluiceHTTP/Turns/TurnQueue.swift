@@ -5,7 +5,7 @@ import NIOCore
 /// Small bodies precede large ones, because each takes a fraction of a turn. Only the first few large bodies are in progress, in
 /// rotation; the others hold only what was received.
 package struct TurnQueue<Element> {
-    /// The most large bodies in progress at one time.
+    /// The maximum number of large bodies in progress at one time.
     package static var maximumInProgress: Int { 4 }
 
     private var small = CircularBuffer<Element>()

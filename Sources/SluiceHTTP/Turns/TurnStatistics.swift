@@ -12,9 +12,9 @@ package struct TurnStatistics: Sendable {
     package var turns = 0
     /// How often a body had to wait for another turn.
     package var setAside = 0
-    /// The most rejected events of one turn.
+    /// The maximum number of rejected events of one turn.
     package var mostRejections = 0
-    /// The most bytes of one turn, counted as `CheckBudget` counts them.
+    /// The maximum number of bytes of one turn, counted as `CheckBudget` counts them.
     package var mostBytes = 0
     /// The longest processor time between two checks for input of other connections, spent on bodies and responses.
     package var longestStretch = Duration.zero

@@ -23,7 +23,7 @@ struct KafkaClient {
         if code == RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE {
             throw TrackerError(
                 code: .unavailable,
-                message: "The system refuses librdkafka what it needs: \(String(reason)).",
+                message: "librdkafka could not allocate a system resource: \(String(reason)).",
                 isRetryable: true
             )
         }

@@ -157,7 +157,7 @@ extension TrackerError {
 
     /// librdkafka could not allocate memory.
     static var withoutMemory: TrackerError {
-        TrackerError(code: .unavailable, message: "librdkafka gets no memory.", isRetryable: true)
+        TrackerError(code: .unavailable, message: "librdkafka could not allocate memory.", isRetryable: true)
     }
 }
 

@@ -28,7 +28,7 @@ extension PostgresSession {
         guard checkpointMemory.known(of: journal) != nil else {
             throw TrackerError(
                 code: .superseded,
-                message: "Nobody has asked for the checkpoint of journal \(journal) since the tracker started.",
+                message: "The tracker has not read the checkpoint of journal \(journal) since the tracker started.",
                 isRetryable: false
             )
         }

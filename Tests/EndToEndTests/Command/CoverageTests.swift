@@ -55,7 +55,7 @@ struct CoverageTests {
         )
         let missing = try await Sluice.run("coverage", "code", "nowhere", "/dev/null", in: folder)
         #expect(missing.ending == .exit(2))
-        #expect(missing.errors.contains("error: nowhere: no such file or folder"))
+        #expect(missing.errors.contains("error: nowhere: No such file or directory"))
         #expect(missing.errors.contains("error: /dev/null: neither a file nor a folder"))
     }
 

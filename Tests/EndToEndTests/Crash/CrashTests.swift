@@ -85,7 +85,7 @@ struct CrashTests {
                 // Somewhere in the middle of a frame.
                 let size = try scene.largestSegment()
                 try await server.process.limitFiles(toBytes: size + .random(in: 1...40_000))
-                _ = try await server.process.errors.line(containing: "The journal did not take events")
+                _ = try await server.process.errors.line(containing: "The journal rejected events")
                 let answer = try await server.post(file: large)
                 #expect(answer.status == 503)
                 #expect(answer.body.contains("not-stored"))

@@ -176,7 +176,7 @@ extension PropertyDifference {
             ],
             sql: [
                 .breaking(
-                    "`sluice migrate` refuses, and no server starts, until the column's type is changed by hand",
+                    "`sluice migrate` refuses, and the table's events are retried and then parked, until the column's type is changed by hand",
                     if: .isColumn,
                     unless: .keepsColumnType
                 )

@@ -3,7 +3,7 @@ import EventValidation
 
 /// PostHog's capture API, under each of the paths that its SDKs use.
 struct PostHogEndpoint: Dialect {
-    /// The time of sending by the client's clock, which posthog-js states in the target.
+    /// The time of sending by the client's clock, which posthog-js sends in the query string.
     private let sentAt: Timestamp?
 
     /// The endpoint of a path; `nil` if there is none.
@@ -25,7 +25,7 @@ struct PostHogEndpoint: Dialect {
         FormOrJSONBody(MessageBody(PostHogMessages(arrival: arrival, sentAt: sentAt)))
     }
 
-    /// posthog-js compresses without a `Content-Encoding`, so that the browser need not ask first.
+    /// posthog-js compresses without a `Content-Encoding`, to avoid a CORS preflight request.
     var recognizesGzip: Bool { true }
 
     var acceptsForms: Bool { true }

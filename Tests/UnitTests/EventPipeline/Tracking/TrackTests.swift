@@ -88,7 +88,7 @@ struct TrackTests {
         #expect(pipeline.statistics.accepted == 0)
     }
 
-    @Test("track waits for room; tryTrack throws that there is none, and leaves nothing behind")
+    @Test("track waits for room; tryTrack throws full, and accepts nothing")
     func full() async throws {
         let tracker = ScriptedTracker(name: "console", [.stall])
         let pipeline = try pipeline([tracker], capacityInEvents: 1)
@@ -242,7 +242,7 @@ struct TrackTests {
     }
 
     @Test(
-        "a pipeline with a journal that took events and never runs goes with its last user, and leaves them in the journal"
+        "a pipeline that accepted events but never runs is released with its last reference, and its events stay in the journal"
     )
     func neverRun() async throws {
         let files = SimulatedFileSystem(seed: 3)
