@@ -52,6 +52,12 @@ extension Failure {
     static let unsupportedMediaType = Failure(
         status: "415 Unsupported Media Type",
         code: "unsupported-media-type",
+        message: "Content-Type must be application/json or application/x-ndjson, in UTF-8."
+    )
+    /// A dialect does not accept the `Content-Type`.
+    static let unsupportedMediaTypeOfDialect = Failure(
+        status: "415 Unsupported Media Type",
+        code: "unsupported-media-type",
         message: "This endpoint does not accept this Content-Type, or its charset is not UTF-8."
     )
     static let unsupportedEncoding = Failure(

@@ -61,7 +61,10 @@ struct RequestHead {
         case .events, .dialect: break
         }
         guard case .POST = method else { return .refuse(.methodNotAllowed(allow: "POST")) }
-        guard let language, contentTypeCount < 2 else { return .refuse(.unsupportedMediaType) }
+        guard let language, contentTypeCount < 2 else {
+            if case .dialect = route { return .refuse(.unsupportedMediaTypeOfDialect) }
+            return .refuse(.unsupportedMediaType)
+        }
         guard let isGzip, contentEncodingCount < 2 else { return .refuse(.unsupportedEncoding) }
         if let contentLength, contentLength > maximumBodyBytes { return .refuse(.tooLarge(limit: maximumBodyBytes)) }
         return .receive(language, isGzip: isGzip)
