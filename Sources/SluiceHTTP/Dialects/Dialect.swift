@@ -1,14 +1,14 @@
 import EventModel
 import EventValidation
 
-/// What a body is written in, and its answer.
+/// The format of a body and of its response.
 enum BodyLanguage {
     /// Sluice's own format.
     case sluice(BodyFormat)
     /// The format of other clients.
     case dialect(any Dialect)
 
-    /// The body of the answer to a request that failed, of which nothing was stored.
+    /// The response body for a failed request; nothing of it was stored.
     func answer(to failure: Failure) -> [UInt8] {
         switch self {
         case .sluice: AnswerEncoder.body(of: failure)
@@ -36,7 +36,7 @@ protocol Dialect: Sendable {
     /// The body of the answer to a body that was checked and whose valid events are stored.
     func answer(to body: CheckedBody) -> [UInt8]
 
-    /// The body of the answer to a request that failed, of which nothing was stored.
+    /// The response body for a failed request; nothing of it was stored.
     func answer(to failure: Failure) -> [UInt8]
 }
 

@@ -6,7 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A body that is JSON, or a form whose field `data` is JSON in base64, as browsers send it to another origin without a CORS preflight request.
+/// A body that is JSON, or a form whose field `data` is JSON in base64, which browsers send to another origin without a CORS
+/// preflight request.
 ///
 /// A form is decoded in one turn, so it may have at most 1 MiB.
 final class FormOrJSONBody: BodyTranslation {

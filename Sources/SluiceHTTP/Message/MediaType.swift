@@ -7,7 +7,7 @@ enum MediaType {
     /// `text/plain`: JSON of browsers, which send it to another origin without a CORS preflight request.
     case text
 
-    /// `application/x-www-form-urlencoded`: fields, of which one is JSON.
+    /// `application/x-www-form-urlencoded`: a form with a field that contains JSON.
     case form
 
     /// `application/cloudevents+json` or `application/cloudevents-batch+json`: one or more CloudEvents.

@@ -65,7 +65,7 @@ struct SegmentMessages: MessageFormat {
             output.append(Array(kind.rawValue.utf8))
             output.append(UInt8(ascii: "\""))
         } else if let type = members.type {
-            // The check says that there is no such event.
+            // The check rejects it as an unknown event.
             output.append(#","name":"#, bytes(type))
         }
         if let id = members.messageID { output.appendMessageID(bytes(id)) }

@@ -68,7 +68,7 @@ struct JournalAdmissionTests {
         #expect(isOver())
     }
 
-    @Test("a flush that is cancelled while it waits for the journal ends for good")
+    @Test("a flush that is cancelled while it waits for the journal returns, and stays finished")
     func abandonedFlush() {
         let harness = DispatchStateHarness(.small(fullPolicy: .spill), hasJournal: true)
         harness.start()
