@@ -7,42 +7,6 @@ import TrackerKit
 /// A value without a clock, task or lock of its own. It changes under the pipeline's lock, time is an argument, and the work that
 /// follows from a decision is returned as `DispatchActions`.
 package struct DispatchState: Sendable {
-    /// The phase of the pipeline's life.
-    package enum Phase: Sendable, Equatable {
-        /// Batches are accepted.
-        ///
-        /// Can transition to:
-        /// - `draining` when a shutdown is requested, or a tracker did not start or deliver within the number of attempts.
-        /// - `cancelling` when the task that runs the pipeline is cancelled.
-        case open
-        /// No batch is accepted any more, and workers deliver what is queued.
-        ///
-        /// Can transition to:
-        /// - `cancelling` at `until`, or when the running task is cancelled.
-        /// - `closing`, or without a journal `finished`, when all workers have ended.
-        case draining(until: Duration)
-        /// Deliveries have been cancelled, and workers are ending.
-        ///
-        /// Can transition to:
-        /// - `closing`, or without a journal `finished`, when all workers have ended, or at `until`.
-        case cancelling(until: Duration)
-        /// The journal is being closed.
-        ///
-        /// Can transition to:
-        /// - `finished` when it is closed, or at `until`, because a disk may never answer.
-        case closing(until: Duration)
-        /// The pipeline has shut down. Final.
-        case finished
-    }
-
-    /// A tracker that was given up because its attempts are limited.
-    package struct Failure: Sendable {
-        package let queue: Int
-        package let error: TrackerError
-        /// Whether it did not start; otherwise it did not deliver.
-        package let isOfStart: Bool
-    }
-
     /// The decision about a batch.
     package enum Admission: Sendable, Equatable {
         /// It is in the queues of its trackers.
@@ -57,7 +21,8 @@ package struct DispatchState: Sendable {
         case overdue(Duration)
     }
 
-    package internal(set) var phase = Phase.open
+    /// The phase, the workers that are alive, and the shutdown's deadlines.
+    var lifecycle: Lifecycle
     package internal(set) var trackers: [TrackerState]
     package internal(set) var accepted = 0
     package internal(set) var unrouted = 0
@@ -73,8 +38,6 @@ package struct DispatchState: Sendable {
     var commits = CommitQueue()
     /// Whether the committer ends once the commit queue is empty.
     var endsCommitting = false
-    /// Whether the journal was closed cleanly.
-    var isJournalClosed = false
     /// What the journal's disk had not finished when the pipeline ended; `nil` if it had finished everything.
     package internal(set) var hang: JournalHang?
     let configuration: Pipeline.Configuration
@@ -87,18 +50,6 @@ package struct DispatchState: Sendable {
     private var nextNumber: UInt64 = 0
     /// The callers of `flush` that wait.
     var flushes = FlushList()
-    /// Whether `run` was called.
-    package internal(set) var isRunning = false
-    /// The workers that have not ended.
-    package internal(set) var liveWorkers: QueueSet = []
-    /// The workers whose task was cancelled.
-    var cancelledWorkers: QueueSet = []
-    /// The time for which the supervisor's timer is set.
-    var supervisorTimer: Duration?
-    /// The queues whose deliveries are not retried.
-    var givenUp: QueueSet = []
-    /// The first tracker that was given up while the pipeline was open, and why.
-    package internal(set) var failure: Failure?
 
     /// Makes one empty queue for each name.
     ///
@@ -112,6 +63,10 @@ package struct DispatchState: Sendable {
         checkpointing: QueueSet = []
     ) {
         self.configuration = configuration
+        lifecycle = Lifecycle(
+            shutdownTimeout: configuration.shutdownTimeout,
+            cancellationGrace: configuration.cancellationGrace
+        )
         journalHealth = JournalHealth(overdueAfter: configuration.commitOverdueAfter)
         self.published = published
         self.checkpointing = checkpointing
@@ -133,6 +88,9 @@ package struct DispatchState: Sendable {
         }
     }
 
+    /// The first tracker that was given up while the pipeline was open, and why.
+    package var failure: Lifecycle.Failure? { lifecycle.failure }
+
     /// Accepts a whole batch, lets it wait for room, or rejects it.
     ///
     /// A batch that may not wait is rejected if there is no room, and never overtakes one that waits. `completion` is kept only if
@@ -144,12 +102,12 @@ package struct DispatchState: Sendable {
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Admission {
-        guard phase == .open else { return .rejected(.closed) }
+        guard lifecycle.isOpen else { return .rejected(.closed) }
         // A disk that hangs may do so for hours, so nothing new is admitted to wait for it.
         if let wait = journalHealth.overdueWait(now: now) { return .overdue(wait) }
         if !mayWait, published != nil {
             // Before the pipeline runs, only a commit can find out whether the journal has recovered.
-            if isRunning, let error = journalHealth.failure { return .rejected(.notStored(error)) }
+            if lifecycle.isRunning, let error = journalHealth.failure { return .rejected(.notStored(error)) }
             guard commits.hasRoom(for: batch, limits: configuration.queue) else { return .rejected(.full) }
         }
         let lacking = queuesLackingRoom(for: batch)

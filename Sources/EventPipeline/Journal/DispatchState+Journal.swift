@@ -80,7 +80,7 @@ extension DispatchState {
     private mutating func commitsSettled(now: () -> Duration, actions: inout DispatchActions) {
         for queue in trackers.indices { roomFreed(in: queue, now: now, actions: &actions) }
         // Workers that found their queues empty during the shutdown can end now.
-        if commits.isEmpty, phase != .open { actions.wakes = QueueSet(first: trackers.count) }
+        if commits.isEmpty, !lifecycle.isOpen { actions.wakes = QueueSet(first: trackers.count) }
         beginFlushesAfterCommit(actions: &actions)
     }
 

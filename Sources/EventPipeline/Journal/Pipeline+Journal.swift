@@ -26,38 +26,30 @@ extension Pipeline {
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws {
         try self.init(
-            catalog: catalog,
-            // Checked before cursors are created.
-            trackers: CheckedTrackers(trackers, catalog: catalog),
-            journal: journal,
-            configuration: configuration,
-            quarantine: quarantine,
-            logger: logger,
-            clock: clock,
-            jitter: jitter,
-            now: now
+            Parts(
+                catalog: catalog,
+                // Checked before cursors are created.
+                trackers: CheckedTrackers(trackers, catalog: catalog),
+                configuration: configuration,
+                quarantine: quarantine,
+                logger: logger,
+                clock: PipelineClock(clock),
+                jitter: jitter,
+                now: now
+            ),
+            journal: journal
         )
     }
 
-    convenience init(
-        catalog: EventCatalog,
-        trackers checked: CheckedTrackers,
-        journal: Journal,
-        configuration: Configuration,
-        quarantine: Quarantine,
-        logger: Logger,
-        clock: some Clock<Duration> = ContinuousClock(),
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now
-    ) throws(JournalError) {
-        let trackers = checked.trackers
+    convenience init(_ parts: Parts, journal: Journal) throws(JournalError) {
+        let logger = parts.logger
         let pipelineJournal = try PipelineJournal(
             journal,
-            catalog: catalog,
-            trackerNames: trackers.map(\.name),
-            delivery: configuration.delivery,
-            start: configuration.journalStart,
-            clock: PipelineClock(clock)
+            catalog: parts.catalog,
+            trackerNames: parts.trackers.names,
+            delivery: parts.configuration.delivery,
+            start: parts.configuration.journalStart,
+            clock: parts.clock
         )
         for (tracker, sequence) in pipelineJournal.begun {
             logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
@@ -68,25 +60,15 @@ extension Pipeline {
             )
         }
         let first = journal.position.firstSequence
-        for (tracker, cursor) in zip(trackers, pipelineJournal.cursors) where cursor < first {
+        for (tracker, cursor) in zip(parts.trackers.names, pipelineJournal.cursors) where cursor < first {
             logger.warning(
-                "The journal begins with event \(first), but the cursor of '\(tracker.name)' is at \(cursor): the events between are lost for it."
+                "The journal begins with event \(first), but the cursor of '\(tracker)' is at \(cursor): the events between are lost for it."
             )
         }
         for finding in journal.recovery.sentences {
             logger.warning("The journal needed recovery: \(finding)")
         }
-        self.init(
-            catalog: catalog,
-            trackers: checked,
-            configuration: configuration,
-            journal: pipelineJournal,
-            quarantine: quarantine,
-            logger: logger,
-            clock: clock,
-            jitter: jitter,
-            now: now
-        )
+        self.init(parts, journal: pipelineJournal)
     }
 
     /// Starts the task that commits batches until no more will come, and that publishes them and answers their senders.

@@ -7,6 +7,8 @@ import TrackerKit
 struct CheckedTrackers: Sendable {
     let trackers: [any Tracker]
 
+    var names: [String] { trackers.map(\.name) }
+
     /// - Throws: If these cannot be the trackers of one pipeline.
     init(_ trackers: [any Tracker], catalog: EventCatalog) throws(PipelineError) {
         try Self.checkNames(of: trackers)

@@ -39,28 +39,19 @@ extension Pipeline {
         let trackers = try CheckedTrackers(trackers, catalog: catalog)
         let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
         let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
+        let parts = Parts(
+            catalog: catalog,
+            trackers: trackers,
+            configuration: configuration ?? (journal == nil ? Configuration() : .journaled),
+            quarantine: kept,
+            logger: logger
+        )
         if let journal {
-            try self.init(
-                catalog: catalog,
-                trackers: trackers,
-                journal: Journal(
-                    folder: journal.path,
-                    configuration: journal.configuration,
-                    now: Timestamp.now().microseconds
-                ),
-                configuration: configuration ?? .journaled,
-                quarantine: kept,
-                logger: logger
-            )
+            let configuration = journal.configuration
+            let now = Timestamp.now().microseconds
+            try self.init(parts, journal: Journal(folder: journal.path, configuration: configuration, now: now))
         } else {
-            self.init(
-                catalog: catalog,
-                trackers: trackers,
-                configuration: configuration ?? Configuration(),
-                journal: nil,
-                quarantine: kept,
-                logger: logger
-            )
+            self.init(parts, journal: nil)
         }
         for tracker in unconfiguredTrackers {
             let names = tracker.events.prefix(10).joined(separator: ", ") + (tracker.events.count > 10 ? ", …" : "")

@@ -65,45 +65,49 @@ public final class Pipeline: Service {
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(PipelineError) {
         try self.init(
-            catalog: catalog,
-            trackers: CheckedTrackers(trackers, catalog: catalog),
-            configuration: configuration,
-            journal: nil,
-            quarantine: quarantine,
-            logger: logger,
-            clock: clock,
-            jitter: jitter,
-            now: now
+            Parts(
+                catalog: catalog,
+                trackers: CheckedTrackers(trackers, catalog: catalog),
+                configuration: configuration,
+                quarantine: quarantine,
+                logger: logger,
+                clock: PipelineClock(clock),
+                jitter: jitter,
+                now: now
+            ),
+            journal: nil
         )
     }
 
-    init(
-        catalog: EventCatalog,
-        trackers checked: CheckedTrackers,
-        configuration: Configuration,
-        journal: PipelineJournal?,
-        quarantine: Quarantine,
-        logger: Logger,
-        clock: some Clock<Duration> = ContinuousClock(),
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-        now: @escaping @Sendable () -> Timestamp = Timestamp.now
-    ) {
-        let trackers = checked.trackers
-        let names = trackers.map(\.name)
+    /// What a pipeline is made of, besides its journal.
+    struct Parts {
+        let catalog: EventCatalog
+        let trackers: CheckedTrackers
+        let configuration: Configuration
+        let quarantine: Quarantine
+        let logger: Logger
+        var clock = PipelineClock(ContinuousClock())
+        var jitter: @Sendable () -> Double = { .random(in: 0..<1) }
+        var now: @Sendable () -> Timestamp = Timestamp.now
+    }
+
+    init(_ parts: Parts, journal: PipelineJournal?) {
+        let (catalog, now) = (parts.catalog, parts.now)
+        let names = parts.trackers.names
         self.catalog = catalog
-        self.trackers = trackers
-        var configuration = configuration
+        trackers = parts.trackers.trackers
+        var configuration = parts.configuration
         // Parked events could not be recovered from a quarantine that discards them.
-        if quarantine.isDiscarding { configuration.parkAfter = nil }
+        if parts.quarantine.isDiscarding { configuration.parkAfter = nil }
         self.configuration = configuration
         self.journal = journal
-        self.clock = PipelineClock(clock)
-        self.jitter = jitter
+        clock = parts.clock
+        jitter = parts.jitter
         self.now = now
         builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
-        log = PipelineLog(logger: logger)
+        log = PipelineLog(logger: parts.logger)
         metrics = PipelineMetrics(trackerNames: names)
-        self.quarantine = quarantine
+        quarantine = parts.quarantine
         router = Router(catalog: catalog, trackerNames: names)
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
         var checkpointing: QueueSet = []

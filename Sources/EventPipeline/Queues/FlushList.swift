@@ -72,21 +72,13 @@ extension DispatchState {
     /// Calls `completion` once everything accepted so far is settled; queued events do not linger.
     package mutating func flush(number: UInt64, completion: @escaping @Sendable () -> Void) -> DispatchActions {
         var actions = DispatchActions()
-        if commits.isEmpty || isOver {
+        if commits.isEmpty || lifecycle.isOver {
             beginFlush(number: number, completion: completion, actions: &actions)
         } else {
             flushes.append(.init(number: number, position: commits.tail, completion: completion))
             actions.wakes = endLingering()
         }
         return actions
-    }
-
-    /// Whether nothing more will be delivered.
-    private var isOver: Bool {
-        switch phase {
-        case .open, .draining, .cancelling: false
-        case .closing, .finished: true
-        }
     }
 
     /// Lets everything that is queued be delivered without lingering; returns the workers to wake for it.
@@ -116,7 +108,7 @@ extension DispatchState {
         for queue in trackers.indices where !trackers[queue].settled(published: published).reaches(targets[queue]) {
             pending.insert(queue)
         }
-        if pending.isEmpty || isOver {
+        if pending.isEmpty || lifecycle.isOver {
             actions.flushed.append(completion)
         } else {
             flushes.append(number: number, targets: targets, pending: pending, completion: completion)

@@ -36,6 +36,8 @@ package struct QueueSet: Sendable, Hashable, ExpressibleByArrayLiteral {
     @inline(__always)
     package func intersection(_ other: QueueSet) -> QueueSet { QueueSet(bits: bits & other.bits) }
 
+    package func subtracting(_ other: QueueSet) -> QueueSet { QueueSet(bits: bits & ~other.bits) }
+
     @inline(__always)
     package func isDisjoint(with other: QueueSet) -> Bool { bits & other.bits == 0 }
 

@@ -89,23 +89,23 @@ extension Pipeline {
     ) async throws(TrackInterruption) -> Int {
         let context = EventContext.current.merging(context)
         var builder = EventBatchBuilder(catalog: catalog, now: now)
-        var taken = 0
+        var accepted = 0
         // The events in the builder.
         var pending = 0
         for event in events {
             do throws(InvalidEvent) {
                 try append(&builder, event, context)
             } catch {
-                taken += try await submit(&builder, after: taken)
-                throw TrackInterruption(taken: taken, reason: .invalid(error))
+                accepted += try await submit(&builder, after: accepted)
+                throw TrackInterruption(acceptedCount: accepted, reason: .invalid(error))
             }
             pending += 1
             if pending == Self.maximumEventsABatch || builder.byteCount >= Self.maximumBytesABatch {
-                taken += try await submit(&builder, after: taken)
+                accepted += try await submit(&builder, after: accepted)
                 pending = 0
             }
         }
-        return taken + (try await submit(&builder, after: taken))
+        return accepted + (try await submit(&builder, after: accepted))
     }
 
     /// The maximum number of events that `track(contentsOf:)` puts into one batch: 1,000.
@@ -114,12 +114,13 @@ extension Pipeline {
     /// The size in bytes at which `track(contentsOf:)` ends a batch that has fewer events.
     private static var maximumBytesABatch: Int { 1 << 20 }
 
-    private func submit(_ builder: inout EventBatchBuilder, after taken: Int) async throws(TrackInterruption) -> Int {
+    private func submit(_ builder: inout EventBatchBuilder, after accepted: Int) async throws(TrackInterruption) -> Int
+    {
         guard let batch = builder.finish() else { return 0 }
         do throws(TrackError) {
             try await submit(batch)
         } catch {
-            throw TrackInterruption(taken: taken, reason: error)
+            throw TrackInterruption(acceptedCount: accepted, reason: error)
         }
         return batch.count
     }

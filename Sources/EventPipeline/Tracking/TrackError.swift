@@ -1,4 +1,5 @@
 public import EventJournal
+import EventModel
 public import EventValidation
 
 /// Why the pipeline did not accept a batch or an event.
@@ -99,7 +100,7 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
 /// Why `track(contentsOf:)` did not accept all events.
 public struct TrackInterruption: Error, Sendable, Hashable, CustomStringConvertible {
     /// How many events were accepted, counted from the first; the later ones were not.
-    public let taken: Int
+    public let acceptedCount: Int
     /// Why the next event was not accepted or, unless the code is `invalid`, the next batch of events.
     public let reason: TrackError
 
@@ -107,5 +108,5 @@ public struct TrackInterruption: Error, Sendable, Hashable, CustomStringConverti
     public var isRetryable: Bool { reason.isRetryable }
 
     /// How many events were accepted, and why the others were not; it never contains payload values.
-    public var description: String { "\(taken) events were accepted, the later ones were not: \(reason)" }
+    public var description: String { "\(acceptedCount.of("event")) accepted, the later ones not: \(reason)" }
 }

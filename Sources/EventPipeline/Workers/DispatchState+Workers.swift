@@ -9,36 +9,9 @@ extension DispatchState {
         package var settledSequence: UInt64 = 0
     }
 
-    /// Marks the pipeline as running, and every worker as alive; returns false if it ran before.
-    package mutating func run() -> Bool {
-        guard !isRunning else { return false }
-        isRunning = true
-        liveWorkers = QueueSet(first: trackers.count)
-        return true
-    }
-
-    /// Why the pipeline does not accept events now; empty if it is ready.
-    ///
-    /// A tracker is never a reason: the events that it cannot deliver wait in the journal.
-    package func unreadyReasons(now: Duration) -> [UnreadyReason] {
-        var reasons: [UnreadyReason] = []
-        if phase != .open { reasons.append(.shuttingDown) } else if !isRunning { reasons.append(.notRunning) }
-        if !journalHealth.isWritable { reasons.append(.journalUnwritable) }
-        if journalHealth.overdueWait(now: { now }) != nil { reasons.append(.commitOverdue) }
-        if journalHealth.bytesWithoutRoom != nil { reasons.append(.journalFull) }
-        if hasFullQueue { reasons.append(.queuesFull) }
-        return reasons
-    }
-
     /// Decides the next step of a worker that has nothing to do.
     package mutating func nextStep(of queue: Int, now: Duration) -> WorkerStep {
-        let urgency: TrackerState.Urgency =
-            switch phase {
-            case _ where givenUp.contains(queue): .end
-            case .open: .normal
-            case .draining: commits.isEmpty ? .drain : .normal
-            case .cancelling, .closing, .finished: .end
-            }
+        let urgency = lifecycle.urgency(ofWorker: queue, isCommitting: !commits.isEmpty)
         return trackers[queue].nextStep(urgency, published: published ?? 0, now: now)
     }
 
@@ -65,9 +38,8 @@ extension DispatchState {
             now: now,
             jitter: jitter
         )
-        if let error, pause == nil, phase == .open {
-            failure = Failure(queue: queue, error: error, isOfStart: true)
-            stopAccepting(now: now, actions: &actions)
+        if let error, pause == nil, lifecycle.isOpen {
+            fail(Lifecycle.Failure(queue: queue, error: error, isOfStart: true), now: now, actions: &actions)
         }
         return Report(pause: pause, failures: pause == nil ? failures : trackers[queue].failures)
     }
@@ -92,7 +64,7 @@ extension DispatchState {
         if pause == nil { endFlushes(settledIn: queue, actions: &actions) }
         if pause == nil || startsAgain { roomFreed(in: queue, now: { now }, actions: &actions) }
         if pause != nil, let reason = settlement.retryReason, isHopeless(reason, queue, startsAgain: startsAgain) {
-            giveUp(queue, because: reason, now: now, actions: &actions)
+            fail(Lifecycle.Failure(queue: queue, error: reason, isOfStart: false), now: now, actions: &actions)
             return Report(pause: nil, failures: 0, settledSequence: trackers[queue].settledSequence)
         }
         return Report(
@@ -106,17 +78,6 @@ extension DispatchState {
     private func isHopeless(_ reason: TrackerError, _ queue: Int, startsAgain: Bool) -> Bool {
         guard let maximum = configuration.maximumDeliveryAttempts else { return false }
         return trackers[queue].failures >= maximum || !reason.isRetryable && !startsAgain
-    }
-
-    private mutating func giveUp(
-        _ queue: Int,
-        because reason: TrackerError,
-        now: Duration,
-        actions: inout DispatchActions
-    ) {
-        givenUp.insert(queue)
-        if phase == .open { failure = Failure(queue: queue, error: reason, isOfStart: false) }
-        stopAccepting(now: now, actions: &actions)
     }
 
     /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.
@@ -141,13 +102,5 @@ extension DispatchState {
     /// Events were parked; returns how many to log, if it is time for a log line.
     mutating func noteParked(_ events: Int, of queue: Int, now: Duration) -> Int? {
         trackers[queue].parkingNotice.add(events, now: now)
-    }
-
-    /// A worker has ended, and its tracker is stopped.
-    package mutating func workerEnded(_ queue: Int) -> DispatchActions {
-        var actions = DispatchActions()
-        liveWorkers.remove(queue)
-        actions.wakesSupervisor = true
-        return actions
     }
 }

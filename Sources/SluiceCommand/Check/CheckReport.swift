@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 import PlanReading
 
@@ -41,7 +42,7 @@ extension CheckReport.Part {
         let errors = reading.diagnostics.filter { $0.severity == .error }
         self.init(
             name: "plan",
-            summary: "\(reading.plan?.events.count ?? 0) events in \(folder)",
+            summary: "\((reading.plan?.events.count ?? 0).of("event")) in \(folder)",
             problems: errors.map {
                 let place = "\($0.location.file):\($0.location.line):\($0.location.column)"
                 return CheckReport.Problem(code: $0.code.rawValue, sentence: "\(place): \($0.sentence)")

@@ -38,7 +38,7 @@ struct QuarantineListCommand: AsyncParsableCommand {
         }
         try Terminal.print(lines: json ? try latest.jsonLines() : latest.table())
         if !json, latest.omitted > 0 {
-            Terminal.printError("\(latest.omitted) earlier events are not listed; see --limit.")
+            Terminal.printError("\(latest.omitted.of("earlier event")) not listed; see --limit.")
         }
         if let failure { throw failure }
     }

@@ -1,3 +1,4 @@
+import EventModel
 import EventPipeline
 import EventQuarantine
 import EventValidation
@@ -55,7 +56,7 @@ struct Replay {
         report.trackers = pipeline.statistics.trackers
         report.failures += failures
         let lost = isDryRun ? 0 : rejectedEvents.statistics.lost
-        if lost > 0 { report.failures.append("\(lost) rejected events could not be kept in the quarantine") }
+        if lost > 0 { report.failures.append("\(lost.of("rejected event")) could not be kept in the quarantine") }
         report.duration = ContinuousClock.now - start
         return report
     }

@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import EventPipeline
 import EventQuarantine
 import EventSchema
@@ -90,7 +91,7 @@ actor ReplayFeed: Service {
         } catch {
             isClosed = error == .closed
             report.failures.append(
-                "\(input): \(selected.count) events were read, but not accepted, because the pipeline has stopped"
+                "\(input): \(selected.count.of("event")) read, but not accepted, because the pipeline has stopped"
             )
         }
     }
@@ -118,7 +119,7 @@ actor ReplayFeed: Service {
             try sent?.add(accepted)
         } catch {
             report.failures.append(
-                "\(accepted.count) events were sent, but this could not be stored, so they would be sent again: \(error)"
+                "\(accepted.count.of("event")) sent, but this could not be stored, so the next replay sends them again: \(error)"
             )
         }
         accepted = []

@@ -1,3 +1,4 @@
+import EventModel
 import Foundation
 
 /// A progress line for the terminal, updated at most ten times a second.
@@ -25,7 +26,7 @@ final class ReplayProgress {
     /// For example `[#####-----]  52 %  1234567 events  345678/s  3 s left`.
     static func line(events: Int, bytes: Int, totalBytes: Int?, elapsed: Double) -> String {
         let rate = elapsed > 0 ? Double(events) / elapsed : 0
-        let counts = "\(events) events  \(Int(rate))/s"
+        let counts = "\(events.of("event"))  \(Int(rate))/s"
         guard let totalBytes, totalBytes > 0 else { return counts }
         let share = min(1, Double(bytes) / Double(totalBytes))
         let done = Int(share * 20)

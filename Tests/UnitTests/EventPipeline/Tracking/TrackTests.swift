@@ -205,7 +205,7 @@ struct TrackTests {
                 )
                 Issue.record("the invalid event was taken")
             } catch {
-                #expect(error.taken == 1200)
+                #expect(error.acceptedCount == 1200)
                 #expect(error.reason.code == .invalid)
             }
             await pipeline.flush()
