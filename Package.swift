@@ -384,6 +384,12 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
+        .unitTests(
+            "SluiceHTTP",
+            dependencies: [
+                "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "SluiceTesting",
+            ]
+        ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",

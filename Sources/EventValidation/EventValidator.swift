@@ -114,9 +114,16 @@ extension EventValidator {
     ///
     /// The returned value holds the state between turns, so one validator can check any number of bodies concurrently.
     ///
-    /// - Parameter nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
-    package func begin(bodyOf byteCount: Int, as format: BodyFormat, nullIsAbsent: Bool = false) -> BodyProgress {
-        body.begin(bodyOf: byteCount, as: format, nullIsAbsent: nullIsAbsent)
+    /// - Parameters:
+    ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
+    ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
+    package func begin(
+        bodyOf byteCount: Int,
+        as format: BodyFormat,
+        nullIsAbsent: Bool = false,
+        allowedEvents: EventSet? = nil
+    ) -> BodyProgress {
+        body.begin(bodyOf: byteCount, as: format, nullIsAbsent: nullIsAbsent, allowedEvents: allowedEvents)
     }
 
     /// Continues the check of a body; `bytes` must be the same in each turn.

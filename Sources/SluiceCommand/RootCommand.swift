@@ -11,9 +11,10 @@ struct RootCommand: AsyncParsableCommand {
         abstract: "An event analytics pipeline: check, accept and replay events that follow a tracking plan.",
         version: version,
         subcommands: [
-            ServeCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self, LintCommand.self,
-            NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self, MigrateCommand.self,
-            JournalCommand.self, QuarantineCommand.self, SettingsCommand.self, CompletionsCommand.self,
+            ServeCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self,
+            LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
+            MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, SettingsCommand.self,
+            CompletionsCommand.self,
         ]
     )
 

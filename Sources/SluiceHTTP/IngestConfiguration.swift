@@ -61,7 +61,7 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var drainTimeout: Duration
     /// The largest body, in bytes, both as sent and after inflating; larger ones get 413.
     ///
-    /// Default: 4 MiB.
+    /// Default: 8 MiB, because RudderStack's clients send bodies of that size.
     public var maximumBodyBytes: Int
     /// The maximum number of invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
     ///
@@ -90,6 +90,10 @@ public struct IngestConfiguration: Sendable, Hashable {
     /// Default: `nil`, which derives the limit from two thirds of `maximumBufferedBytes` and from the process's limit on open
     /// files, whichever allows fewer; 384 files are reserved for the journal, the trackers and refused connections.
     public var maximumConnections: Int?
+    /// Whether a server without keys may listen on any address, and accepts events from every web page.
+    ///
+    /// Default: `false`: without keys it listens only on loopback addresses, and accepts events only from web pages of this machine.
+    public var isOpen: Bool
     /// The number of event loops, each with its own thread.
     ///
     /// Default: `nil`, one for each processor core.
@@ -105,13 +109,14 @@ public struct IngestConfiguration: Sendable, Hashable {
         maxWait = .seconds(5)
         timeouts = Timeouts()
         drainTimeout = .seconds(10)
-        maximumBodyBytes = 4 << 20
+        maximumBodyBytes = 8 << 20
         maximumRejections = Self.greatestMaximumRejections
         maximumExplainedRejections = 100
         maximumBufferedBytes = 192 << 20
         maximumHeaderBytes = 16 << 10
         maximumHeaderFields = 64
         maximumConnections = nil
+        isOpen = false
         eventLoopCount = nil
     }
 

@@ -28,13 +28,14 @@ public final class IngestEndpoint: Sendable {
     /// Makes an endpoint that checks events against `catalog` and submits them to `pipeline`.
     ///
     /// The `host`, `port` and `eventLoopCount` of the configuration are ignored. `now` gives events without a time their time
-    /// of arrival.
+    /// of arrival. Without `keys`, anyone who reaches the endpoint may send.
     ///
     /// - Throws: `misconfigured` if a setting is out of range.
     public init(
         configuration: IngestConfiguration = IngestConfiguration(),
         catalog: EventCatalog,
         pipeline: Pipeline,
+        keys: WriteKeys? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(IngestError) {
@@ -49,6 +50,7 @@ public final class IngestEndpoint: Sendable {
         shared = IngestContext(
             configuration: configuration,
             connectionLimit: Self.connectionLimit(configuration, logger),
+            keys: keys ?? WriteKeys(catalog: catalog),
             pipeline: pipeline
         )
         // Made once before there are connections: the runtime of Swift 6.3 can crash if two event loops ask at the same
@@ -85,7 +87,10 @@ public final class IngestEndpoint: Sendable {
         let timeout = TimeAmount(configuration.drainTimeout)
         let cut = await shared.connections.drain(on: eventLoop, timeout: timeout)
         if cut > 0 {
-            logger.warning("connections cut at the end of the drain timeout", metadata: ["connections": "\(cut)"])
+            logger.warning(
+                "The drain timeout ended, and connections with unfinished requests were closed.",
+                metadata: ["connections": "\(cut)"]
+            )
         }
     }
 
@@ -106,11 +111,12 @@ public final class IngestEndpoint: Sendable {
 
     private func resources(of eventLoop: any EventLoop) -> LoopResources {
         // Made within the lock, so that two loops do not make theirs at the same time; see `init`.
-        let bound = loops.withLock { [configuration, catalog, now] loops in
+        let bound = loops.withLock { [configuration, catalog, shared, now] loops in
             if let bound = loops[ObjectIdentifier(eventLoop)] { return bound }
             let resources = LoopResources(
                 catalog: catalog,
                 configuration: configuration,
+                keys: shared.keys,
                 eventLoop: eventLoop,
                 now: now
             )
@@ -153,7 +159,7 @@ public final class IngestEndpoint: Sendable {
                 metadata: metadata
             )
         } else {
-            logger.info("limit of connections", metadata: metadata)
+            logger.info("The number of connections is limited.", metadata: metadata)
         }
         return limit.connections
     }

@@ -4,6 +4,7 @@ public struct IngestError: Error, Sendable, CustomStringConvertible {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         package enum Kind: String, CaseIterable {
             case misconfigured
+            case noKeys = "no-keys"
             case cannotListen = "cannot-listen"
         }
 
@@ -11,6 +12,8 @@ public struct IngestError: Error, Sendable, CustomStringConvertible {
 
         /// A setting is out of range.
         public static let misconfigured = Self(kind: .misconfigured)
+        /// There are no write keys, and the address is not a loopback one, so anyone could send events.
+        public static let noKeys = Self(kind: .noKeys)
         /// The server cannot listen on the address: it is in use, belongs to another machine, or is not permitted.
         public static let cannotListen = Self(kind: .cannotListen)
 

@@ -44,23 +44,27 @@ public final class IngestServer: Service {
     private let configuration: IngestConfiguration
     private let catalog: EventCatalog
     private let pipeline: Pipeline
+    private let keys: WriteKeys
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let listener = Mutex<Listener?>(nil)
 
     /// Makes a server that checks events against `catalog` and submits them to `pipeline`; it does not listen yet.
     ///
-    /// `now` gives events without a time their time of arrival.
+    /// Without keys the server listens only on loopback addresses, unless the configuration says `isOpen`. `now` gives events
+    /// without a time their time of arrival.
     public init(
         configuration: IngestConfiguration,
         catalog: EventCatalog,
         pipeline: Pipeline,
+        keys: WriteKeys? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.configuration = configuration
         self.catalog = catalog
         self.pipeline = pipeline
+        self.keys = keys ?? WriteKeys(catalog: catalog)
         self.logger = logger
         self.now = now
     }
@@ -76,20 +80,39 @@ public final class IngestServer: Service {
             configuration: configuration,
             catalog: catalog,
             pipeline: pipeline,
+            keys: keys,
             logger: logger,
             now: now
         )
+        let socketAddress = try resolve()
+        guard !keys.isOpen || configuration.isOpen || socketAddress.isLoopback else {
+            let message =
+                "Without write keys the server listens only on a loopback address, and \(configuration.host) is none."
+            throw IngestError(code: .noKeys, message: message, underlying: nil)
+        }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoopCount ?? System.coreCount)
         do {
-            let listener = try await listen(on: group, endpoint)
+            let listener = try await listen(at: socketAddress, on: group, endpoint)
             self.listener.withLock { $0 = listener }
-            logger.info("listening", metadata: ["address": "\(listener.address)"])
+            logger.info("The server listens.", metadata: ["address": "\(listener.address)"])
             return listener.address
         } catch {
             try? await group.shutdownGracefully()
-            let place = "\(configuration.host):\(configuration.port)"
-            throw IngestError(code: .cannotListen, message: "Cannot listen on \(place).", underlying: error)
+            throw cannotListen(error)
         }
+    }
+
+    private func resolve() throws(IngestError) -> SocketAddress {
+        do {
+            return try SocketAddress.makeAddressResolvingHost(configuration.host, port: configuration.port)
+        } catch {
+            throw cannotListen(error)
+        }
+    }
+
+    private func cannotListen(_ error: any Error) -> IngestError {
+        let place = "\(configuration.host):\(configuration.port)"
+        return IngestError(code: .cannotListen, message: "Cannot listen on \(place).", underlying: error)
     }
 
     /// Serves until a graceful shutdown or cancellation, then drains the connections.
@@ -106,7 +129,7 @@ public final class IngestServer: Service {
         }
         await listener.endpoint.shutDown(on: listener.group.next())
         let turns = await turnStatistics()
-        logger.info("closed", metadata: Self.metadata(of: turns, listener.address))
+        logger.info("The server is closed.", metadata: Self.metadata(of: turns, listener.address))
         try await listener.group.shutdownGracefully()
     }
 
@@ -127,7 +150,11 @@ public final class IngestServer: Service {
         ]
     }
 
-    private func listen(on group: MultiThreadedEventLoopGroup, _ endpoint: IngestEndpoint) async throws -> Listener {
+    private func listen(
+        at socketAddress: SocketAddress,
+        on group: MultiThreadedEventLoopGroup,
+        _ endpoint: IngestEndpoint
+    ) async throws -> Listener {
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -141,7 +168,7 @@ public final class IngestServer: Service {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try endpoint.configurePipeline(of: channel) }
             }
-            .bind(host: configuration.host, port: configuration.port)
+            .bind(to: socketAddress)
             .get()
         let address = channel.localAddress
         return Listener(
@@ -150,5 +177,13 @@ public final class IngestServer: Service {
             address: Address(host: address?.ipAddress ?? configuration.host, port: address?.port ?? configuration.port),
             endpoint: endpoint
         )
+    }
+}
+
+extension SocketAddress {
+    /// Whether only processes of this machine can connect to the address, as to a Unix domain socket, which has no IP address.
+    fileprivate var isLoopback: Bool {
+        guard let host = ipAddress else { return true }
+        return host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") || host == "::1"
     }
 }

@@ -154,7 +154,8 @@ extension Rejection {
         case .malformedJSON, .tooLarge, .tooDeep: true
         // It is JSON, with a number that our parser cannot represent.
         case .outOfRange: violation.path == "$"
-        case .unknownEvent, .unknownField, .missingRequired, .wrongType, .notInEnum, .tooLong, .tooShort,
+        case .unknownEvent, .forbiddenEvent, .unknownField, .missingRequired, .wrongType, .notInEnum, .tooLong,
+            .tooShort,
             .patternMismatch,
             .unplannedProperty, .invalidID, .invalidTime:
             false

@@ -60,12 +60,18 @@ struct BodyCheck: ~Copyable {
     }
 
     /// Begins the check of a body of this size.
-    func begin(bodyOf byteCount: Int, as format: BodyFormat, nullIsAbsent: Bool) -> BodyProgress {
+    func begin(
+        bodyOf byteCount: Int,
+        as format: BodyFormat,
+        nullIsAbsent: Bool,
+        allowedEvents: EventSet?
+    ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
             collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
             arrival: now(),
-            nullIsAbsent: nullIsAbsent
+            nullIsAbsent: nullIsAbsent,
+            allowedEvents: allowedEvents
         )
     }
 
@@ -78,6 +84,7 @@ struct BodyCheck: ~Copyable {
         guard !budget.isSpent else { return false }
         check.arrival = progress.arrival
         check.nullIsAbsent = progress.nullIsAbsent
+        check.allowedEvents = progress.allowedEvents
         check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
         let rejections = progress.collector.rejectionCount

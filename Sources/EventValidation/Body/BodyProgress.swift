@@ -22,6 +22,8 @@ package struct BodyProgress: ~Copyable {
     let arrival: Timestamp
     /// Whether a `null` counts as an absent property if the plan does not allow it there.
     let nullIsAbsent: Bool
+    /// The events that the sender may send; `nil` for all.
+    let allowedEvents: EventSet?
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

@@ -80,6 +80,11 @@ extension EventCheck {
         let ordinal = tables.names.ordinal(of: tape.string(at: index), guess: lastDefinition)
         if ordinal >= 0 {
             lastDefinition = ordinal
+            if let allowedEvents, !allowedEvents.contains(ordinal) {
+                let expected = "an event that the write key may send"
+                report(.forbiddenEvent, at: .field("name"), expected: expected, found: "another event of the plan")
+                return -1
+            }
         } else if isDescribed(.unknownEvent) {
             let expected = expectedName(near: index)
             report(.unknownEvent, at: .field("name"), expected: expected, found: "an unknown name")

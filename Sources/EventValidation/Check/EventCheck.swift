@@ -24,6 +24,8 @@ struct EventCheck: ~Copyable {
     var arrival = Timestamp(microseconds: 0)
     /// Whether a `null` counts as an absent property if the plan does not allow it there.
     var nullIsAbsent = false
+    /// The events that the sender may send; `nil` for all.
+    var allowedEvents: EventSet?
     var path = ViolationPath()
     /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []

@@ -5,6 +5,7 @@ public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvert
     package enum Kind: String, Sendable, CaseIterable {
         case malformedJSON = "malformed-json"
         case unknownEvent = "unknown-event"
+        case forbiddenEvent = "forbidden-event"
         case unknownField = "unknown-field"
         case missingRequired = "missing-required"
         case wrongType = "wrong-type"
@@ -26,6 +27,8 @@ public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvert
     public static let malformedJSON = Self(kind: .malformedJSON)
     /// The plan has no event with this name.
     public static let unknownEvent = Self(kind: .unknownEvent)
+    /// The write key may not send this event.
+    public static let forbiddenEvent = Self(kind: .forbiddenEvent)
     /// The envelope has no field with this name.
     public static let unknownField = Self(kind: .unknownField)
     /// A required field or property is missing.

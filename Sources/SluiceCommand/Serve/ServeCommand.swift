@@ -22,6 +22,17 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .setting(.httpListen, valueName: "host:port"))
     var listen: String?
 
+    @Option(help: .setting(.httpKeys, valueName: "file"), completion: .file())
+    var keys: String?
+
+    @Flag(
+        help: """
+            Accept events from anyone who reaches the address, without a key and from any web page: for servers behind a \
+            proxy that checks senders.
+            """
+    )
+    var open = false
+
     @Option(help: .setting(.httpMaxWaitSeconds, valueName: "seconds"))
     var maxWait: Int?
 
@@ -56,6 +67,8 @@ struct ServeCommand: AsyncParsableCommand {
     private func settings() async throws -> Settings {
         var stated = options.settings
         stated.set(.httpListen, listen)
+        stated.set(.httpKeys, keys)
+        stated.set(.httpOpen, open ? true : nil)
         stated.set(.httpMaxWaitSeconds, maxWait)
         journal.add(to: &stated)
         var settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
@@ -78,26 +91,38 @@ struct ServeCommand: AsyncParsableCommand {
         ProcessLimits.returnFreedBlocks()
         let settings = try await settings()
         let wiring = try Wiring(settings)
+        let (keys, keyFile) = try wiring.keys()
         let quarantine = try wiring.quarantine()
         let pipeline = try wiring.pipeline(
             trackers: wiring.trackers(),
             quarantine: quarantine,
             journal: wiring.journal()
         )
-        let server = wiring.server(of: pipeline)
-        let address = try await server.bind()
-        try await Self.run(pipeline, server, at: address, settings, wiring.logger)
+        let server = wiring.server(of: pipeline, keys: keys)
+        let address = try await Self.bind(server)
+        try await Self.run(pipeline, server, keyFile, at: address, settings, wiring.logger)
         Self.printSummary(
             of: pipeline.statistics,
             pending: settings.journal == nil ? "NOT delivered" : "left in the journal"
         )
         let lost = quarantine.statistics.lost
-        if lost > 0 { Terminal.printError("\(lost) rejected events could not be kept in the quarantine.") }
+        if lost > 0 { Terminal.printError("\(lost.of("rejected event")) could not be kept in the quarantine.") }
+    }
+
+    private static func bind(_ server: IngestServer) async throws -> IngestServer.Address {
+        do {
+            return try await server.bind()
+        } catch let error as IngestError where error.code == .noKeys {
+            throw Terminal.failure(
+                "\(error.message) Make a key with 'sluice keys new NAME', or use --open behind a proxy that checks senders."
+            )
+        }
     }
 
     private static func run(
         _ pipeline: Pipeline,
         _ server: IngestServer,
+        _ keyFile: KeyFileService?,
         at address: IngestServer.Address,
         _ settings: Settings,
         _ logger: Logger
@@ -108,12 +133,14 @@ struct ServeCommand: AsyncParsableCommand {
             finding: { pipeline.suddenEnd }
         )
         // Services are shut down in reverse order: first the server stops accepting events, then the queues are drained.
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+            .init(service: pipeline), .init(service: server), .init(service: deadline),
+        ]
+        if let keyFile { services.append(.init(service: keyFile)) }
+        services.append(.init(service: Announcement(address: address, logger: logger)))
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [
-                    .init(service: pipeline), .init(service: server), .init(service: deadline),
-                    .init(service: Announcement(address: address, logger: logger)),
-                ],
+                services: services,
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )
@@ -135,7 +162,8 @@ struct ServeCommand: AsyncParsableCommand {
             if tracker.pendingEvents > 0 { text += ", \(tracker.pendingEvents) \(pending)" }
             return text
         }
-        Terminal.printError("Stopped. \(statistics.accepted) events accepted; \(trackers.joined(separator: "; ")).")
+        let accepted = statistics.accepted.of("event")
+        Terminal.printError("Stopped. \(accepted) accepted; \(trackers.joined(separator: "; ")).")
     }
 }
 

@@ -13,6 +13,7 @@ import SluicePostgres
 /// `sluice settings` print these values, so they are written nowhere else.
 enum SettingDefaults {
     static let eventsFolder = "events"
+    static let keyFile = "keys.json"
     static let journalFolder = "journal"
     static let quarantineFolder = "quarantine"
     static let http = IngestConfiguration()
@@ -33,6 +34,8 @@ extension SettingKey {
         switch self {
         case .eventsDirectory: SettingDefaults.eventsFolder
         case .httpListen: "\(SettingDefaults.http.host):\(SettingDefaults.http.port)"
+        case .httpKeys: SettingDefaults.keyFile
+        case .httpOpen: "\(SettingDefaults.http.isOpen)"
         case .httpMaxWaitSeconds: Self.count(SettingDefaults.http.maxWait, of: .seconds(1))
         case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
         case .httpMemoryBytes: "\(SettingDefaults.http.maximumBufferedBytes)"

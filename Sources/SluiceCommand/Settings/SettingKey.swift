@@ -4,6 +4,8 @@
 enum SettingKey: String, CaseIterable {
     case eventsDirectory = "events.directory"
     case httpListen = "http.listen"
+    case httpKeys = "http.keys"
+    case httpOpen = "http.open"
     case httpMaxWaitSeconds = "http.maxWaitSeconds"
     case httpConnections = "http.maximumConnections"
     case httpMemoryBytes = "http.maximumBufferedBytes"
@@ -53,6 +55,8 @@ enum SettingKey: String, CaseIterable {
         switch self {
         case .eventsDirectory: "--events"
         case .httpListen: "--listen"
+        case .httpKeys: "--keys"
+        case .httpOpen: "--open"
         case .httpMaxWaitSeconds: "--max-wait"
         case .consoleEnabled: "--console/--no-console"
         case .consoleFormat: "--format"
@@ -79,7 +83,8 @@ enum SettingKey: String, CaseIterable {
     var isSecret: Bool {
         switch self {
         case .postgresURL, .kafkaProperties: true
-        case .eventsDirectory, .httpListen, .httpMaxWaitSeconds, .httpConnections, .httpMemoryBytes,
+        case .eventsDirectory, .httpListen, .httpKeys, .httpOpen, .httpMaxWaitSeconds, .httpConnections,
+            .httpMemoryBytes,
             .httpExplainedRejections, .consoleEnabled, .consoleFormat, .postgresSchema, .kafkaBrokers, .kafkaTopic,
             .kafkaSource, .quarantineFolder, .quarantineBytes, .strictTrackers, .logLevel, .journalEnabled,
             .journalFolder,
@@ -96,6 +101,12 @@ enum SettingKey: String, CaseIterable {
         switch self {
         case .eventsDirectory: "The folder of the tracking plan."
         case .httpListen: "The address to accept events on over HTTP, as host:port."
+        case .httpKeys: "The file with the digests of the write keys, which `sluice keys` makes."
+        case .httpOpen:
+            """
+            Whether anyone who reaches the address may send events, without a key and from any web page: for servers behind \
+            a proxy that checks senders.
+            """
         case .httpMaxWaitSeconds:
             """
             How long a request waits, in seconds, for room in a full queue or for the journal's disk, before it is answered \

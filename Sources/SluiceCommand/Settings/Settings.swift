@@ -13,6 +13,8 @@ import SluicePostgres
 struct Settings {
     var eventsFolder: String
     var http: IngestConfiguration
+    /// The file with the write keys, which need not exist; `nil` if anyone may send.
+    var keyFile: String?
     /// `nil` if the console is switched off.
     var consoleFormat: ConsoleConfiguration.Format?
     /// `nil` if there is no PostgreSQL tracker.
@@ -62,6 +64,7 @@ struct Settings {
         let journal = reader.journal()
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
+        keyFile = http.isOpen ? nil : reader.string(.httpKeys) ?? SettingDefaults.keyFile
         pipeline = reader.pipeline(hasJournal: journal != nil)
         // The configuration file may be shared with a server that has a journal.
         if !keepsJournal, pipeline.queue.fullPolicy == .spill { pipeline.queue.fullPolicy = .wait }
@@ -84,6 +87,7 @@ extension SettingsReader {
                 note("http.listen: expected host:port with a port from 0 to 65535, found '\(listen)'")
             }
         }
+        if let isOpen = bool(.httpOpen) { http.isOpen = isOpen }
         if let wait = duration(.httpMaxWaitSeconds, in: { .seconds($0) }) {
             http.maxWait = wait
             if hasJournal, wait == .zero {

@@ -148,7 +148,22 @@ struct Wiring {
     // MARK: Ports
 
     /// Creates the server that accepts events for a pipeline.
-    func server(of pipeline: Pipeline) -> IngestServer {
-        IngestServer(configuration: settings.http, catalog: catalog, pipeline: pipeline, logger: logger)
+    func server(of pipeline: Pipeline, keys: WriteKeys) -> IngestServer {
+        IngestServer(configuration: settings.http, catalog: catalog, pipeline: pipeline, keys: keys, logger: logger)
+    }
+
+    /// Reads the write keys, and creates the service that watches their file; `nil` if anyone may send.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if the file cannot be used.
+    func keys() throws -> (keys: WriteKeys, file: KeyFileService?) {
+        let keys = WriteKeys(catalog: catalog)
+        guard let path = settings.keyFile else { return (keys, nil) }
+        let file = KeyFileService(path: path, keys: keys, logger: logger)
+        do {
+            try file.load()
+        } catch {
+            throw Terminal.failure("The write keys in '\(path)' cannot be used: \(error)")
+        }
+        return (keys, file)
     }
 }

@@ -18,7 +18,7 @@ extension ConnectionHandler {
         let persistence = persistence
         let bytes = AnswerEncoder.answer(
             status: status,
-            fields: fields,
+            fields: exchange.fields + fields,
             body: body,
             persistence: persistence,
             withoutBody: exchange.isHead
@@ -28,7 +28,7 @@ extension ConnectionHandler {
 
     /// Answers that a single event was accepted, with the prepared response if possible.
     func answerAcceptedOne() {
-        if case .implied = persistence {
+        if case .implied = persistence, exchange.fields.isEmpty {
             finishExchange(with: loop.acceptedOne, isLast: false)
         } else {
             answer("200 OK", body: Array(VerdictEncoder.acceptedOne.utf8))
@@ -36,12 +36,12 @@ extension ConnectionHandler {
     }
 
     /// Answers a request before it is received completely; the rest of it is discarded.
-    func answerEarly(_ status: StaticString, fields: String = "", body: [UInt8], isLast: Bool) {
+    func answerEarly(_ status: StaticString, fields: String = "", body: [UInt8]?, isLast: Bool) {
         let isLast = isLast || isLastExchange
         exchange.keepsAlive = !isLast
         let bytes = AnswerEncoder.answer(
             status: status,
-            fields: fields,
+            fields: exchange.fields + fields,
             body: body,
             persistence: persistence,
             withoutBody: exchange.isHead

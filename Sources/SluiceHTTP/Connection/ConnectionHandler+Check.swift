@@ -11,6 +11,8 @@ extension ConnectionHandler {
             in: exchange.language,
             isGzip: exchange.isGzip,
             maximumBytes: shared.maximumBodyBytes,
+            expectsKey: exchange.expectsKeyInBody,
+            allowedEvents: exchange.grant?.events,
             now: loop.now
         )
         exchange.body = nil
@@ -47,7 +49,13 @@ extension ConnectionHandler {
     private func turn(fromAllowance: Bool) {
         guard var work = work.take() else { return }
         do {
-            if let checked = try loop.advance(&work, fromAllowance: fromAllowance) { return submit(checked) }
+            var step = try loop.advance(&work, fromAllowance: fromAllowance)
+            if case .stated(let key) = step {
+                try admit(key: key)
+                work.allow(exchange.grant?.events)
+                step = try loop.advance(&work, fromAllowance: fromAllowance)
+            }
+            if case .checked(let body) = step { return submit(body) }
         } catch {
             return refuse(error)
         }
@@ -60,6 +68,8 @@ extension ConnectionHandler {
     /// Refuses a body that could not be inflated or checked.
     private func refuse(_ error: any Error) {
         switch error {
+        case let failure as Failure:
+            refuse(failure)
         case let gzip as GzipError where gzip.code == .outputTooLarge:
             refuse(.tooLarge(limit: shared.maximumBodyBytes))
         case let gzip as GzipError where !gzip.isRetryable:

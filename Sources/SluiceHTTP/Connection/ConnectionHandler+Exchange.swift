@@ -9,11 +9,24 @@ extension ConnectionHandler {
     func begin(_ requestHead: HTTPRequestHead) {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
+        do throws(Failure) {
+            try handle(head)
+        } catch {
+            refuse(error, head)
+        }
+    }
+
+    private func handle(_ head: RequestHead) throws(Failure) {
         switch head.disposition(maximumBodyBytes: shared.maximumBodyBytes) {
         case .receive(let language, let isGzip):
             exchange.language = language
             exchange.isGzip = isGzip
+            try admit(head)
             receiveBody(of: head)
+        case .settings(let settings):
+            try answer(settings, head)
+        case .preflight:
+            try answerPreflight()
         case .live:
             answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
         case .ready:
@@ -21,10 +34,10 @@ extension ConnectionHandler {
             if reasons.isEmpty {
                 answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
             } else {
-                refuse(.notReady(reasons), head)
+                throw .notReady(reasons)
             }
         case .refuse(let failure):
-            refuse(failure, head)
+            throw failure
         }
     }
 
@@ -94,6 +107,11 @@ extension ConnectionHandler {
         guard reserve(exactly: bytes, free: isLong ? 0 : MemoryBudget.freeBodyBytes) else { return refuse(.overloaded) }
         shared.budget.release(max(0, exchange.reservedBytes - bytes))
         exchange.reservedBytes = min(exchange.reservedBytes, bytes)
+        if let grant = exchange.grant {
+            let events = (body.batch?.count ?? 0) + body.rejected.count
+            if let refusal = grant.limiter.take(events, now: loop.now()) { return refuse(.limited(refusal)) }
+            exchange.countedEvents = events
+        }
         guard let batch = body.batch else {
             verdict?.keepRejections(in: shared.pipeline)
             return answer(allRejectedStatus, body: verdict?.answer ?? [])
@@ -149,6 +167,7 @@ extension ConnectionHandler {
             answer("200 OK", body: verdict.answer)
         // Nothing was accepted, so the sender will repeat the request; the rejected events are stored then, once.
         case .failure(let error):
+            if error.code != .outcomeUnknown { exchange.grant?.limiter.giveBack(exchange.countedEvents) }
             refuse(failure(for: error))
         }
     }

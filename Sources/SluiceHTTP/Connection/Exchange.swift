@@ -6,6 +6,16 @@ import NIOHTTP1
 struct Exchange {
     /// What the body and the answer are written in.
     var language = BodyLanguage.sluice(.document)
+    /// What the sender's key allows; `nil` if anyone may send, and as long as the key is unknown.
+    var grant: KeyGrant?
+    /// Whether the key is expected in the body.
+    var expectsKeyInBody = false
+    /// The web page that sends, if a browser says so.
+    var origin: String?
+    /// Header fields of each response, each ending in CRLF.
+    var fields = ""
+    /// The number of events that count against the key's limits.
+    var countedEvents = 0
     /// Whether the body is compressed.
     var isGzip = false
     /// Whether the sender wants to use the connection again.
@@ -30,6 +40,7 @@ struct Exchange {
         isVersion10 = head.isVersion10
         isHead = head.method == .HEAD
         contentLength = head.contentLength
+        origin = head.origin
         if case .dialect(let dialect) = head.route { language = .dialect(dialect) }
     }
 

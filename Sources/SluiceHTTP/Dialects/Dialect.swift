@@ -30,6 +30,12 @@ protocol Dialect: Sendable {
     /// Whether a body may be a form (`application/x-www-form-urlencoded`).
     var acceptsForms: Bool { get }
 
+    /// The parameter of the query string that may contain the key.
+    var keyParameter: StaticString? { get }
+
+    /// Whether the key may be in the body.
+    var mayHaveKeyInBody: Bool { get }
+
     /// The status of the answer to a body whose events were all rejected.
     var allRejectedStatus: StaticString { get }
 
@@ -43,6 +49,8 @@ protocol Dialect: Sendable {
 extension Dialect {
     var recognizesGzip: Bool { false }
     var acceptsForms: Bool { false }
+    var keyParameter: StaticString? { nil }
+    var mayHaveKeyInBody: Bool { false }
 }
 
 /// Translates one body into events of Sluice's own format, in one or more turns of the event loop.
@@ -52,6 +60,9 @@ protocol BodyTranslation: AnyObject {
     /// - Returns: Whether the translation is complete.
     /// - Throws: `MalformedBody`.
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool
+
+    /// The key that the body contains, once it is translated; the first one, if there are several.
+    var key: [UInt8]? { get }
 
     /// The events in Sluice's format, one a line.
     var text: UnsafeRawBufferPointer { get }

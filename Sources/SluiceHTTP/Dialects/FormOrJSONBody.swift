@@ -23,6 +23,8 @@ final class FormOrJSONBody: BodyTranslation {
         self.json = json
     }
 
+    var key: [UInt8]? { json.key }
+
     var text: UnsafeRawBufferPointer { json.text }
 
     var byteCount: Int { json.byteCount + (decoded?.count ?? 0) }

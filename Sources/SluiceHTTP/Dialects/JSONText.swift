@@ -9,6 +9,12 @@ enum JSONText {
         }
         return UnsafeRawBufferPointer(rebasing: value.dropFirst().dropLast())
     }
+
+    /// The text of a string; `nil` if the value is not one, or is empty.
+    static func text(of value: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard value.count > 2, value.first == UInt8(ascii: "\"") else { return nil }
+        return JSONString.resolvingEscapes(in: contents(of: value))
+    }
 }
 
 extension ByteBuilder {

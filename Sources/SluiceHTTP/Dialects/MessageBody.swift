@@ -7,6 +7,9 @@ protocol MessageFormat {
     /// Whether a body must be an object with the array `batch`; otherwise it may also be one message, or an array of messages.
     var requiresBatch: Bool { get }
 
+    /// The key that the body contains, as far as it is translated; the first one, if there are several.
+    var key: [UInt8]? { get }
+
     /// Notes a member of the object that contains the array `batch`.
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
 
@@ -48,6 +51,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     init(_ format: Format) {
         self.format = format
     }
+
+    var key: [UInt8]? { format.key }
 
     var text: UnsafeRawBufferPointer { output.bytes }
 
@@ -186,6 +191,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 
     /// Appends a message that is a text of its own.
     private func appendAlone(_ message: UnsafeRawBufferPointer, with tools: TranslationTools) {
+        // The check rejects it without reading it, so its structure need not be known.
+        guard message.count <= EventValidator.maximumEventBytes else { return appendAsIs(message) }
         tools.withStructure(of: message) { structure in
             guard let structure, let root = structure.root else { return appendAsIs(message) }
             appendLine(root, of: structure)
@@ -204,7 +211,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         }
     }
 
-    /// Appends a message that is not a well-formed object, which the check then rejects.
+    /// Appends a message that the check rejects: it is too large, or not a well-formed object.
     private func appendAsIs(_ message: UnsafeRawBufferPointer) {
         output.appendOnOneLine(message)
         output.append(UInt8(ascii: "\n"))
@@ -218,5 +225,17 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         return MalformedBody(
             violation: Violation(code: .malformedJSON, path: "$", expected: expected, found: "something else")
         )
+    }
+}
+
+extension JSONStructure {
+    /// Calls `body` as `forEachMember` does, except for members that are `null`: clients send `null` for what is absent.
+    func forEachPresentMember(
+        of object: Value,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: Value) -> Void
+    ) -> Bool {
+        forEachMember(of: object) { key, value in
+            if !bytes(of: value).equals("null") { body(key, value) }
+        }
     }
 }

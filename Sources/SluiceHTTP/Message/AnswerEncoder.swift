@@ -20,19 +20,25 @@ enum AnswerEncoder {
     static let healthy = Array(#"{"status":"ok"}"#.utf8)
 
     /// Encodes a response; without its body it still has the body's length, for HEAD.
+    ///
+    /// - Parameter body: The body; `nil` if the status allows none.
     static func answer(
         status: StaticString,
         fields: String = "",
-        body: [UInt8],
+        body: [UInt8]?,
         persistence: Persistence,
         withoutBody: Bool = false
     ) -> ByteBuffer {
-        var buffer = ByteBufferAllocator().buffer(capacity: 192 + fields.utf8.count + (withoutBody ? 0 : body.count))
+        let written = withoutBody ? 0 : body?.count ?? 0
+        var buffer = ByteBufferAllocator().buffer(capacity: 192 + fields.utf8.count + written)
         buffer.writeStaticString("HTTP/1.1 ")
         buffer.writeStaticString(status)
-        buffer.writeStaticString("\r\ncontent-type: application/json\r\ncontent-length: ")
-        buffer.writeString(String(body.count))
         buffer.writeStaticString("\r\n")
+        if let body {
+            buffer.writeStaticString("content-type: application/json\r\ncontent-length: ")
+            buffer.writeString(String(body.count))
+            buffer.writeStaticString("\r\n")
+        }
         buffer.writeString(fields)
         switch persistence {
         case .implied: break
@@ -40,9 +46,26 @@ enum AnswerEncoder {
         case .close: buffer.writeStaticString("connection: close\r\n")
         }
         buffer.writeStaticString("\r\n")
-        if !withoutBody { buffer.writeBytes(body) }
+        if let body, !withoutBody { buffer.writeBytes(body) }
         return buffer
     }
+
+    /// The maximum number of bytes of an `Origin` that is repeated in a response.
+    static let maximumOriginBytes = 256
+
+    /// The fields that let a web page of this origin read a response (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
+    ///
+    /// Some clients send with credentials, although nothing here depends on cookies.
+    static func fields(allowing origin: String) -> String {
+        "access-control-allow-origin: \(origin)\r\naccess-control-allow-credentials: true\r\n"
+            + "access-control-expose-headers: retry-after\r\nvary: origin\r\n"
+    }
+
+    /// The fields of the response to a preflight request: what a web page may send.
+    static let preflightFields =
+        "access-control-allow-methods: GET, POST\r\n"
+        + "access-control-allow-headers: authorization, content-type, content-encoding, anonymousid\r\n"
+        + "access-control-max-age: 7200\r\n"
 
     /// The maximum number of bytes of a response, its header included.
     static let maximumBytes = 256 << 10

@@ -5,7 +5,7 @@ import EventValidation
 ///
 /// Its body is `{"error":{"code":…,"message":…}}`. The codes are stable. A message shows nothing that a sender sent, and nothing
 /// that only the operator should know.
-struct Failure: Sendable {
+struct Failure: Error {
     /// The status line's code and phrase.
     let status: StaticString
     /// The stable code.
@@ -37,6 +37,17 @@ extension Failure {
         status: "400 Bad Request",
         code: "invalid-gzip",
         message: "The body is not valid gzip."
+    )
+    static let unauthorized = Failure(
+        status: "401 Unauthorized",
+        code: "unauthorized",
+        message: "This needs a write key that is known and has not expired.",
+        fields: "www-authenticate: Bearer\r\n"
+    )
+    static let forbiddenOrigin = Failure(
+        status: "403 Forbidden",
+        code: "forbidden-origin",
+        message: "Web pages of this origin may not send events with this key."
     )
     static let notFound = Failure(
         status: "404 Not Found",
@@ -155,6 +166,27 @@ extension Failure {
             code: violation.code.rawValue,
             message: "The whole body is refused: expected \(violation.expected), found \(violation.found)."
         )
+    }
+
+    /// The key has sent too many events.
+    static func limited(_ refusal: KeyLimiter.Refusal) -> Failure {
+        switch refusal {
+        case .rate(let retryAfter):
+            Failure(
+                status: "429 Too Many Requests",
+                code: "rate-limited",
+                message: "The write key sends more events per second than it may. Nothing was accepted.",
+                fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+            )
+        case .volume(let retryAfter):
+            Failure(
+                status: "429 Too Many Requests",
+                code: "daily-volume-exceeded",
+                message:
+                    "The write key has sent its events of this day, which ends at midnight UTC. Nothing was accepted.",
+                fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+            )
+        }
     }
 
     /// The journal is full or cannot be written.

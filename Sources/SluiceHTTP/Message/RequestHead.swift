@@ -7,6 +7,10 @@ struct RequestHead {
     enum Disposition {
         /// Receive its body, and the events in it.
         case receive(BodyLanguage, isGzip: Bool)
+        /// Answer with the settings of a client.
+        case settings(ClientSettings)
+        /// Answer that browsers may send from the origin (a CORS preflight request).
+        case preflight
         /// Answer that the process runs.
         case live
         /// Answer whether events are accepted.
@@ -27,6 +31,14 @@ struct RequestHead {
     /// Whether the sender waits for `100 Continue` before it sends the body.
     private(set) var expectsContinue = false
 
+    /// The web page that sends, if a browser says so.
+    private(set) var origin: String?
+    /// The server's host as the sender knows it.
+    private(set) var host: String?
+
+    private let uri: String
+    private var authorization: String?
+    private var isPreflight = false
     private var failure: Failure?
     private var mediaType: MediaType? = .json
     /// The attributes of a CloudEvent in binary mode.
@@ -38,7 +50,8 @@ struct RequestHead {
 
     /// Reads a header that the decoder accepted.
     init(_ head: HTTPRequestHead) {
-        route = Route(uri: head.uri)
+        uri = head.uri
+        route = Route(uri: uri)
         method = head.method
         version = head.version
         keepsAlive = head.isKeepAlive && head.method != .CONNECT
@@ -58,7 +71,11 @@ struct RequestHead {
         case nil: return .refuse(.notFound)
         case .livez: return method == .GET || method == .HEAD ? .live : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .readyz: return method == .GET || method == .HEAD ? .ready : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
-        case .events, .dialect: break
+        case .events, .dialect, .settings: break
+        }
+        if method == .OPTIONS, isPreflight { return .preflight }
+        if case .settings(let settings) = route {
+            return method == .GET ? .settings(settings) : .refuse(.methodNotAllowed(allow: "GET"))
         }
         guard case .POST = method else { return .refuse(.methodNotAllowed(allow: "POST")) }
         guard let language, contentTypeCount < 2 else {
@@ -68,6 +85,19 @@ struct RequestHead {
         guard let isGzip, contentEncodingCount < 2 else { return .refuse(.unsupportedEncoding) }
         if let contentLength, contentLength > maximumBodyBytes { return .refuse(.tooLarge(limit: maximumBodyBytes)) }
         return .receive(language, isGzip: isGzip)
+    }
+
+    /// The key in the header; `nil` if there is none.
+    var key: [UInt8]? {
+        if let key = authorization.flatMap(Credential.key(ofAuthorization:)) { return key }
+        let parameter: StaticString?
+        switch route {
+        case .events: parameter = "key"
+        case .dialect(let dialect): parameter = dialect.keyParameter
+        case .settings: parameter = "writeKey"
+        case .livez, .readyz, nil: parameter = nil
+        }
+        return parameter.flatMap { Credential.parameter($0, of: Route.query(of: uri.utf8[...])) }
     }
 
     /// What the body is written in; `nil` if the endpoint does not accept its `Content-Type`.
@@ -84,9 +114,10 @@ struct RequestHead {
             return mediaType == .json ? .dialect(CloudEventsEndpoint(attributes: cloudEventHeaders)) : nil
         }
         switch mediaType {
-        case .json: return .sluice(.document)
+        // Web pages send plain text to another origin without a CORS preflight request.
+        case .json, .text: return .sluice(.document)
         case .lines: return .sluice(.lines)
-        case .text, .form, .cloudEvents, nil: return nil
+        case .form, .cloudEvents, nil: return nil
         }
     }
 
@@ -95,6 +126,9 @@ struct RequestHead {
         switch name.count {
         case 4 where name.equalsIgnoringCase("host"):
             hostCount += 1
+            host = value
+        case 6 where name.equalsIgnoringCase("origin"):
+            origin = value
         case 6 where name.equalsIgnoringCase("expect"):
             if value.utf8.trimmingSpace.equalsIgnoringCase("100-continue") {
                 expectsContinue = true
@@ -107,6 +141,8 @@ struct RequestHead {
         case 12 where name.equalsIgnoringCase("content-type"):
             contentTypeCount += 1
             mediaType = MediaType(value)
+        case 13 where name.equalsIgnoringCase("authorization"):
+            authorization = value
         case 14 where name.equalsIgnoringCase("content-length"):
             noteContentLength(value)
         case 16 where name.equalsIgnoringCase("content-encoding"):
@@ -115,6 +151,8 @@ struct RequestHead {
         case 17 where name.equalsIgnoringCase("transfer-encoding"):
             if isChunked || !value.utf8.trimmingSpace.equalsIgnoringCase("chunked") { failure = .unknownTransferCoding }
             isChunked = true
+        case 29 where name.equalsIgnoringCase("access-control-request-method"):
+            isPreflight = true
         default:
             if let header = CloudEventHeader(name, value) { cloudEventHeaders.append(header) }
         }

@@ -4,6 +4,8 @@ enum Route {
     case events
     /// Events in the format of other clients.
     case dialect(any Dialect)
+    /// The settings that a client for browsers loads before it sends.
+    case settings(ClientSettings)
     /// Whether the process runs.
     case livez
     /// Whether events are accepted.
@@ -25,6 +27,8 @@ enum Route {
             self = .readyz
         } else if let endpoint = SegmentEndpoint(path: path) {
             self = .dialect(endpoint)
+        } else if let settings = ClientSettings(path: path) {
+            self = .settings(settings)
         } else if let endpoint = PostHogEndpoint(path: path, query: Self.query(of: uri.utf8[...])) {
             self = .dialect(endpoint)
         } else {
@@ -32,7 +36,8 @@ enum Route {
         }
     }
 
-    private static func query(of uri: Substring.UTF8View) -> Substring.UTF8View {
+    /// The query string of a target.
+    static func query(of uri: Substring.UTF8View) -> Substring.UTF8View {
         uri.drop { $0 != UInt8(ascii: "?") }.dropFirst().prefix { $0 != UInt8(ascii: "#") }
     }
 

@@ -22,10 +22,13 @@ struct IngestContext: Sendable {
     let maximumBodyBytes: Int
     let budget: MemoryBudget
     let connections: LiveConnections
+    let keys: WriteKeys
+    /// The web pages that may send if there are no keys.
+    let openOrigins: OriginPattern
     /// The response if a queue stayed full for as long as a request may wait.
     let queueFull: Failure
 
-    init(configuration: IngestConfiguration, connectionLimit: Int, pipeline: Pipeline) {
+    init(configuration: IngestConfiguration, connectionLimit: Int, keys: WriteKeys, pipeline: Pipeline) {
         self.pipeline = pipeline
         timeouts = Timeouts(
             head: TimeAmount(configuration.timeouts.head),
@@ -39,6 +42,8 @@ struct IngestContext: Sendable {
         maximumBodyBytes = configuration.maximumBodyBytes
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         connections = LiveConnections(limit: connectionLimit, budget: budget)
+        self.keys = keys
+        openOrigins = configuration.isOpen ? .any : .loopback
         queueFull = .queueFull(retryAfter: configuration.maxWait)
     }
 }

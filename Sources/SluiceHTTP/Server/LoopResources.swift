@@ -30,6 +30,7 @@ final class LoopResources {
     /// Checks bodies; it reuses its memory for each body.
     private let validator: EventValidator
     private let tools = TranslationTools()
+    let keys: KeyLookup
     /// The time of arrival of bodies.
     let now: @Sendable () -> Timestamp
     private let eventLoop: any EventLoop
@@ -41,11 +42,13 @@ final class LoopResources {
     init(
         catalog: EventCatalog,
         configuration: IngestConfiguration,
+        keys: WriteKeys,
         eventLoop: any EventLoop,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.eventLoop = eventLoop
         self.now = now
+        self.keys = KeyLookup(keys)
         validator = EventValidator(
             catalog: catalog,
             maximumRejections: configuration.maximumRejections,
@@ -64,9 +67,8 @@ final class LoopResources {
 
     /// Gives a small body a turn from the allowance, or any body a turn of its own.
     ///
-    /// - Returns: The checked body; `nil` if another turn is needed.
     /// - Throws: As `BodyWork.advance`.
-    func advance(_ work: inout BodyWork, fromAllowance: Bool) throws -> CheckedBody? {
+    func advance(_ work: inout BodyWork, fromAllowance: Bool) throws -> BodyWork.Step {
         let given = fromAllowance ? allowance : Self.turn
         var budget = given
         defer {

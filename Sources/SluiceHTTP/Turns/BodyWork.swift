@@ -13,10 +13,15 @@ struct BodyWork: ~Copyable {
     /// Translates the body first; `nil` if it is in Sluice's own format.
     private let translation: (any BodyTranslation)?
     private var isTranslated: Bool
+    /// Whether the key that the body contains is still to be judged.
+    private var awaitsKey: Bool
+    /// The events that the sender may send; `nil` for all.
+    private var allowedEvents: EventSet?
     private let maximumBytes: Int
     /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
-    private let receivedBytes: Int
+    /// The size of the received body in memory.
+    private var receivedBytes: Int
     private let isGzip: Bool
     private var isInflated: Bool
     /// The inflated part; `nil` before the first turn, and if the body is not compressed.
@@ -25,7 +30,27 @@ struct BodyWork: ~Copyable {
     private var progress: BodyProgress?
     private var progressBytes = 0
 
-    init(_ body: ByteBuffer, in language: BodyLanguage, isGzip: Bool, maximumBytes: Int, now: () -> Timestamp) {
+    /// How far a body is after a turn.
+    enum Step {
+        /// It needs another turn.
+        case unfinished
+        /// Its key is known, or `nil` if it contains none; `allow` or the end of the request must follow.
+        case stated(key: [UInt8]?)
+        case checked(CheckedBody)
+    }
+
+    /// - Parameters:
+    ///   - expectsKey: Whether the key is in the body.
+    ///   - allowedEvents: The events that the sender may send, if the key is known; `nil` for all.
+    init(
+        _ body: ByteBuffer,
+        in language: BodyLanguage,
+        isGzip: Bool,
+        maximumBytes: Int,
+        expectsKey: Bool,
+        allowedEvents: EventSet?,
+        now: () -> Timestamp
+    ) {
         received = body
         receivedBytes = body.readableBytes
         switch language {
@@ -39,6 +64,8 @@ struct BodyWork: ~Copyable {
             translation = dialect.translation(arrival: now())
         }
         isTranslated = translation == nil
+        awaitsKey = expectsKey
+        self.allowedEvents = allowedEvents
         self.maximumBytes = maximumBytes
         isInflated = !self.isGzip
     }
@@ -65,31 +92,39 @@ struct BodyWork: ~Copyable {
     /// Its approximate size in memory.
     var byteCount: Int { receivedBytes + (gzip?.byteCount ?? 0) + (translation?.byteCount ?? 0) + progressBytes }
 
-    /// Inflates and checks as much as the budget allows.
+    /// Sets the events that the sender may send, after its key was judged.
+    mutating func allow(_ events: EventSet?) {
+        awaitsKey = false
+        allowedEvents = events
+    }
+
+    /// Inflates, translates and checks as much as the budget allows.
     ///
-    /// - Returns: The checked body; `nil` if another turn is needed.
     /// - Throws: `GzipError`; `MalformedBody` if the sender is at fault, `UncheckedBody` if the server is.
     mutating func advance(
         with validator: EventValidator,
         _ tools: TranslationTools,
         within budget: inout CheckBudget
-    ) throws -> CheckedBody? {
+    ) throws -> Step {
         if !isInflated {
-            guard try inflate(within: &budget) else { return nil }
+            guard try inflate(within: &budget) else { return .unfinished }
             isInflated = true
-            received = ByteBuffer()
+            release()
         }
         if let translation, !isTranslated {
-            guard try withBody({ try translation.advance($0, with: tools, within: &budget.bytes) }) else { return nil }
+            guard try withBody({ try translation.advance($0, with: tools, within: &budget.bytes) }) else {
+                return .unfinished
+            }
             isTranslated = true
-            received = ByteBuffer()
+            release()
             gzip = nil
         }
+        if awaitsKey { return .stated(key: translation?.key) }
         var progress = takeProgress(validator)
-        if try check(&progress, with: validator, within: &budget) { return validator.finish(progress) }
+        if try check(&progress, with: validator, within: &budget) { return .checked(validator.finish(progress)) }
         progressBytes = progress.byteCount
         self.progress = consume progress
-        return nil
+        return .unfinished
     }
 
     private func check(
@@ -117,9 +152,19 @@ struct BodyWork: ~Copyable {
         }
     }
 
+    /// Releases the received body, which is not read any more.
+    private mutating func release() {
+        received = ByteBuffer()
+        receivedBytes = 0
+    }
+
     private mutating func takeProgress(_ validator: EventValidator) -> BodyProgress {
         if let progress = progress.take() { return progress }
-        if let translation { return validator.begin(bodyOf: translation.text.count, as: format, nullIsAbsent: true) }
-        return validator.begin(bodyOf: gzip?.text.count ?? received.readableBytes, as: format)
+        return validator.begin(
+            bodyOf: translation?.text.count ?? gzip?.text.count ?? received.readableBytes,
+            as: format,
+            nullIsAbsent: translation != nil,
+            allowedEvents: allowedEvents
+        )
     }
 }

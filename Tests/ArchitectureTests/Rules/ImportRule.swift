@@ -76,7 +76,7 @@ enum ImportRule {
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
             "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
-            "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift",
+            "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift", "Sources/SluiceHTTP/Keys/",
             "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
         ],
         "FoundationXML": ["Sources/PlanReading/Plist/"],

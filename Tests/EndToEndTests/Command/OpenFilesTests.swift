@@ -24,7 +24,7 @@ struct OpenFilesTests {
             executable: URL(fileURLWithPath: "/bin/bash"),
             in: folder
         )
-        let line = try await process.errors.line(containing: "limit of connections")
+        let line = try await process.errors.line(containing: "The number of connections is limited.")
         #expect(line.contains("descriptors=900"))
         #expect(line.contains("connections=516"))
         #expect(try await Self.softLimit(of: process.processID) == "900")

@@ -14,9 +14,9 @@ struct LimitTests {
         return setup
     }
 
-    @Test("a Content-Length over 4 MiB is 413 before the body is sent, and a body of exactly 4 MiB is accepted")
+    @Test("a Content-Length over 8 MiB is 413 before the body is sent, and a body of exactly 8 MiB is accepted")
     func announcedLength() async throws {
-        let limit = 4 << 20
+        let limit = 8 << 20
         try await TestServer.run { server in
             for length in [String(limit + 1), "99999999999999999999", "9223372036854775807", "18446744073709551615"] {
                 try await RawClient.with(server.address) { client in
@@ -99,8 +99,8 @@ struct LimitTests {
     func pushesOn() async throws {
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
-                try await client.send(Requests.head(fields: "Content-Length: 8388608\r\n"))
-                for _ in 0..<8 { try await client.send(bytes: [UInt8](repeating: 32, count: 1 << 20)) }
+                try await client.send(Requests.head(fields: "Content-Length: 16777216\r\n"))
+                for _ in 0..<16 { try await client.send(bytes: [UInt8](repeating: 32, count: 1 << 20)) }
                 #expect(try await client.response().status == 413)
             }
         }

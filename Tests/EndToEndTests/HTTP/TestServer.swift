@@ -18,6 +18,8 @@ struct TestServer: Sendable {
         var http = IngestConfiguration(port: 0)
         /// The plan, whose events name the tracker `collecting`.
         var plan = TestServer.plan
+        /// The write keys; `nil` if anyone may send.
+        var keys: [WriteKey]?
         /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
@@ -78,10 +80,13 @@ struct TestServer: Sendable {
                 logger: logger
             )
         }
+        let keys = WriteKeys(catalog: catalog)
+        if let initial = setup.keys { try keys.replace(with: initial) }
         http = IngestServer(
             configuration: setup.http,
             catalog: catalog,
             pipeline: pipeline,
+            keys: keys,
             logger: logger,
             now: { Timestamp(microseconds: 1_600_000_000_000_000) }
         )

@@ -65,10 +65,12 @@ struct FileTransaction {
     ///
     /// Anything else under that name is an error: a link may lead out of the folder that is written, and what was written
     /// to a device cannot be undone.
-    mutating func replaceRegular(_ path: String, _ bytes: some Collection<UInt8>) throws {
+    ///
+    /// - Parameter newMode: The mode of a new file; `nil` for the usual one.
+    mutating func replaceRegular(_ path: String, _ bytes: some Collection<UInt8>, newMode: UInt16? = nil) throws {
         try Self.reportingFailure(to: path) {
             switch Self.kind(of: path) {
-            case nil, .typeRegular: try writeDraft(for: path, bytes)
+            case nil, .typeRegular: try writeDraft(for: path, bytes, newMode: newMode)
             case .typeDirectory: throw Errno.isDirectory
             default: throw NotRegular()
             }
@@ -88,10 +90,14 @@ struct FileTransaction {
     ///
     /// Its name is random: a draft that a killed run left behind must not block the next run, which in a container has
     /// the same process id.
-    private mutating func writeDraft(for path: String, _ bytes: some Collection<UInt8>) throws {
+    private mutating func writeDraft(
+        for path: String,
+        _ bytes: some Collection<UInt8>,
+        newMode: UInt16? = nil
+    ) throws {
         let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
         let draft = path + "." + String(UInt64.random(in: 0 ... .max), radix: 36) + ".draft"
-        try writeNew(draft, bytes, mode: mode?.uint16Value)
+        try writeNew(draft, bytes, mode: mode?.uint16Value ?? newMode)
         drafts.append((draft, path))
     }
 

@@ -6,6 +6,7 @@ import JSONTape
 /// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md.
 struct CloudEventMessages: MessageFormat {
     var requiresBatch: Bool { false }
+    var key: [UInt8]? { nil }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {}
 

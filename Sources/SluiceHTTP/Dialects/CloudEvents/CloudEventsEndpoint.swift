@@ -13,6 +13,8 @@ struct CloudEventsEndpoint: Dialect {
         attributes.map { BinaryCloudEvent($0) } ?? MessageBody(CloudEventMessages())
     }
 
+    var keyParameter: StaticString? { "key" }
+
     var allRejectedStatus: StaticString { "422 Unprocessable Content" }
 
     func answer(to body: CheckedBody) -> [UInt8] { VerdictEncoder.verdicts(of: body) }
@@ -47,6 +49,8 @@ final class BinaryCloudEvent: BodyTranslation {
     init(_ headers: [CloudEventHeader]) {
         self.headers = headers
     }
+
+    var key: [UInt8]? { nil }
 
     var text: UnsafeRawBufferPointer { output.bytes }
 

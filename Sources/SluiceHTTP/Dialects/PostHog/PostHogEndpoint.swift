@@ -30,6 +30,8 @@ struct PostHogEndpoint: Dialect {
 
     var acceptsForms: Bool { true }
 
+    var mayHaveKeyInBody: Bool { true }
+
     /// 200, because the clients discard a batch that is answered with 400.
     var allRejectedStatus: StaticString { "200 OK" }
 

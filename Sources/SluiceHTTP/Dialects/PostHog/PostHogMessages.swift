@@ -20,9 +20,11 @@ struct PostHogMessages: MessageFormat {
         /// What describes the client and the person, with a `$` in front of its name.
         var context: [Member] = []
         var payload: [Member] = []
+        var key: JSONStructure.Value?
     }
 
     private var clock: ClientClock
+    private(set) var key: [UInt8]?
 
     /// - Parameter sentAt: The time of sending by the client's clock, if the request's target states it.
     init(arrival: Timestamp, sentAt: Timestamp?) {
@@ -33,6 +35,7 @@ struct PostHogMessages: MessageFormat {
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if key.equals("sent_at") { clock.noteSentAt(value) }
+        if Self.isKey(key), self.key == nil { self.key = JSONText.text(of: value) }
     }
 
     mutating func append(
@@ -43,6 +46,7 @@ struct PostHogMessages: MessageFormat {
         guard let members = Self.members(of: message, in: structure) else { return false }
         let start = output.count
         func bytes(_ value: JSONStructure.Value) -> UnsafeRawBufferPointer { structure.bytes(of: value) }
+        if key == nil, let stated = members.key { key = JSONText.text(of: bytes(stated)) }
         if let event = members.event { output.append(#","name":"#, bytes(event)) }
         if let id = members.id { output.appendMessageID(bytes(id)) }
         if let time = members.timestamp { clock.append(bytes(time), to: &output) }
@@ -64,14 +68,14 @@ struct PostHogMessages: MessageFormat {
 
     private static func members(of message: JSONStructure.Value, in structure: JSONStructure) -> Members? {
         var members = Members()
-        let isObject = structure.forEachMember(of: message) { key, value in
-            guard !structure.bytes(of: value).equals("null") else { return }
+        let isObject = structure.forEachPresentMember(of: message) { key, value in
             switch key.count {
             case 5 where key.equals("event"): members.event = value
             case 4 where key.equals("uuid"): members.id = value
             case 9 where key.equals("timestamp"): members.timestamp = value
             case 11 where key.equals("distinct_id"): members.distinctID = value
             case 10 where key.equals("properties"): members.properties = value
+            case _ where isKey(key): members.key = value
             case _ where key.equals("$set") || key.equals("$set_once"): members.context.append((key, value))
             default: break
             }
@@ -94,14 +98,23 @@ struct PostHogMessages: MessageFormat {
         guard key.first == UInt8(ascii: "$") else {
             if key.equals("distinct_id") {
                 members.distinctID = members.distinctID ?? value
-            } else if !key.equals("token") {
+            } else if key.equals("token") {
+                members.key = members.key ?? value
+            } else {
                 members.payload.append((key, value))
             }
             return
         }
+        // Not for the context: a key would be stored with the event.
+        if key.equals("$token") { return members.key = members.key ?? value }
         if key.equals("$session_id"), !bytes.equals("null") { members.sessionID = value }
         if key.equals("$process_person_profile") { members.isAnonymous = bytes.equals("false") }
         members.context.append((key, value))
+    }
+
+    /// Whether a member contains the project's key.
+    private static func isKey(_ name: UnsafeRawBufferPointer) -> Bool {
+        name.equals("api_key") || name.equals("token") || name.equals("$token")
     }
 
     private static func append(_ members: [Member], of structure: JSONStructure, to output: inout ByteBuilder) {

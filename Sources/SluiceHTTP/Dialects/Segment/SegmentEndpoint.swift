@@ -8,8 +8,11 @@ struct SegmentEndpoint: Dialect {
 
     /// The endpoint of a path; `nil` if there is none.
     init?(path: some Collection<UInt8>) {
-        guard path.starts(with: "/v1/".utf8) else { return nil }
-        switch String(decoding: path.dropFirst(4), as: UTF8.self) {
+        let path = String(decoding: path, as: UTF8.self)
+        // RudderStack's client for browsers sends beacons there.
+        let prefix = ["/v1/", "/beacon/v1/"].first { path.hasPrefix($0) }
+        guard let prefix else { return nil }
+        switch path.dropFirst(prefix.count) {
         case "batch", "b", "import": kind = nil
         case "track", "t": kind = .track
         case "identify", "i": kind = .identify
@@ -24,6 +27,10 @@ struct SegmentEndpoint: Dialect {
     func translation(arrival: Timestamp) -> any BodyTranslation {
         MessageBody(SegmentMessages(kind: kind, arrival: arrival))
     }
+
+    var keyParameter: StaticString? { "writeKey" }
+
+    var mayHaveKeyInBody: Bool { true }
 
     /// 200, because the clients discard a batch that is answered with 400.
     var allRejectedStatus: StaticString { "200 OK" }

@@ -31,11 +31,13 @@ struct SegmentMessages: MessageFormat {
         var previousID: JSONStructure.Value?
         var name: JSONStructure.Value?
         var category: JSONStructure.Value?
+        var writeKey: JSONStructure.Value?
     }
 
     /// The kind of the message; `nil` in a batch, where each message has its own.
     private let kind: SegmentKind?
     private var clock: ClientClock
+    private(set) var key: [UInt8]?
 
     init(kind: SegmentKind?, arrival: Timestamp) {
         self.kind = kind
@@ -46,6 +48,7 @@ struct SegmentMessages: MessageFormat {
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if key.equals("sentAt") { clock.noteSentAt(value) }
+        if key.equals("writeKey"), self.key == nil { self.key = JSONText.text(of: value) }
     }
 
     mutating func append(
@@ -56,6 +59,7 @@ struct SegmentMessages: MessageFormat {
         guard let members = Self.members(of: message, in: structure) else { return false }
         let start = output.count
         func bytes(_ value: JSONStructure.Value) -> UnsafeRawBufferPointer { structure.bytes(of: value) }
+        if key == nil, let writeKey = members.writeKey { key = JSONText.text(of: bytes(writeKey)) }
         let stated = members.type.map { JSONText.contents(of: bytes($0)) }
         let kind = kind ?? stated.flatMap { SegmentKind(rawValue: String(decoding: $0, as: UTF8.self)) }
         if kind == .track {
@@ -98,14 +102,12 @@ struct SegmentMessages: MessageFormat {
 
     private static func members(of message: JSONStructure.Value, in structure: JSONStructure) -> Members? {
         var members = Members()
-        let isObject = structure.forEachMember(of: message) { key, value in
-            guard !structure.bytes(of: value).equals("null") else { return }
+        let isObject = structure.forEachPresentMember(of: message) { key, value in
             note(key, value, in: &members)
         }
         guard isObject else { return nil }
         guard let context = members.context else { return members }
-        _ = structure.forEachMember(of: context) { key, value in
-            guard !structure.bytes(of: value).equals("null") else { return }
+        _ = structure.forEachPresentMember(of: context) { key, value in
             if key.equals("traits") { members.contextTraits = value }
             // RudderStack's clients have it there.
             if key.equals("sessionId") { members.sessionID = value }
@@ -124,6 +126,7 @@ struct SegmentMessages: MessageFormat {
         case 7 where key.equals("context"): members.context = value
         case 7 where key.equals("groupId"): members.groupID = value
         case 8 where key.equals("category"): members.category = value
+        case 8 where key.equals("writeKey"): members.writeKey = value
         case 9 where key.equals("messageId"): members.messageID = value
         case 9 where key.equals("timestamp"): members.timestamp = value
         case 10 where key.equals("properties"): members.properties = value

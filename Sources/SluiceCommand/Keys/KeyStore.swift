@@ -1,0 +1,99 @@
+import ArgumentParser
+import EventModel
+import Foundation
+import SluiceHTTP
+import SystemPackage
+
+/// The file with the keys that a subcommand reads or changes.
+struct KeyStore: ParsableArguments {
+    @Option(help: .setting(.httpKeys, valueName: "file"), completion: .file())
+    var keys: String?
+
+    @OptionGroup var config: ConfigurationFile
+
+    /// The keys in the file; none if it does not exist.
+    func read() async throws -> [WriteKey] { try Self.read(try await path()) }
+
+    /// Changes the keys in the file, which is locked meanwhile against other commands.
+    func change(_ body: (inout [WriteKey]) throws -> Void) async throws {
+        let path = try await path()
+        let folder = FilePath(path).removingLastComponent().string
+        let lock = try Self.lock(folder.isEmpty ? "." : folder)
+        defer { try? lock.close() }
+        var keys = try Self.read(path)
+        try body(&keys)
+        do throws(IngestError) {
+            try WriteKeys.check(keys)
+        } catch {
+            throw ValidationError(error.message)
+        }
+        try FileTransaction.run { try $0.replaceRegular(path, KeyFile.bytes(of: keys), newMode: 0o600) }
+    }
+
+    private func path() async throws -> String {
+        try await config.text(.httpKeys, option: keys) ?? SettingDefaults.keyFile
+    }
+
+    private static func read(_ path: String) throws -> [WriteKey] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return try Terminal.reportingFailures {
+            do {
+                return try KeyFile.keys(from: Array(Data(contentsOf: URL(fileURLWithPath: path))))
+            } catch {
+                throw KeyFileFailure(path: path, reason: "\(error)")
+            }
+        }
+    }
+
+    /// Locks the folder of the file, because the file itself is replaced.
+    private static func lock(_ folder: String) throws -> FileDescriptor {
+        do {
+            let descriptor = try FileDescriptor.open(FilePath(folder), .readOnly, options: [.closeOnExec])
+            guard flock(descriptor.rawValue, LOCK_EX) == 0 else { throw Errno(rawValue: errno) }
+            return descriptor
+        } catch {
+            throw Terminal.failure("The folder '\(folder)' cannot be locked: \(error).")
+        }
+    }
+}
+
+/// A file with keys cannot be read.
+private struct KeyFileFailure: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    var description: String { "'\(path)' cannot be read: \(reason)" }
+}
+
+extension [WriteKey] {
+    /// The position of the key of this name.
+    ///
+    /// - Throws: exit status 1, with the names that there are printed, if there is none.
+    func position(of name: String) throws -> Int {
+        if let position = firstIndex(where: { $0.name == name }) { return position }
+        let names = isEmpty ? "none" : map(\.name).joined(separator: ", ")
+        throw Terminal.failure("There is no key '\(name)'; there are: \(names).")
+    }
+
+    /// Adds a key whose name is new.
+    mutating func add(_ key: WriteKey) throws {
+        guard !contains(where: { $0.name == key.name }) else {
+            throw Terminal.failure("There is a key '\(key.name)' already; 'sluice keys rotate' gives it a new value.")
+        }
+        append(key)
+    }
+}
+
+/// The texts of new keys.
+enum KeyText {
+    /// A random text of 256 bits, which a URL and a header can contain as it is.
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let text = Data(bytes).base64EncodedString()
+        return "sluice_"
+            + text.replacing("+", with: "-").replacing("/", with: "_").trimmingCharacters(
+                in: CharacterSet(charactersIn: "=")
+            )
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import EventModel
+import SluiceHTTP
+
+/// `sluice keys`: makes and revokes the keys with which clients send events.
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Make, list, rotate and revoke the write keys with which clients send events.",
+        discussion: """
+            Only digests of keys are stored, so a key is shown once. A running server takes changes within a second. Once \
+            the file exists, every request needs a key.
+            """,
+        subcommands: [
+            NewKeyCommand.self, ListKeysCommand.self, RotateKeyCommand.self, RevokeKeyCommand.self,
+            ImportKeyCommand.self,
+        ]
+    )
+}
+
+/// What a new key may send.
+struct KeyGrantOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("An event that the key may send; can be repeated. Default: all events.", valueName: "event")
+    )
+    var allow: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The average number of events per second, rejected ones included. Default: any number.",
+            valueName: "number"
+        )
+    )
+    var rate: Int?
+
+    @Option(help: ArgumentHelp("How many events may come at once. Default: ten times --rate.", valueName: "number"))
+    var burst: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The number of events per day in UTC, rejected ones included. Default: any number.",
+            valueName: "number"
+        )
+    )
+    var daily: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "An origin of web pages that may send, such as https://shop.example, https://*.shop.example or *; can be repeated.",
+            valueName: "origin"
+        )
+    )
+    var origin: [String] = []
+
+    @Option(help: ArgumentHelp("When the key expires (RFC 3339). Default: never.", valueName: "time"))
+    var expires: String?
+
+    /// A key of this name with one value.
+    func key(named name: String, text: String) throws -> WriteKey {
+        let expires = try Timestamp(option: "--expires", expires)
+        return WriteKey(
+            name: name,
+            values: [WriteKey.Value(text: text, created: Timestamp.now(), expires: expires)],
+            events: allow.isEmpty ? nil : allow,
+            limits: WriteKey.Limits(eventsPerSecond: rate, burst: burst, eventsPerDay: daily),
+            origins: origin
+        )
+    }
+}

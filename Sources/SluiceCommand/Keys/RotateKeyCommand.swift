@@ -1,0 +1,45 @@
+import ArgumentParser
+import EventModel
+import SluiceHTTP
+
+/// `sluice keys rotate`: gives a key a new value.
+struct RotateKeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Give a key a new value, and print it; earlier values stay valid for a while."
+    )
+
+    @Argument(help: "The name of the key.")
+    var name: String
+
+    @Option(help: ArgumentHelp("How long earlier values stay valid, in hours. Default: 24.", valueName: "hours"))
+    var keepHours = 24
+
+    @OptionGroup var store: KeyStore
+
+    func validate() throws {
+        guard (0...87_600).contains(keepHours) else {
+            throw ValidationError("--keep-hours takes a number from 0 to 87600.")
+        }
+    }
+
+    func run() async throws {
+        let text = KeyText.random()
+        let now = Timestamp.now()
+        let end = Timestamp(microseconds: now.microseconds + Int64(keepHours) * 3_600_000_000, fractionDigits: 0)
+        try await store.change { keys in
+            let position = try keys.position(of: name)
+            for index in keys[position].values.indices {
+                let expires = keys[position].values[index].expires
+                keys[position].values[index].expires = expires.map { min($0, end) } ?? end
+            }
+            keys[position].values.removeAll { $0.expires.map { $0 <= now } ?? false }
+            keys[position].values.append(WriteKey.Value(text: text, created: now))
+        }
+        try Terminal.print(TerminalText(escaping: text))
+        let earlier: TerminalText = keepHours == 0 ? "no longer valid" : "valid until \(end)"
+        Terminal.printError(
+            "This is the new value of '\(name)'. It cannot be shown again; earlier values are \(earlier)."
+        )
+    }
+}

@@ -1,0 +1,58 @@
+/// Deciding whether a sender may send, by its key and by the web page that it sends from.
+extension ConnectionHandler {
+    /// Decides by the header; if the key may be in the body, `admit(key:)` decides later.
+    func admit(_ head: RequestHead) throws(Failure) {
+        try admitOrigin()
+        guard let ring = loop.keys.ring else { return }
+        if let key = head.key { return try admit(key, in: ring) }
+        guard case .dialect(let dialect) = exchange.language, dialect.mayHaveKeyInBody else { throw .unauthorized }
+        exchange.expectsKeyInBody = true
+    }
+
+    /// Decides by the key in the body; `nil` if it contains none.
+    func admit(key: [UInt8]?) throws(Failure) {
+        guard let ring = loop.keys.ring else { return }
+        guard let key else { throw .unauthorized }
+        try admit(key, in: ring)
+    }
+
+    /// Answers a CORS preflight request, which has no key.
+    func answerPreflight() throws(Failure) {
+        guard exchange.origin != nil else { throw .forbiddenOrigin }
+        try admitOrigin()
+        answerEarly("204 No Content", fields: AnswerEncoder.preflightFields, body: nil, isLast: false)
+    }
+
+    /// Answers with the settings that a client for browsers loads.
+    func answer(_ settings: ClientSettings, _ head: RequestHead) throws(Failure) {
+        try admitOrigin()
+        let key = settings.key ?? head.key
+        if let ring = loop.keys.ring {
+            guard let key else { throw .unauthorized }
+            _ = try grant(for: key, in: ring)
+        }
+        answerEarly("200 OK", body: settings.json(key: key ?? [], host: head.host), isLast: false)
+    }
+
+    private func admit(_ key: [UInt8], in ring: KeyRing) throws(Failure) {
+        let grant = try grant(for: key, in: ring)
+        // A key that has sent too much is refused before its events are checked.
+        if let refusal = grant.limiter.refusal(of: 1, now: loop.now()) { throw .limited(refusal) }
+        exchange.grant = grant
+    }
+
+    private func grant(for key: [UInt8], in ring: KeyRing) throws(Failure) -> KeyGrant {
+        guard let grant = loop.keys.grant(for: key, in: ring, now: loop.now()) else { throw .unauthorized }
+        if let origin = exchange.origin, !grant.allows(origin: origin) { throw .forbiddenOrigin }
+        return grant
+    }
+
+    /// Refuses a web page that may not send with any key; another one may read the answer, whatever it is.
+    private func admitOrigin() throws(Failure) {
+        guard let origin = exchange.origin else { return }
+        guard origin.utf8.count <= AnswerEncoder.maximumOriginBytes,
+            loop.keys.ring?.allows(origin: origin) ?? shared.openOrigins.matches(origin)
+        else { throw .forbiddenOrigin }
+        exchange.fields = AnswerEncoder.fields(allowing: origin)
+    }
+}

@@ -1,0 +1,60 @@
+@_spi(CanonicalJSON) import EventModel
+
+/// The settings that clients for browsers load from the server before they send.
+enum ClientSettings {
+    /// Those of Segment's analytics.js, for the key in the path.
+    ///
+    /// Source: https://github.com/segmentio/analytics-next, `packages/browser/src/browser/settings.ts`.
+    case segment(key: [UInt8])
+    /// Those of RudderStack's client, whose key is in the header or in the query string.
+    ///
+    /// Source: https://github.com/rudderlabs/rudder-sdk-js, `packages/analytics-js/src/components/configManager`.
+    case rudderStack
+
+    /// The settings of a path; `nil` if it names none.
+    init?(path: some Collection<UInt8>) {
+        let parts = path.split(separator: UInt8(ascii: "/"))
+        if parts.count == 4, parts[0].elementsEqual("v1".utf8), parts[1].elementsEqual("projects".utf8),
+            parts[3].elementsEqual("settings".utf8)
+        {
+            self = .segment(key: PercentCoding.decode(parts[2]))
+        } else if parts.count == 1, parts[0].elementsEqual("sourceConfig".utf8) {
+            self = .rudderStack
+        } else {
+            return nil
+        }
+    }
+
+    /// The key in the path; `nil` if it is elsewhere.
+    var key: [UInt8]? {
+        if case .segment(let key) = self { key } else { nil }
+    }
+
+    /// The settings as JSON: no destinations of their own, and all events to this server.
+    ///
+    /// - Parameters:
+    ///   - key: The key, which the client sends with each event.
+    ///   - host: The server's host as the client knows it; `nil` if that is unknown.
+    func json(key: [UInt8], host: String?) -> [UInt8] {
+        let key = Self.json(String(decoding: key, as: UTF8.self))
+        switch self {
+        case .segment:
+            var segment = #""apiKey":\#(key),"unbundledIntegrations":[],"addBundledMetadata":true"#
+            if let host {
+                segment += #","apiHost":\#(Self.json(host + "/v1"))"#
+                // The client sends over HTTPS otherwise, which a server on the developer's machine seldom has.
+                if OriginPattern.loopback.matches("http://" + host) { segment += #","protocol":"http""# }
+            }
+            return Array(
+                #"{"integrations":{"Segment.io":{\#(segment)}},"plan":{},"edgeFunction":{},"enabledMiddleware":{}}"#
+                    .utf8
+            )
+        case .rudderStack:
+            let config = #"{"statsCollection":{"errors":{"enabled":false},"metrics":{"enabled":false}}}"#
+            let source = #""id":"sluice","name":"Sluice","workspaceId":"sluice","enabled":true,"writeKey":\#(key)"#
+            return Array(#"{"source":{\#(source),"config":\#(config),"destinations":[]},"isHosted":false}"#.utf8)
+        }
+    }
+
+    private static func json(_ text: String) -> String { String(decoding: JSONString.canonical(text), as: UTF8.self) }
+}

@@ -1,0 +1,107 @@
+import EventModel
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The file that contains the write keys, as `sluice keys` writes it.
+///
+/// It is JSON: an object with the array `keys`. It contains digests of keys, and no keys.
+public enum KeyFile {
+    /// Why a file with keys cannot be used.
+    public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        /// One sentence for the operator.
+        public let message: String
+
+        /// The sentence.
+        public var description: String { message }
+    }
+
+    private struct File: Codable {
+        var keys: [Key]
+    }
+
+    private struct Key: Codable {
+        var name: String
+        var values: [Value]
+        var events: [String]?
+        var eventsPerSecond: Int?
+        var burst: Int?
+        var eventsPerDay: Int?
+        var origins: [String]?
+    }
+
+    private struct Value: Codable {
+        var sha256: String
+        var created: String
+        var expires: String?
+    }
+
+    /// Reads the keys from the bytes of a file.
+    ///
+    /// - Throws: `Problem` if it is not such a file. Whether keys are valid is decided when they are used.
+    public static func keys(from bytes: [UInt8]) throws(Problem) -> [WriteKey] {
+        let file: File
+        do {
+            file = try JSONDecoder().decode(File.self, from: Data(bytes))
+        } catch {
+            throw Problem(message: "It is not a JSON object with an array of keys: \(error)")
+        }
+        var keys: [WriteKey] = []
+        for key in file.keys {
+            var values: [WriteKey.Value] = []
+            for value in key.values {
+                guard let created = Timestamp(value.created), let expires = time(value.expires) else {
+                    throw Problem(message: "The key '\(key.name)' has a time that is not one of RFC 3339.")
+                }
+                values.append(WriteKey.Value(digest: value.sha256, created: created, expires: expires))
+            }
+            keys.append(
+                WriteKey(
+                    name: key.name,
+                    values: values,
+                    events: key.events,
+                    limits: WriteKey.Limits(
+                        eventsPerSecond: key.eventsPerSecond,
+                        burst: key.burst,
+                        eventsPerDay: key.eventsPerDay
+                    ),
+                    origins: key.origins ?? []
+                )
+            )
+        }
+        return keys
+    }
+
+    /// The bytes of a file with these keys.
+    public static func bytes(of keys: [WriteKey]) -> [UInt8] {
+        let file = File(
+            keys: keys.map { key in
+                Key(
+                    name: key.name,
+                    values: key.values.map {
+                        Value(sha256: $0.digest, created: "\($0.created)", expires: $0.expires.map { "\($0)" })
+                    },
+                    events: key.events,
+                    eventsPerSecond: key.limits.eventsPerSecond,
+                    burst: key.limits.burst,
+                    eventsPerDay: key.limits.eventsPerDay,
+                    origins: key.origins.isEmpty ? nil : key.origins
+                )
+            }
+        )
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Texts and numbers can always be encoded.
+        let data = (try? encoder.encode(file)) ?? Data()
+        return Array(data) + [UInt8(ascii: "\n")]
+    }
+
+    /// A time that may be absent; `nil` if it is malformed.
+    private static func time(_ text: String?) -> Timestamp?? {
+        guard let text else { return .some(nil) }
+        return Timestamp(text).map { .some($0) }
+    }
+}

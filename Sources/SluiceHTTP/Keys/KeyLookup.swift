@@ -1,0 +1,47 @@
+package import EventModel
+
+/// Finds keys for one event loop.
+///
+/// It remembers the last key, so that a sender's requests cost neither a lock nor a digest each.
+package final class KeyLookup {
+    private let keys: WriteKeys
+    private var version: UInt64?
+    private var current: KeyRing?
+    private var last: (text: [UInt8], match: KeyRing.Match)?
+
+    package init(_ keys: WriteKeys) {
+        self.keys = keys
+    }
+
+    /// The keys; `nil` if anyone may send.
+    package var ring: KeyRing? {
+        let version = keys.version
+        if version != self.version {
+            self.version = version
+            current = keys.ring
+            last = nil
+        }
+        return current
+    }
+
+    /// What the key with this text allows; `nil` if there is no such key, or its value has expired.
+    package func grant(for text: [UInt8], in ring: KeyRing, now: Timestamp) -> KeyGrant? {
+        if let last, ConstantTime.areEqual(last.text, text) {
+            return last.match.isExpired(now: now) ? nil : last.match.grant
+        }
+        guard let match = ring.match(for: text) else { return nil }
+        last = (text, match)
+        return match.isExpired(now: now) ? nil : match.grant
+    }
+}
+
+/// Comparisons whose time does not depend on the bytes, so that a secret cannot be found byte by byte.
+enum ConstantTime {
+    /// Whether two arrays are equal; their lengths are no secret.
+    static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+        guard first.count == second.count else { return false }
+        var difference: UInt8 = 0
+        for index in first.indices { difference |= first[index] ^ second[index] }
+        return difference == 0
+    }
+}

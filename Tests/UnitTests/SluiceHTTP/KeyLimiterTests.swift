@@ -1,0 +1,109 @@
+import EventModel
+import SluiceHTTP
+import Testing
+
+@Suite("The limits of a write key")
+struct KeyLimiterTests {
+    /// A time, in seconds after the start of 2026-01-01 UTC.
+    private static func time(_ seconds: Double) -> Timestamp {
+        Timestamp(microseconds: 1_767_225_600_000_000 + Int64(seconds * 1e6))
+    }
+
+    private static func limiter(_ rate: Int? = nil, burst: Int? = nil, daily: Int? = nil) -> KeyLimiter {
+        KeyLimiter(WriteKey.Limits(eventsPerSecond: rate, burst: burst, eventsPerDay: daily))
+    }
+
+    @Test("without limits every number of events is accepted")
+    func unlimited() {
+        let limiter = Self.limiter()
+        for _ in 0..<3 { #expect(limiter.take(1_000_000_000, now: Self.time(0)) == nil) }
+    }
+
+    @Test("a burst is accepted at once, and the rest with the rate")
+    func rate() {
+        let limiter = Self.limiter(10, burst: 20)
+        #expect(limiter.take(20, now: Self.time(0)) == nil)
+        #expect(limiter.take(5, now: Self.time(0)) == .rate(retryAfter: .milliseconds(500)))
+        #expect(limiter.take(5, now: Self.time(0.4)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(5, now: Self.time(0.5)) == nil)
+        #expect(limiter.refusal(of: 1, now: Self.time(0.5)) == .rate(retryAfter: .milliseconds(100)))
+    }
+
+    @Test("without a burst of its own, the burst is ten seconds' events")
+    func defaultBurst() {
+        let limiter = Self.limiter(10)
+        #expect(limiter.take(100, now: Self.time(0)) == nil)
+        #expect(limiter.take(1, now: Self.time(0)) != nil)
+    }
+
+    @Test("a batch larger than the burst is accepted after a pause, and later batches wait for its rest")
+    func largeBatch() {
+        let limiter = Self.limiter(10, burst: 20)
+        #expect(limiter.take(100, now: Self.time(0)) == nil)
+        // 80 events are owed, so one event needs 8.1 s and a whole bucket 10 s.
+        #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(8100)))
+        #expect(limiter.take(100, now: Self.time(9.9)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(100, now: Self.time(10)) == nil)
+    }
+
+    @Test("over any time, a sender that tries all the time gets the rate and one burst at most, and one more batch")
+    func average() {
+        var generator = SystemRandomNumberGenerator()
+        let limiter = Self.limiter(1000, burst: 500)
+        var accepted = 0
+        var largest = 0
+        for step in 0..<20_000 {
+            let events = Int.random(in: 1...700, using: &generator)
+            guard limiter.take(events, now: Self.time(Double(step) / 1000)) == nil else { continue }
+            accepted += events
+            largest = max(largest, events)
+        }
+        #expect(accepted <= 20_000 + 500 + largest)
+        #expect(accepted >= 20_000 - largest)
+    }
+
+    @Test("a clock that is set back gives no events, and does not stop the bucket")
+    func clockSetBack() {
+        let limiter = Self.limiter(10, burst: 10)
+        #expect(limiter.take(10, now: Self.time(1000)) == nil)
+        #expect(limiter.take(1, now: Self.time(500)) != nil)
+        #expect(limiter.take(1, now: Self.time(500.1)) == nil)
+    }
+
+    @Test("events that the pipeline did not accept can be sent again")
+    func giveBack() {
+        let limiter = Self.limiter(10, burst: 10, daily: 10)
+        #expect(limiter.take(10, now: Self.time(0)) == nil)
+        limiter.giveBack(10)
+        #expect(limiter.take(10, now: Self.time(0)) == nil)
+        #expect(limiter.take(1, now: Self.time(0)) != nil)
+    }
+
+    @Test("the daily volume ends at midnight UTC, and the batch that reaches it is accepted as a whole")
+    func dailyVolume() {
+        let limiter = Self.limiter(daily: 10)
+        #expect(limiter.take(9, now: Self.time(3600)) == nil)
+        #expect(limiter.take(50, now: Self.time(3600)) == nil)
+        #expect(limiter.take(1, now: Self.time(86_390)) == .volume(retryAfter: .seconds(10)))
+        #expect(limiter.take(1, now: Self.time(86_400)) == nil)
+        #expect(limiter.usage.events == 1)
+    }
+
+    @Test("a change of the limits keeps what was counted")
+    func change() {
+        let limiter = Self.limiter(10, burst: 10, daily: 100)
+        #expect(limiter.take(10, now: Self.time(0)) == nil)
+        limiter.change(to: WriteKey.Limits(eventsPerSecond: 10, burst: 50, eventsPerDay: 10))
+        #expect(limiter.take(1, now: Self.time(0)) == .volume(retryAfter: .seconds(86_400)))
+        limiter.change(to: WriteKey.Limits(eventsPerSecond: 10, burst: 50))
+        #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
+    }
+
+    @Test("a key that gets its first rate begins with a full bucket")
+    func firstRate() {
+        let limiter = Self.limiter()
+        #expect(limiter.take(10, now: Self.time(0)) == nil)
+        limiter.change(to: WriteKey.Limits(eventsPerSecond: 1, burst: 5))
+        #expect(limiter.take(5, now: Self.time(0)) == nil)
+    }
+}
