@@ -26,6 +26,7 @@ let package = Package(
             dependencies: [
                 .product(name: "PlanReading", package: "sluice"),
                 .product(name: "Sluice", package: "sluice"),
+                .product(name: "SluiceHTTP", package: "sluice"),
             ]
         ),
         // Counts calls of malloc.

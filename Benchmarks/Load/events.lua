@@ -1,4 +1,4 @@
--- Posts events: wrk … -s events.lua URL -- FILE EVENTS_A_REQUEST CONTENT_TYPE
+-- Posts events: wrk … -s events.lua URL -- FILE EVENTS_A_REQUEST CONTENT_TYPE [KEY]
 --
 -- FILE has one event on each line. Requests are built before the clock starts, and sent repeatedly in order. At the end
 -- it prints one line: the number of responses, the duration in microseconds, the number of error responses, the number of
@@ -9,13 +9,17 @@ local requests = {}
 local position = 0
 
 function init(arguments)
-    local file, size, content_type = arguments[1], tonumber(arguments[2]), arguments[3]
+    local file, size = arguments[1], tonumber(arguments[2])
+    local header = { ["Content-Type"] = arguments[3] }
+    if arguments[4] then
+        header["Authorization"] = "Bearer " .. arguments[4]
+    end
     local lines = {}
     for line in io.lines(file) do
         lines[#lines + 1] = line
         if #lines == size then
             local body = table.concat(lines, "\n") .. "\n"
-            requests[#requests + 1] = wrk.format("POST", nil, { ["Content-Type"] = content_type }, body)
+            requests[#requests + 1] = wrk.format("POST", nil, header, body)
             lines = {}
             if #requests == most_requests then
                 break

@@ -39,6 +39,24 @@ public struct IngestConfiguration: Sendable, Hashable {
         }
     }
 
+    /// How CloudEvents become events.
+    public struct CloudEvents: Sendable, Hashable {
+        /// What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name.
+        ///
+        /// Default: nothing.
+        public var typePrefix: String
+        /// Whether the `subject` is the event's `userId`; otherwise it is in the `context`.
+        ///
+        /// Default: `false`.
+        public var subjectIsUserID: Bool
+
+        /// Makes a mapping; see the properties for the defaults.
+        public init(typePrefix: String = "", subjectIsUserID: Bool = false) {
+            self.typePrefix = typePrefix
+            self.subjectIsUserID = subjectIsUserID
+        }
+    }
+
     /// The host name or address to listen on.
     ///
     /// Default: `127.0.0.1`.
@@ -55,6 +73,8 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var maxWait: Duration
     /// The time limits for each part of a request.
     public var timeouts: Timeouts
+    /// How CloudEvents become events.
+    public var cloudEvents: CloudEvents
     /// How long requests that are in progress may take to finish at a graceful shutdown.
     ///
     /// Default: 10 s.
@@ -108,6 +128,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         self.port = port
         maxWait = .seconds(5)
         timeouts = Timeouts()
+        cloudEvents = CloudEvents()
         drainTimeout = .seconds(10)
         maximumBodyBytes = 8 << 20
         maximumRejections = Self.greatestMaximumRejections

@@ -10,6 +10,8 @@ struct HTTPRow: Row {
     static let all = [
         HTTPRow(name: "http-single", load: .single, server: .sluice, others: [(.bareNIO, 0.6), (.nginx, 0.45)]),
         HTTPRow(name: "http-batch", load: .batch, server: .sluice, others: [(.bareNIO, 0.2), (.nginx, 0.2)]),
+        HTTPRow(name: "key-single", load: .single, server: .keyed, others: [(.sluice, 0.85)]),
+        HTTPRow(name: "key-batch", load: .batch, server: .keyed, others: [(.sluice, 0.85)]),
         HTTPRow(name: "durable-single", load: .single, server: .synced, others: [(.bareNIO, 0.5), (.nginx, 0.25)]),
         HTTPRow(name: "durable-batch", load: .batch, server: .synced, others: [(.bareNIO, 0.18), (.nginx, 0.1)]),
         HTTPRow(name: "sync-single", load: .single, server: .synced, others: [(.unsynced, 0.75)]),
@@ -18,7 +20,8 @@ struct HTTPRow: Row {
 
     var what: String {
         let journal = server == .synced ? ", synced to the journal before the answer" : ""
-        return "HTTP to a discarding tracker, \(load.what), \(load.connections) connections\(journal)"
+        let key = server == .keyed ? ", with a key, its events and its limits" : ""
+        return "HTTP to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)"
     }
 
     private static let seconds = 4
@@ -67,9 +70,9 @@ struct HTTPRow: Row {
         let process = try server.start(port: Self.port, at: site)
         defer { _ = try? process.stop() }
         try process.waitUntilListening(at: Self.port)
-        _ = try Load.run(shape(file, seconds: 1), at: site)
+        _ = try Load.run(shape(file, for: server, seconds: 1), at: site)
         let before = try process.processorSeconds()
-        let load = try Load.run(shape(file, seconds: Self.seconds), at: site)
+        let load = try Load.run(shape(file, for: server, seconds: Self.seconds), at: site)
         let seconds = try process.processorSeconds() - before
         return Round(load: load, microsecondsARequest: seconds * 1_000_000 / Double(load.requests))
     }
@@ -92,14 +95,15 @@ struct HTTPRow: Row {
         ]
     }
 
-    private func shape(_ file: String, seconds: Int) -> Load.Shape {
+    private func shape(_ file: String, for server: HTTPServer, seconds: Int) -> Load.Shape {
         Load.Shape(
             port: Self.port,
             connections: load.connections,
             eventsARequest: load.events,
             contentType: load.contentType,
             file: file,
-            seconds: seconds
+            seconds: seconds,
+            key: server == .keyed ? HTTPServer.key : nil
         )
     }
 }

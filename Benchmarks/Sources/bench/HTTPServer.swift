@@ -3,6 +3,7 @@ import Foundation
 /// A server to which rows send requests.
 enum HTTPServer: String {
     case sluice = "Sluice without a journal"
+    case keyed = "Sluice with a key and its limits"
     case synced = "Sluice with a synced journal"
     case unsynced = "Sluice with an unsynced journal"
     case bareNIO = "bare NIO handler"
@@ -12,7 +13,7 @@ enum HTTPServer: String {
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
-        case .sluice, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
+        case .sluice, .keyed, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
         }
     }
 
@@ -22,12 +23,16 @@ enum HTTPServer: String {
         let journal = ["--journal", folder(at: site)]
         return switch self {
         case .sluice: try Child("\(site.programs)/bench-serve", sluice)
+        case .keyed: try Child("\(site.programs)/bench-serve", sluice + ["--key", Self.key])
         case .synced: try Child("\(site.programs)/bench-serve", sluice + journal)
         case .unsynced: try Child("\(site.programs)/bench-serve", sluice + journal + ["--unsynced"])
         case .bareNIO: try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)])
         case .nginx: try startNginx(port: port, at: site)
         }
     }
+
+    /// The key of the server that has one.
+    static let key = "the-key-of-the-benchmark"
 
     /// Removes the files that the server wrote.
     func removeFiles(at site: Site) throws {

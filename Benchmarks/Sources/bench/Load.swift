@@ -19,6 +19,8 @@ struct Load {
         let contentType: String
         let file: String
         let seconds: Int
+        /// The write key, if the server needs one.
+        var key: String?
     }
 
     /// Sends events for some seconds and throws unless all are accepted, because the figure would mean nothing.
@@ -38,7 +40,7 @@ struct Load {
                 "-t1", "-c\(shape.connections)", "-d\(shape.seconds)s", "--timeout", "10s", "-s", site.loadScript,
                 "http://127.0.0.1:\(shape.port)/v1/events", "--",
                 shape.file, String(shape.eventsARequest), shape.contentType,
-            ]
+            ] + (shape.key.map { [$0] } ?? [])
         )
         let line = said.split(separator: "\n").first { $0.hasPrefix("load: ") }
         let figures = (line ?? "").split(separator: " ").compactMap { Int($0) }

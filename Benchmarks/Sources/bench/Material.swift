@@ -48,6 +48,23 @@ struct Material {
         return try write("escaped.ndjson", count: count, of: lines)
     }
 
+    /// The uniform events as messages of Segment's Python SDK.
+    func segment(count: Int) throws -> String {
+        let lines = uniformLines.enumerated().map { number, line in
+            let id = "0190a2b4-0000-4000-8000-" + String(number + 1_000_000_000_000, radix: 10).suffix(12)
+            let rest =
+                #""context":{"library":{"name":"analytics-python","version":"2.4.0"}},"integrations":{},"properties":"#
+            return line.replacing(
+                #"{"name":"#,
+                with: #"{"type":"track","messageId":"\#(id)","event":"#,
+                maxReplacements: 1
+            )
+            .replacing(#""time":"#, with: #""timestamp":"#, maxReplacements: 1)
+            .replacing(#""payload":"#, with: rest, maxReplacements: 1)
+        }
+        return try write("segment.ndjson", count: count, of: lines)
+    }
+
     /// Orders, each with the payloads of two uniform events as its lines.
     func nested(count: Int) throws -> String {
         let lines = uniformLines

@@ -11,7 +11,7 @@ protocol Row: Sendable {
 
 /// All rows, in the order of the table.
 let allRows: [any Row] =
-    TrackRow.all + [TrackJournalRow()] + CheckRow.all + [
+    TrackRow.all + [TrackJournalRow()] + CheckRow.all + [SegmentRow()] + [
         CodegenRow.generate,
         CodegenRow.debug,
         CodegenRow.release,

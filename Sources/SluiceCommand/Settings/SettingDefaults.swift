@@ -37,6 +37,8 @@ extension SettingKey {
         case .httpKeys: SettingDefaults.keyFile
         case .httpOpen: "\(SettingDefaults.http.isOpen)"
         case .httpMaxWaitSeconds: Self.count(SettingDefaults.http.maxWait, of: .seconds(1))
+        case .cloudEventsTypePrefix: "none"
+        case .cloudEventsSubject: "\(SettingDefaults.http.cloudEvents.subjectIsUserID)"
         case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
         case .httpMemoryBytes: "\(SettingDefaults.http.maximumBufferedBytes)"
         case .httpExplainedRejections: "\(SettingDefaults.http.maximumExplainedRejections)"

@@ -7,6 +7,8 @@ enum SettingKey: String, CaseIterable {
     case httpKeys = "http.keys"
     case httpOpen = "http.open"
     case httpMaxWaitSeconds = "http.maxWaitSeconds"
+    case cloudEventsTypePrefix = "http.cloudEvents.typePrefix"
+    case cloudEventsSubject = "http.cloudEvents.subjectIsUserId"
     case httpConnections = "http.maximumConnections"
     case httpMemoryBytes = "http.maximumBufferedBytes"
     case httpExplainedRejections = "http.maximumExplainedRejections"
@@ -74,7 +76,8 @@ enum SettingKey: String, CaseIterable {
             .journalRetentionAge, .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents,
             .queueBytes,
             .queuePolicy, .deliveryEvents, .deliveryLinger, .parkAfterSeconds, .shutdownSeconds,
-            .quarantineBytes, .httpConnections, .httpMemoryBytes, .httpExplainedRejections:
+            .quarantineBytes, .cloudEventsTypePrefix, .cloudEventsSubject, .httpConnections, .httpMemoryBytes,
+            .httpExplainedRejections:
             nil
         }
     }
@@ -84,8 +87,8 @@ enum SettingKey: String, CaseIterable {
         switch self {
         case .postgresURL, .kafkaProperties: true
         case .eventsDirectory, .httpListen, .httpKeys, .httpOpen, .httpMaxWaitSeconds, .httpConnections,
-            .httpMemoryBytes,
-            .httpExplainedRejections, .consoleEnabled, .consoleFormat, .postgresSchema, .kafkaBrokers, .kafkaTopic,
+            .cloudEventsTypePrefix, .cloudEventsSubject, .httpMemoryBytes, .httpExplainedRejections, .consoleEnabled,
+            .consoleFormat, .postgresSchema, .kafkaBrokers, .kafkaTopic,
             .kafkaSource, .quarantineFolder, .quarantineBytes, .strictTrackers, .logLevel, .journalEnabled,
             .journalFolder,
             .journalDurability, .journalIntervalMilliseconds, .journalOverdueSeconds, .journalBytes,
@@ -112,6 +115,9 @@ enum SettingKey: String, CaseIterable {
             How long a request waits, in seconds, for room in a full queue or for the journal's disk, before it is answered \
             with 503 or 504.
             """
+        case .cloudEventsTypePrefix:
+            "What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name."
+        case .cloudEventsSubject: "Whether the `subject` of a CloudEvent is the event's userId."
         case .httpConnections: "The maximum number of open connections; further ones are answered with 503."
         case .httpMemoryBytes:
             "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."

@@ -96,6 +96,8 @@ extension SettingsReader {
                 )
             }
         }
+        if let prefix = string(.cloudEventsTypePrefix) { http.cloudEvents.typePrefix = prefix }
+        if let isUser = bool(.cloudEventsSubject) { http.cloudEvents.subjectIsUserID = isUser }
         if let connections = count(.httpConnections) { http.maximumConnections = connections }
         if let bytes = count(.httpMemoryBytes) { http.maximumBufferedBytes = bytes }
         if let rejections = count(.httpExplainedRejections) { http.maximumExplainedRejections = rejections }

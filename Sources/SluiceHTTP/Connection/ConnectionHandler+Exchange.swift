@@ -17,7 +17,7 @@ extension ConnectionHandler {
     }
 
     private func handle(_ head: RequestHead) throws(Failure) {
-        switch head.disposition(maximumBodyBytes: shared.maximumBodyBytes) {
+        switch head.disposition(in: shared) {
         case .receive(let language, let isGzip):
             exchange.language = language
             exchange.isGzip = isGzip

@@ -64,8 +64,8 @@ struct RequestHead {
     /// Whether the request is HTTP/1.0, in which a connection stays open only if both sides ask for it.
     var isVersion10: Bool { version.minor == 0 }
 
-    /// How to handle the request, if a body may have `maximumBodyBytes`.
-    func disposition(maximumBodyBytes: Int) -> Disposition {
+    /// How to handle the request with the limits and settings of a server.
+    func disposition(in server: IngestContext) -> Disposition {
         if let failure { return .refuse(failure) }
         switch route {
         case nil: return .refuse(.notFound)
@@ -78,12 +78,14 @@ struct RequestHead {
             return method == .GET ? .settings(settings) : .refuse(.methodNotAllowed(allow: "GET"))
         }
         guard case .POST = method else { return .refuse(.methodNotAllowed(allow: "POST")) }
-        guard let language, contentTypeCount < 2 else {
+        guard let language = language(cloudEvents: server.cloudEvents), contentTypeCount < 2 else {
             if case .dialect = route { return .refuse(.unsupportedMediaTypeOfDialect) }
             return .refuse(.unsupportedMediaType)
         }
         guard let isGzip, contentEncodingCount < 2 else { return .refuse(.unsupportedEncoding) }
-        if let contentLength, contentLength > maximumBodyBytes { return .refuse(.tooLarge(limit: maximumBodyBytes)) }
+        if let contentLength, contentLength > server.maximumBodyBytes {
+            return .refuse(.tooLarge(limit: server.maximumBodyBytes))
+        }
         return .receive(language, isGzip: isGzip)
     }
 
@@ -101,7 +103,7 @@ struct RequestHead {
     }
 
     /// What the body is written in; `nil` if the endpoint does not accept its `Content-Type`.
-    private var language: BodyLanguage? {
+    private func language(cloudEvents: IngestConfiguration.CloudEvents) -> BodyLanguage? {
         if case .dialect(let dialect) = route {
             switch mediaType {
             case .json, .lines, .text: return .dialect(dialect)
@@ -109,9 +111,10 @@ struct RequestHead {
             case .cloudEvents, nil: return nil
             }
         }
-        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(attributes: nil)) }
+        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(attributes: nil, mapping: cloudEvents)) }
         if !cloudEventHeaders.isEmpty {
-            return mediaType == .json ? .dialect(CloudEventsEndpoint(attributes: cloudEventHeaders)) : nil
+            guard mediaType == .json else { return nil }
+            return .dialect(CloudEventsEndpoint(attributes: cloudEventHeaders, mapping: cloudEvents))
         }
         switch mediaType {
         // Web pages send plain text to another origin without a CORS preflight request.

@@ -20,6 +20,7 @@ struct IngestContext: Sendable {
     let timeouts: Timeouts
     let maxWait: Duration
     let maximumBodyBytes: Int
+    let cloudEvents: IngestConfiguration.CloudEvents
     let budget: MemoryBudget
     let connections: LiveConnections
     let keys: WriteKeys
@@ -40,6 +41,7 @@ struct IngestContext: Sendable {
         )
         maxWait = configuration.maxWait
         maximumBodyBytes = configuration.maximumBodyBytes
+        cloudEvents = configuration.cloudEvents
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         connections = LiveConnections(limit: connectionLimit, budget: budget)
         self.keys = keys

@@ -2,9 +2,72 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The Python SDKs of Segment, RudderStack and PostHog, unmodified.
-@Suite("The SDKs of Segment, RudderStack and PostHog", .timeLimit(.minutes(5)))
+/// The Python SDKs of Segment, RudderStack, PostHog and CloudEvents, unmodified.
+@Suite("The SDKs of other products", .timeLimit(.minutes(5)))
 struct PythonClientTests {
+    /// A server that writes to a database of its own, and whose only key is `PythonClientTests.key`.
+    private struct Shop {
+        let folder: TestFolder
+        let database: TestDatabase
+        let server: ServingSluice
+
+        init(limits: [String] = [], settings: [String: String] = [:]) async throws {
+            folder = try TestFolder()
+            try folder.write(PythonClientTests.plan, to: "shop.plist")
+            try folder.write(PythonClientTests.key, to: "key.txt")
+            let key = try await Sluice.run(
+                ["keys", "import", "shop"] + limits,
+                in: folder,
+                input: .file(folder.url.appending(path: "key.txt"))
+            )
+            #expect(key.ending == .exit(0))
+            database = try await PrivatePostgres.shared().makeDatabase()
+            let migrate = ["migrate", "--events", "shop.plist", "--postgres", database.url]
+            #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+            server = try await ServingSluice.start(
+                "--postgres",
+                database.url,
+                "--no-console",
+                in: folder,
+                plan: folder.path("shop.plist"),
+                environment: settings
+            )
+        }
+
+        /// Sends orders with an SDK, through a proxy that treats the first requests with these faults.
+        ///
+        /// - Returns: The ids of the orders that the SDK reported as failed, as a JSON array, and the number of its requests.
+        func send(
+            _ count: Int,
+            by vendor: String,
+            options: [String] = [],
+            key: String = PythonClientTests.key,
+            faults: [String] = []
+        ) async throws -> (failed: [String], requests: Int) {
+            let proxy = try ClientScript.start("faults", [server.url] + faults, in: folder)
+            defer { kill(proxy.processID, SIGKILL) }
+            let url = try #require(await proxy.output?.line(containing: "http://"))
+            let failed = try await ClientScript.run("orders", [vendor, url, key, "\(count)"] + options, in: folder)
+            return (failed, (proxy.output?.lines.count ?? 1) - 1)
+        }
+
+        /// Ends the server, which delivers what it has.
+        func stop() async throws {
+            kill(server.process.processID, SIGTERM)
+            #expect(try await server.process.waitForEnd() == .exit(0))
+        }
+
+        func storedNumbers() async throws -> [String] {
+            try await database.run("select number from analytics.order_completed order by number")
+        }
+
+        /// Two of fifty do not follow the plan, which the answer says, and the SDK does not mind.
+        static func validNumbers(of count: Int) -> [String] {
+            (0..<count).filter { $0 % 50 != 7 && $0 % 50 != 8 }.map(String.init)
+        }
+    }
+
+    private static let key = "shop-key-of-the-tests"
     private static let plan = """
         <?xml version="1.0" encoding="UTF-8"?>
         <plist version="1.0">
@@ -32,42 +95,60 @@ struct PythonClientTests {
         ["plain", "gzip"]
     )
     func delivery(vendor: String, encoding: String) async throws {
-        let folder = try TestFolder()
-        try folder.write(Self.plan, to: "shop.plist")
-        let database = try await PrivatePostgres.shared().makeDatabase()
-        let migrate = ["migrate", "--events", "shop.plist", "--postgres", database.url]
-        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
-        let server = try await ServingSluice.start(
-            "--postgres",
-            database.url,
-            "--no-console",
-            in: folder,
-            plan: folder.path("shop.plist")
-        )
+        let shop = try await Shop()
         let faults = ["429", "503", "ok", "cut", "lost", "ok", "lost", "503"]
-        let proxy = try ClientScript.start("faults", [server.url] + faults, in: folder)
-        let url = try #require(await proxy.output?.line(containing: "http://"))
-
-        let count = 200
-        let options = [vendor, url, "\(count)"] + (encoding == "gzip" ? ["gzip"] : [])
-        let output = try await ClientScript.run("orders", options, in: folder)
+        let options = encoding == "gzip" ? ["gzip"] : []
         // The SDK repeated what failed, and gave up nothing.
-        #expect(output == ["[]"])
-        kill(proxy.processID, SIGKILL)
-        kill(server.process.processID, SIGTERM)
-        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(try await shop.send(200, by: vendor, options: options, faults: faults).failed == ["[]"])
+        try await shop.stop()
 
-        // Two of fifty do not follow the plan, which the answer says, and the SDK does not mind.
-        let valid = (0..<count).filter { $0 % 50 != 7 && $0 % 50 != 8 }
-        let stored = try await database.run("select number from analytics.order_completed order by number")
-        #expect(stored == valid.map(String.init))
-        let users = try await database.run(
+        let valid = Shop.validNumbers(of: 200)
+        #expect(try await shop.storedNumbers() == valid)
+        let users = try await shop.database.run(
             "select count(*) from analytics.order_completed where user_id = 'user-' || number % 5"
         )
         #expect(users == ["\(valid.count)"])
-        let kept = try await Sluice.run("quarantine", "list", "--json", in: folder)
+        let kept = try await Sluice.run("quarantine", "list", "--json", in: shop.folder)
         // PostHog's SDK replaces NaN by null, so the property is missing.
         let code = vendor == "posthog" ? "missing-required" : "malformed-json"
         #expect(kept.output.contains { $0.contains(code) })
+    }
+
+    @Test(
+        "what exceeds the limit of a key is sent again by the SDK, and is in PostgreSQL once",
+        arguments: ["segment", "rudderstack", "posthog"]
+    )
+    func limit(vendor: String) async throws {
+        let shop = try await Shop(limits: ["--rate", "40", "--burst", "20"])
+        #expect(try await shop.send(100, by: vendor).failed == ["[]"])
+        try await shop.stop()
+        #expect(try await shop.storedNumbers() == Shop.validNumbers(of: 100))
+    }
+
+    @Test(
+        "an SDK with an unknown key reports each event as failed, after one attempt for each batch",
+        arguments: ["segment", "rudderstack", "posthog"]
+    )
+    func unknownKey(vendor: String) async throws {
+        let shop = try await Shop()
+        let (output, requests) = try await shop.send(40, by: vendor, key: "another-key")
+        let failed = try JSONDecoder().decode([String].self, from: Data(output.joined().utf8))
+        #expect(failed.count == 40)
+        // Two to four batches; an SDK that repeats them does so ten times.
+        #expect(requests < 10)
+        try await shop.stop()
+        #expect(try await shop.storedNumbers().isEmpty)
+    }
+
+    @Test("CloudEvents of the Python SDK are in PostgreSQL once, in all three modes")
+    func cloudEvents() async throws {
+        let shop = try await Shop(settings: [
+            "SLUICE_HTTP_CLOUD_EVENTS_TYPE_PREFIX": "com.example.",
+            "SLUICE_HTTP_CLOUD_EVENTS_SUBJECT_IS_USER_ID": "true",
+        ])
+        _ = try await ClientScript.run("cloudevents_orders", [shop.server.url, Self.key, "30"], in: shop.folder)
+        try await shop.stop()
+        let rows = try await shop.database.run("select number, user_id from analytics.order_completed order by number")
+        #expect(rows == (0..<30).map { "\($0)|user-\($0 % 5)" })
     }
 }

@@ -64,11 +64,11 @@ struct ServeTests {
     func refusals() async throws {
         let folder = try folder()
         let server = try await ServingSluice.start(in: folder, plan: "plan")
-        try folder.write(String(repeating: Self.good + "\n", count: 50_000), to: "large")
+        try folder.write(String(repeating: Self.good + "\n", count: 100_000), to: "large")
         let answers = [
             (400, try await server.post("{broken")),
             (413, try await server.post(file: folder.path("large"))),
-            (415, try await server.post(Self.good, type: "text/plain")),
+            (415, try await server.post(Self.good, type: "text/html")),
             (404, try await server.request("/v1/event")),
             (405, try await server.request("/v1/events")),
         ]

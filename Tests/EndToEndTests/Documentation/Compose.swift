@@ -14,6 +14,13 @@ struct Compose {
         /// Whether the image is Sluice's own.
         let isBuilt: Bool
         let command: [String]
+
+        /// The words of the command before its options, and before the argument that may follow.
+        var subcommand: [String] {
+            // `keys new NAME` has an argument, which is no subcommand.
+            Array(command.prefix { !$0.hasPrefix("-") }.prefix(command.first == "keys" ? 2 : 1))
+        }
+
         let environment: [String]
         let dependencies: [String]
         let hasHealthCheck: Bool
@@ -43,12 +50,12 @@ struct Compose {
     /// The settings, subcommands and options of Sluice's own services that do not exist.
     ///
     /// - Parameter help: Returns the help of a subcommand, or throws if there is no such subcommand.
-    func problems(settings: String, help: (String) async throws -> String) async throws -> [String] {
+    func problems(settings: String, help: ([String]) async throws -> String) async throws -> [String] {
         let words = Set(settings.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init))
         var problems: [String] = []
         for (name, service) in services.sorted(by: { $0.key < $1.key }) where service.isBuilt {
             var unknown = service.environment.filter { !words.contains($0) }.sorted()
-            if let subcommand = service.command.first, let help = try? await help(subcommand) {
+            if let help = try? await help(service.subcommand) {
                 let options = CommandRule.options(ofHelp: help)
                 unknown += service.command.dropFirst().filter { $0.hasPrefix("--") && !options.contains($0) }
             } else {

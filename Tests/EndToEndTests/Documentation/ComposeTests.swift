@@ -20,7 +20,7 @@ struct ComposeTests {
     func settings() async throws {
         let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
         let settings = try await Sluice.output(of: ["settings"])
-        let problems = try await compose.problems(settings: settings) { try await Sluice.output(of: [$0, "--help"]) }
+        let problems = try await compose.problems(settings: settings) { try await Sluice.output(of: $0 + ["--help"]) }
         #expect(problems.isEmpty, "\(problems)")
     }
 
@@ -60,7 +60,7 @@ struct ComposeTests {
             """
         )
         let problems = try await compose.problems(settings: "DATABASE_URL; default: none") { subcommand in
-            guard subcommand == "serve" else { throw Compose.Problem("no such subcommand") }
+            guard subcommand == ["serve"] else { throw Compose.Problem("no such subcommand") }
             return "--listen <host:port>"
         }
         #expect(Set(problems) == ["other: swerve", "sluice: --glisten", "sluice: SLUICE_NONSENSE"])

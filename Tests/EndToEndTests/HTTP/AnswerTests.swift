@@ -132,9 +132,9 @@ struct AnswerTests {
     @Test(
         "unsupported media types, charsets and encodings are 415",
         arguments: [
-            "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n",
+            "Content-Type: text/html\r\n", "Content-Type: application/x-www-form-urlencoded\r\n",
             "Content-Type: application/json; charset=latin1\r\n", "Content-Type: application/jsonx\r\n",
-            "Content-Type: application/json\r\nContent-Type: text/plain\r\n", "Content-Type: \r\n",
+            "Content-Type: application/json\r\nContent-Type: text/html\r\n", "Content-Type: \r\n",
             "Content-Encoding: br\r\n", "Content-Encoding: gzip, gzip\r\n",
             "Content-Encoding: identity\r\nContent-Encoding: gzip\r\n",
         ]
@@ -204,7 +204,7 @@ struct AnswerTests {
         let hidden = Requests.post()
         try await TestServer.run { server in
             try await RawClient.with(server.address) { client in
-                let request = Requests.post(hidden, type: "text/plain") + Requests.plain("GET", "/livez")
+                let request = Requests.post(hidden, type: "text/html") + Requests.plain("GET", "/livez")
                 let refusal = try await client.exchange(request)
                 #expect(refusal.status == 415)
                 #expect(try await client.response().body == #"{"status":"ok"}"#)

@@ -44,7 +44,7 @@ struct CurlTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let lines = String(repeating: Requests.ping + "\n", count: 1000)
-        let large = String(repeating: Requests.ping + "\n", count: 400_000)
+        let large = String(repeating: Requests.ping + "\n", count: 800_000)
         let gzipped = try await Requests.gzip(lines)
         for (name, bytes) in [("lines", Array(lines.utf8)), ("gz", gzipped), ("large", Array(large.utf8))] {
             try Data(bytes).write(to: folder.appending(path: name))

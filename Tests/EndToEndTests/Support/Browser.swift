@@ -73,7 +73,15 @@ struct Browser {
             </script>
             """
         try folder.write(probe, to: "probe.html")
-        let text = try await document("probe.html")
+        return try Self.result(in: try await document("probe.html"))
+    }
+
+    /// Opens a page of a web site, and returns the JSON that its scripts write into a `pre`.
+    func result<Value: Decodable>(ofPage url: String, as type: Value.Type = Value.self) async throws -> Value {
+        try Self.result(in: try await run(["--virtual-time-budget=10000", "--dump-dom", url]).text)
+    }
+
+    private static func result<Value: Decodable>(in text: String) throws -> Value {
         guard let start = text.range(of: "<pre>", options: .backwards),
             let end = text.range(of: "</pre>", options: .backwards)
         else { throw Failure(description: "The page said nothing: \(text.suffix(500))") }

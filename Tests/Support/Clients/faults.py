@@ -2,7 +2,7 @@
 
 Usage: faults.py URL FAULT…
 
-It prints its own URL, and treats the first request with the first fault, and so on; requests beyond the last fault are only
+It prints its own URL, then a line for each request, and treats the first request with the first fault, and so on; requests beyond the last fault are only
 forwarded. The faults are `ok`, a status (429, 503), `cut` (the connection is reset before the server has the request) and
 `lost` (it is reset after the server has answered).
 """
@@ -28,6 +28,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         with lock:
             fault = next(faults)
+            print(fault, flush=True)
         if fault == "cut":
             return self.reset()
         if fault.isdigit():

@@ -1,12 +1,12 @@
 """Sends COUNT orders with an SDK, and prints the ids of those that it reported as failed.
 
-Usage: orders.py segment|rudderstack|posthog URL COUNT [gzip]
+Usage: orders.py segment|rudderstack|posthog URL KEY COUNT [gzip]
 """
 
 import json
 import sys
 
-vendor, url, count, options = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
+vendor, url, key, count, options = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:]
 failed = []
 
 
@@ -21,7 +21,7 @@ batch = 20
 if vendor == "posthog":
     from posthog import Posthog
 
-    analytics = Posthog("shop", host=url, flush_at=batch, gzip="gzip" in options, on_error=report)
+    analytics = Posthog(key, host=url, flush_at=batch, gzip="gzip" in options, on_error=report)
 
     def track(user, event, properties):
         analytics.capture(event, distinct_id=user, properties=properties)
@@ -36,7 +36,7 @@ else:
 
         analytics.dataPlaneUrl = url
         analytics.host = url
-    analytics.write_key = "shop"
+    analytics.write_key = key
     analytics.gzip = "gzip" in options
     analytics.on_error = report
     analytics.upload_size = batch

@@ -5,6 +5,12 @@ import JSONTape
 ///
 /// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md.
 struct CloudEventMessages: MessageFormat {
+    private let mapping: IngestConfiguration.CloudEvents
+
+    init(_ mapping: IngestConfiguration.CloudEvents) {
+        self.mapping = mapping
+    }
+
     var requiresBatch: Bool { false }
     var key: [UInt8]? { nil }
 
@@ -15,7 +21,7 @@ struct CloudEventMessages: MessageFormat {
         of structure: JSONStructure,
         to output: inout ByteBuilder
     ) -> Bool {
-        var attributes = CloudEventAttributes()
+        var attributes = CloudEventAttributes(mapping)
         var payload: JSONStructure.Value?
         let isObject = structure.forEachMember(of: message) { key, value in
             let bytes = structure.bytes(of: value)
@@ -38,8 +44,15 @@ struct CloudEventAttributes {
     private var source: UnsafeRawBufferPointer?
     private var id: UnsafeRawBufferPointer?
     private var time: UnsafeRawBufferPointer?
+    private var subject: UnsafeRawBufferPointer?
     /// The attributes that no field of an event has room for.
     private var others: [(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)] = []
+
+    private let mapping: IngestConfiguration.CloudEvents
+
+    init(_ mapping: IngestConfiguration.CloudEvents) {
+        self.mapping = mapping
+    }
 
     /// Notes an attribute.
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
@@ -50,6 +63,7 @@ struct CloudEventAttributes {
         case 6 where key.equals("source"):
             source = value
             others.append((key, value))
+        case 7 where mapping.subjectIsUserID && key.equals("subject"): subject = value
         case 11 where key.equals("specversion"), 15 where key.equals("datacontenttype"): break
         default: others.append((key, value))
         }
@@ -58,9 +72,10 @@ struct CloudEventAttributes {
     /// Appends the event in Sluice's format.
     func append(payload: UnsafeRawBufferPointer?, to output: inout ByteBuilder) {
         let start = output.count
-        if let type { output.append(#","name":"#, type) }
+        if let type { appendName(type, to: &output) }
         if let id { appendID(id, to: &output) }
         if let time { output.append(#","time":"#, time) }
+        if let subject { output.appendIdentifier(#","userId":"#, subject) }
         if !others.isEmpty {
             output.append(#","context":"#)
             let contextStart = output.count
@@ -73,6 +88,13 @@ struct CloudEventAttributes {
         }
         if let payload { output.append(#","payload":"#, payload) }
         output.closeObject(from: start)
+    }
+
+    /// Appends the type without the prefix that the server's settings name.
+    private func appendName(_ type: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+        let prefix = mapping.typePrefix.utf8
+        guard !prefix.isEmpty, type.dropFirst().starts(with: prefix) else { return output.append(#","name":"#, type) }
+        output.append(#","name":""#, UnsafeRawBufferPointer(rebasing: type.dropFirst(1 + prefix.count)))
     }
 
     /// Appends the id, which is unique only together with the source.

@@ -8,9 +8,10 @@ import JSONTape
 struct CloudEventsEndpoint: Dialect {
     /// The attributes of an event in binary mode, in which the body is its data; `nil` in structured and batched mode.
     let attributes: [CloudEventHeader]?
+    let mapping: IngestConfiguration.CloudEvents
 
     func translation(arrival: Timestamp) -> any BodyTranslation {
-        attributes.map { BinaryCloudEvent($0) } ?? MessageBody(CloudEventMessages())
+        attributes.map { BinaryCloudEvent($0, mapping) } ?? MessageBody(CloudEventMessages(mapping))
     }
 
     var keyParameter: StaticString? { "key" }
@@ -44,10 +45,12 @@ struct CloudEventHeader: Sendable {
 /// A CloudEvent whose attributes are header fields, and whose data is the body.
 final class BinaryCloudEvent: BodyTranslation {
     private let headers: [CloudEventHeader]
+    private let mapping: IngestConfiguration.CloudEvents
     private var output = ByteBuilder(capacity: 0)
 
-    init(_ headers: [CloudEventHeader]) {
+    init(_ headers: [CloudEventHeader], _ mapping: IngestConfiguration.CloudEvents) {
         self.headers = headers
+        self.mapping = mapping
     }
 
     var key: [UInt8]? { nil }
@@ -60,9 +63,9 @@ final class BinaryCloudEvent: BodyTranslation {
         bytes -= body.count
         tools.withStructure(of: body) { structure in
             if let structure, let root = structure.root {
-                append(headers[...], CloudEventAttributes(), structure.bytes(of: root))
+                append(headers[...], CloudEventAttributes(mapping), structure.bytes(of: root))
             } else if body.allSatisfy(JSONElements.isSpace) {
-                append(headers[...], CloudEventAttributes(), nil)
+                append(headers[...], CloudEventAttributes(mapping), nil)
             } else {
                 // The check says what is wrong with it.
                 output.appendOnOneLine(body)

@@ -1,5 +1,6 @@
 import EventPipeline
 import EventSchema
+import SluiceHTTP
 import Testing
 
 /// CloudEvents 1.0, in the three modes of their HTTP binding.
@@ -52,6 +53,38 @@ struct CloudEventsTests {
                 #expect(result.response.status == 200)
                 #expect(result.lines == [Self.line])
             }
+        }
+    }
+
+    @Test("settings remove a prefix from the type, and make the subject the user")
+    func mapping() async throws {
+        let mapping = IngestConfiguration.CloudEvents(typePrefix: "com.example.", subjectIsUserID: true)
+        let plan = DialectExchange.plan(["order": [("total", .number)]])
+        let structured = try await DialectExchange.send(
+            Array(Self.event.utf8),
+            to: "/v1/events",
+            plan,
+            type: "application/cloudevents+json",
+            cloudEvents: mapping
+        )
+        let fields =
+            "ce-specversion: 1.0\r\nce-type: com.example.order\r\nce-source: /shop/é\r\nce-id: A-1\r\nce-subject: o1\r\n"
+        let binary = try await DialectExchange.send(
+            Array(#"{"total":1.5}"#.utf8),
+            to: "/v1/events",
+            plan,
+            fields: fields + "ce-time: 2019-01-01T00:00:00Z\r\n",
+            cloudEvents: mapping
+        )
+        for result in [structured, binary] {
+            #expect(
+                result.lines == [
+                    """
+                    {"id":"\(Self.id)","name":"order","time":"2019-01-01T00:00:00Z","userId":"o1",\
+                    "context":{"source":"/shop/é"},"payload":{"total":1.5}}
+                    """
+                ]
+            )
         }
     }
 

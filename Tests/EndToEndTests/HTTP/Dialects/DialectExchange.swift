@@ -1,5 +1,6 @@
 import EventPipeline
 import EventSchema
+import SluiceHTTP
 
 /// A request in the format of other clients to a server of its own, and what became of it.
 struct DialectExchange: Sendable {
@@ -32,9 +33,12 @@ struct DialectExchange: Sendable {
         to path: String,
         _ plan: TrackingPlan,
         type: String? = "application/json",
-        fields: String = ""
+        fields: String = "",
+        cloudEvents: IngestConfiguration.CloudEvents = IngestConfiguration.CloudEvents()
     ) async throws -> DialectExchange {
-        try await TestServer.run(TestServer.Setup(plan: plan)) { server in
+        var setup = TestServer.Setup(plan: plan)
+        setup.http.cloudEvents = cloudEvents
+        return try await TestServer.run(setup) { server in
             let response = try await RawClient.with(server.address) { client in
                 let typeField = type.map { "Content-Type: \($0)\r\n" } ?? ""
                 let head =
