@@ -48,19 +48,29 @@ struct Material {
         return try write("escaped.ndjson", count: count, of: lines)
     }
 
+    /// The uniform events with the ids and the context that `segment(count:)` adds.
+    func withContext(count: Int) throws -> String {
+        let lines = uniformLines.enumerated().map { number, line in
+            line.replacing(#"{"name":"#, with: #"{"id":"\#(Self.id(number))","name":"#, maxReplacements: 1)
+                .replacing(#""payload":"#, with: #""context":\#(Self.context),"payload":"#, maxReplacements: 1)
+        }
+        return try write("context.ndjson", count: count, of: lines)
+    }
+
+    private static let context = #"{"library":{"name":"analytics-python","version":"2.4.0"}}"#
+
+    private static func id(_ number: Int) -> String {
+        "0190a2b4-0000-4000-8000-" + String(1_000_000_000_000 + number).suffix(12)
+    }
+
     /// The uniform events as messages of Segment's Python SDK.
     func segment(count: Int) throws -> String {
         let lines = uniformLines.enumerated().map { number, line in
-            let id = "0190a2b4-0000-4000-8000-" + String(number + 1_000_000_000_000, radix: 10).suffix(12)
-            let rest =
-                #""context":{"library":{"name":"analytics-python","version":"2.4.0"}},"integrations":{},"properties":"#
-            return line.replacing(
-                #"{"name":"#,
-                with: #"{"type":"track","messageId":"\#(id)","event":"#,
-                maxReplacements: 1
-            )
-            .replacing(#""time":"#, with: #""timestamp":"#, maxReplacements: 1)
-            .replacing(#""payload":"#, with: rest, maxReplacements: 1)
+            let type = #"{"type":"track","messageId":"\#(Self.id(number))","event":"#
+            let properties = #""context":\#(Self.context),"integrations":{},"properties":"#
+            return line.replacing(#"{"name":"#, with: type, maxReplacements: 1)
+                .replacing(#""time":"#, with: #""timestamp":"#, maxReplacements: 1)
+                .replacing(#""payload":"#, with: properties, maxReplacements: 1)
         }
         return try write("segment.ndjson", count: count, of: lines)
     }

@@ -1,5 +1,13 @@
 @_spi(CanonicalJSON) import EventModel
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Functions for values as they are written in a JSON text.
 enum JSONText {
     /// The text between the quotation marks of a string, with its escapes; the bytes of any other value.
@@ -21,7 +29,7 @@ extension ByteBuilder {
     /// Appends a literal and a value.
     mutating func append(_ literal: StaticString, _ value: UnsafeRawBufferPointer) {
         append(literal)
-        appendOnOneLine(value)
+        append(value)
     }
 
     /// Appends the member `id`: the client's own id of a message, or one derived from it if it is not a UUID.
@@ -47,16 +55,16 @@ extension ByteBuilder {
         }
     }
 
-    /// Appends a JSON text with carriage returns in place of its line feeds.
+    /// Ends a line that begins at this position, with carriage returns in place of the line feeds in it.
     ///
-    /// Between values they mean the same, and in strings neither is allowed.
-    mutating func appendOnOneLine(_ text: UnsafeRawBufferPointer) {
-        var position = count
-        append(text)
+    /// Between values of JSON they mean the same, and in strings neither is allowed.
+    mutating func endLine(from start: Int) {
+        var position = start
         while let found = UnsafeRawBufferPointer(rebasing: bytes[position...]).firstIndex(ofByte: UInt8(ascii: "\n")) {
             position += found
             replaceByte(at: position, with: UInt8(ascii: "\r"))
         }
+        append(UInt8(ascii: "\n"))
     }
 }
 
@@ -64,7 +72,9 @@ extension UnsafeRawBufferPointer {
     /// Whether the bytes are those of `text`.
     @inline(__always)
     func equals(_ text: StaticString) -> Bool {
-        count == text.utf8CodeUnitCount
-            && elementsEqual(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        guard let start = baseAddress, count == text.utf8CodeUnitCount else {
+            return isEmpty && text.utf8CodeUnitCount == 0
+        }
+        return memcmp(start, text.utf8Start, count) == 0
     }
 }

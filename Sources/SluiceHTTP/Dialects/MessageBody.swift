@@ -47,6 +47,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private var phase = Phase.beginning
     private var batch: Range<Int>?
     private var output = ByteBuilder(capacity: 0)
+    private var hasLineFeeds = true
 
     init(_ format: Format) {
         self.format = format
@@ -77,6 +78,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         within bytes: inout Int
     ) throws {
         output.reserve(body.count + body.count / 4 + 64)
+        hasLineFeeds = body.firstIndex(ofByte: UInt8(ascii: "\n")) != nil
         if body.count <= Self.maximumBytesAtOnce {
             bytes -= body.count
             if try tools.withStructure(of: body, translate) { return phase = .end }
@@ -93,8 +95,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Translates a body with this structure; false if the structure is not that of JSON.
     private func translate(_ structure: JSONStructure?) throws -> Bool {
         guard let structure, let root = structure.root else { return false }
-        let first = structure.text[root.bytes.lowerBound]
-        if first == UInt8(ascii: "["), !format.requiresBatch {
+        if structure.bytes(of: root).first == UInt8(ascii: "["), !format.requiresBatch {
             return appendElements(of: root, structure)
         }
         var batches = 0
@@ -204,7 +205,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private func appendLine(_ message: JSONStructure.Value, of structure: JSONStructure) {
         let start = output.count
         if format.append(message, of: structure, to: &output) {
-            output.append(UInt8(ascii: "\n"))
+            endLine(from: start)
         } else {
             output.count = start
             appendAsIs(structure.bytes(of: message))
@@ -213,8 +214,14 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 
     /// Appends a message that the check rejects: it is too large, or not a well-formed object.
     private func appendAsIs(_ message: UnsafeRawBufferPointer) {
-        output.appendOnOneLine(message)
-        output.append(UInt8(ascii: "\n"))
+        let start = output.count
+        output.append(message)
+        endLine(from: start)
+    }
+
+    private func endLine(from start: Int) {
+        // Nearly all clients send bodies without line feeds, in which none need be searched for.
+        if hasLineFeeds { output.endLine(from: start) } else { output.append(UInt8(ascii: "\n")) }
     }
 
     private static func malformed(_ format: Format) -> MalformedBody {

@@ -68,10 +68,10 @@ final class BinaryCloudEvent: BodyTranslation {
                 append(headers[...], CloudEventAttributes(mapping), nil)
             } else {
                 // The check says what is wrong with it.
-                output.appendOnOneLine(body)
+                output.append(body)
             }
         }
-        output.append(UInt8(ascii: "\n"))
+        output.endLine(from: 0)
         return true
     }
 

@@ -153,11 +153,11 @@ struct SegmentMessages: MessageFormat {
             let bytes = structure.bytes(of: object)
             // The check says what is wrong with it.
             guard structure.forEachMember(of: object, { key, _ in keys.append(key) }) else {
-                return output.appendOnOneLine(bytes)
+                return output.append(bytes)
             }
             if !keys.isEmpty {
                 output.append(UInt8(ascii: ","))
-                output.appendOnOneLine(UnsafeRawBufferPointer(rebasing: bytes.dropFirst().dropLast()))
+                output.append(UnsafeRawBufferPointer(rebasing: bytes.dropFirst().dropLast()))
             }
         }
         for (key, value) in others {
