@@ -402,7 +402,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: ["CLibRDKafka", "EventPipeline", "SluiceTesting"],
-            path: "Tests/Support"
+            path: "Tests/Support",
+            exclude: ["Clients"]
         ),
         .testTarget(
             name: "TrackerTests",
