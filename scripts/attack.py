@@ -5,7 +5,8 @@
 
 Each attack has its own server and a bounded number of requests. The script prints the longest time that one body occupied an
 event loop (processor time, as measured by the server), the slowest response of /livez in the meantime, the server's peak memory,
-the growth of the quarantine, and the longest response. The exit status is 1 if a limit was exceeded.
+the growth of the quarantine, and the longest response. In the last attack one key sends as much garbage as it can, while another
+sends valid events at a steady rate. The exit status is 1 if a limit was exceeded.
 """
 import asyncio
 import collections
@@ -32,6 +33,10 @@ MAXIMUM_LIVEZ_SECONDS = 5
 # The promise is about 20 ms on the reference machine; other machines may be five times as slow.
 MAXIMUM_STRETCH_MILLISECONDS = 100
 MAXIMUM_SECONDS = 240
+# What an honest key keeps of its throughput while another key sends garbage.
+MINIMUM_HONEST_SHARE = 0.9
+# What the quarantine keeps for one key (Documentation/WriteKeys.md).
+KEY_QUARANTINE_BYTES_AT_ONCE, KEY_QUARANTINE_BYTES_PER_SECOND = 8 * MIB, 1 * MIB
 
 PLAN_EVENT = "Item Purchased"
 VALID = json.dumps({
@@ -48,7 +53,8 @@ UNPLANNED = '{"name":"%s","payload":{"no":1}}' % PLAN_EVENT
 class Server:
     """A `sluice serve` on a free port, with a journal and a quarantine in a temporary folder."""
 
-    def __init__(self, program):
+    def __init__(self, program, keys=()):
+        self.program = program
         self.folder = tempfile.TemporaryDirectory(prefix="sluice-attack-")
         self.log_path = os.path.join(self.folder.name, "log")
         self.quarantine = os.path.join(self.folder.name, "quarantine")
@@ -56,6 +62,8 @@ class Server:
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")}
         self.process = None
+        self.key_file = os.path.join(self.folder.name, "keys.json")
+        self.keys = {name: self.run_command("keys", "new", name, "--keys", self.key_file).strip() for name in keys}
         try:
             self.start(program, environment)
             self.port = self.wait_for_port()
@@ -66,8 +74,12 @@ class Server:
     def start(self, program, environment):
         self.process = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", "--events", "events", "--no-console", "--max-wait", "60",
-             "--journal", os.path.join(self.folder.name, "journal"), "--quarantine", self.quarantine],
+             "--journal", os.path.join(self.folder.name, "journal"), "--quarantine", self.quarantine, "--keys", self.key_file],
             stdout=subprocess.DEVNULL, stderr=self.log, env=environment)
+
+    def run_command(self, *arguments):
+        return subprocess.run([self.program, *arguments], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True).stdout
 
     def text(self):
         with open(self.log_path) as file:
@@ -90,7 +102,12 @@ class Server:
         return sum(os.path.getsize(os.path.join(folder, name))
                    for folder, _, names in os.walk(self.quarantine) for name in names)
 
-    def stop(self):
+    def quarantined_names(self):
+        """The names of the events in the quarantine."""
+        lines = self.run_command("quarantine", "list", "--json", "--limit", "1000000", "--quarantine", self.quarantine)
+        return collections.Counter(json.loads(line).get("event") for line in lines.splitlines())
+
+    def stop(self, before_removal=lambda: None):
         """Ends the server, by force if it does not end by itself, and removes its folder.
 
         Returns the longest time on an event loop in milliseconds (None if it was not logged), the number of turns, the size of the
@@ -105,6 +122,7 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+            before_removal()
             match = re.search(r"longestStretchMilliseconds=([0-9.]+)", self.text())
             turns = re.search(r"turns=(\d+)", self.text())
             return (float(match.group(1)) if match else None, int(turns.group(1)) if turns else 0,
@@ -206,9 +224,10 @@ class Probes:
             self.process.join()
 
 
-def post(body, content_type, is_gzip):
+def post(body, content_type, is_gzip, key=None):
     head = (f"POST /v1/events HTTP/1.1\r\nHost: sluice\r\nContent-Type: application/{content_type}\r\n"
-            f"Content-Length: {len(body)}\r\n" + ("Content-Encoding: gzip\r\n" if is_gzip else "") + "\r\n")
+            f"Content-Length: {len(body)}\r\n" + ("Content-Encoding: gzip\r\n" if is_gzip else "")
+            + (f"Authorization: Bearer {key}\r\n" if key else "") + "\r\n")
     return head.encode() + body
 
 
@@ -269,6 +288,113 @@ def run(program, name, lines, count, is_gzip, expected):
     return broken
 
 
+HONEST_MISTAKE = "Honest Mistake"
+
+
+async def send_steadily(port, key, seconds):
+    """Sends 200 requests a second over eight connections; returns how many were answered with 200, and how many mistakes they had."""
+    requests = [post("\n".join([VALID] * 10 + ([f'{{"name":"{HONEST_MISTAKE}"}}'] if number % 20 == 0 else [])).encode(),
+                     "x-ndjson", False, key) for number in range(20)]
+    start, answered, mistakes, position = time.monotonic(), 0, 0, 0
+
+    async def one_connection():
+        nonlocal answered, mistakes, position
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while (due := start + position / 200) < start + seconds:
+            number, position = position, position + 1
+            await asyncio.sleep(max(0, due - time.monotonic()))
+            writer.write(requests[number % 20])
+            status, _, _ = await read_answer(reader)
+            if time.monotonic() < start + seconds and status == 200:
+                answered += 1
+            if status == 200:
+                mistakes += number % 20 == 0
+        writer.close()
+
+    await asyncio.gather(*(one_connection() for _ in range(8)))
+    return answered, mistakes
+
+
+async def send_garbage(port, request, stopped):
+    """Sends the same request over 64 connections, as fast as answers come; returns the statuses."""
+    statuses = collections.Counter()
+
+    async def one_connection():
+        while not stopped.is_set():
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                while not stopped.is_set():
+                    writer.write(request)
+                    status, _, _ = await asyncio.wait_for(read_answer(reader), MAXIMUM_SECONDS)
+                    statuses[status] += 1
+                    if status in (413, 503):
+                        break
+                writer.close()
+            except NO_ANSWER:
+                statuses[0] += 1
+
+    await asyncio.gather(*(one_connection() for _ in range(64)))
+    return statuses
+
+
+def run_apart(results, function, *arguments):
+    results.send(asyncio.run(function(*arguments)))
+
+
+def start_apart(function, *arguments):
+    """Runs a sender in a process of its own; returns the process, and where its result comes out."""
+    results, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=run_apart, args=(sender, function, *arguments), daemon=True)
+    process.start()
+    return process, results
+
+
+def run_two_keys(program, seconds):
+    """Lets one key send garbage while another sends at a steady rate; returns the limits that were exceeded."""
+    body = gzip.compress("\n".join([TEN_MISTAKES] * 9000).encode())
+    server = Server(program, keys=("honest", "garbage"))
+    names = collections.Counter()
+    try:
+        honest = server.keys["honest"]
+        alone, mistakes_alone = asyncio.run(send_steadily(server.port, honest, seconds))
+        before, start = server.quarantine_bytes(), time.monotonic()
+        stopped = multiprocessing.Event()
+        garbage, statuses = start_apart(
+            send_garbage, server.port, post(body, "x-ndjson", True, server.keys["garbage"]), stopped)
+        # Not measured before all connections of the garbage are busy.
+        time.sleep(1)
+        together, mistakes = asyncio.run(send_steadily(server.port, honest, seconds))
+        stopped.set()
+        statuses = statuses.recv() if statuses.poll(MAXIMUM_SECONDS) else {}
+        garbage.kill()
+        garbage_seconds = time.monotonic() - start
+        memory = server.peak_memory()
+    finally:
+        _, _, after, status = server.stop(lambda: names.update(server.quarantined_names()))
+    growth = after - before
+    # A key's bytes are those of its events; the quarantine adds up to as much for their verdicts.
+    allowed_growth = 2 * (KEY_QUARANTINE_BYTES_AT_ONCE + int(garbage_seconds * KEY_QUARANTINE_BYTES_PER_SECOND)) + MIB
+    share = together / alone
+    print(f"\nan honest key beside one that sends garbage, {seconds} s each")
+    print(f"  honest requests     {alone:,} alone, {together:,} beside the garbage: {share:.2f} (bound {MINIMUM_HONEST_SHARE})")
+    print(f"  honest mistakes     {mistakes_alone + mistakes:,} sent, {names[HONEST_MISTAKE]:,} in the quarantine")
+    print(f"  garbage             {dict(statuses)}")
+    print(f"  quarantine growth   {growth:,} bytes (bound {allowed_growth:,})")
+    print(f"  peak memory         {memory / MIB:.0f} MiB (bound {MAXIMUM_MEMORY_BYTES // MIB} MiB)")
+    bounds = {
+        "the honest key keeps its throughput": share >= MINIMUM_HONEST_SHARE,
+        "the honest key's rejected events are kept": names[HONEST_MISTAKE] == mistakes_alone + mistakes,
+        "the garbage was checked": statuses.get(422, 0) > 0,
+        "quarantine growth": growth <= allowed_growth,
+        "memory": memory <= MAXIMUM_MEMORY_BYTES,
+        "the server ends in order": status == 0,
+    }
+    broken = [f"two keys: {bound}" for bound, holds in bounds.items() if not holds]
+    for bound in broken:
+        print(f"  BROKEN              {bound}")
+    return broken
+
+
 def main():
     program, is_short = sys.argv[1], "--short" in sys.argv[2:]
     share = 10 if is_short else 1
@@ -278,6 +404,7 @@ def main():
     broken += run(program, "an unknown name", [UNKNOWN] * 9990, 1, False, {422})
     broken += run(program, "an unplanned property", [UNPLANNED] * 9990, 1, False, {422})
     broken += run(program, "valid events, compressed", valid, 600 // share, True, {200, 503})
+    broken += run_two_keys(program, 5 if is_short else 20)
     if broken:
         raise SystemExit("\nBroken bounds:\n" + "\n".join(broken))
     print("\nEvery bound held.")

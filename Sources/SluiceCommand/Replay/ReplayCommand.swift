@@ -21,7 +21,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
             `quarantine` is the configured quarantine. Events that are valid now are sent again, once; the others stay. \
             --since and --until then select by the time at which an event was quarantined. An event that a tracker refused \
-            is sent to that tracker only. With --to, only events are sent that need no other configured tracker.
+            is sent to that tracker only. With --to, only events are sent that need no other configured tracker. Events that \
+            their sender's write key did not allow are sent only with --code forbidden-event.
 
             Prints a report at the end: on standard output, or on standard error if the console tracker prints events.
 

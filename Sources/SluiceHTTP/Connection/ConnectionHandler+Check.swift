@@ -46,14 +46,17 @@ extension ConnectionHandler {
         continueAfterAnswer()
     }
 
+    /// With whom this sender shares the time of the event loop.
+    var sender: LoopResources.Sender { exchange.grant.map { ObjectIdentifier($0) } }
+
     private func turn(fromAllowance: Bool) {
         guard var work = work.take() else { return }
         do {
-            var step = try loop.advance(&work, fromAllowance: fromAllowance)
+            var step = try loop.advance(&work, of: sender, fromAllowance: fromAllowance)
             if case .stated(let key) = step {
                 try admit(key: key)
                 work.allow(exchange.grant?.events)
-                step = try loop.advance(&work, fromAllowance: fromAllowance)
+                step = try loop.advance(&work, of: sender, fromAllowance: fromAllowance)
             }
             if case .checked(let body) = step { return submit(body) }
         } catch {

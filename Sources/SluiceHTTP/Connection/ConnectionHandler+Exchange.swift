@@ -112,6 +112,15 @@ extension ConnectionHandler {
             if let refusal = grant.limiter.take(events, now: loop.now()) { return refuse(.limited(refusal)) }
             exchange.countedEvents = events
         }
+        switch exchange.handling {
+        case .store: break
+        case .storeAllOrNone where body.rejected.count == 0: break
+        case .storeAllOrNone:
+            return answer("422 Unprocessable Content", body: VerdictEncoder.verdicts(of: body, accepted: 0))
+        case .onlyCheck:
+            let text = verdict?.answer ?? Array(VerdictEncoder.acceptedOne.utf8)
+            return answer(body.batch == nil ? allRejectedStatus : "200 OK", body: text)
+        }
         guard let batch = body.batch else {
             verdict?.keepRejections(in: shared.pipeline)
             return answer(allRejectedStatus, body: verdict?.answer ?? [])
@@ -130,9 +139,15 @@ extension ConnectionHandler {
     private func verdict(of body: CheckedBody) -> Verdict? {
         switch exchange.language {
         case .sluice where body.batch?.count == 1 && body.rejected.count == 0: nil
-        case .sluice: Verdict(of: body, answer: VerdictEncoder.verdicts(of: body))
-        case .dialect(let dialect): Verdict(of: body, answer: dialect.answer(to: body))
+        case .sluice:
+            Verdict(of: body, answer: VerdictEncoder.verdicts(of: body), keepsRejections: keepsRejections)
+        case .dialect(let dialect):
+            Verdict(of: body, answer: dialect.answer(to: body), keepsRejections: keepsRejections)
         }
+    }
+
+    private func keepsRejections(ofBytes bytes: Int) -> Bool {
+        exchange.grant?.limiter.keepsRejected(bytes: bytes, now: loop.now()) ?? true
     }
 
     private var allRejectedStatus: StaticString {

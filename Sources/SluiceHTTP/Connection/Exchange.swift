@@ -4,6 +4,17 @@ import NIOHTTP1
 
 /// The state of one request and its response.
 struct Exchange {
+    /// What becomes of the events, once they are checked.
+    enum Handling {
+        /// The valid ones are stored.
+        case store
+        /// They are stored if all are valid.
+        case storeAllOrNone
+        /// None is stored.
+        case onlyCheck
+    }
+
+    var handling = Handling.store
     /// What the body and the answer are written in.
     var language = BodyLanguage.sluice(.document)
     /// What the sender's key allows; `nil` if anyone may send, and as long as the key is unknown.
@@ -41,6 +52,7 @@ struct Exchange {
         isHead = head.method == .HEAD
         contentLength = head.contentLength
         origin = head.origin
+        handling = head.handling
         if case .dialect(let dialect) = head.route { language = .dialect(dialect) }
     }
 

@@ -1,11 +1,7 @@
 package import EventModel
 import Synchronization
 
-/// How many events a key may still send, by its rate and by its daily volume.
-///
-/// The rate is a token bucket that may go into debt: a batch larger than the bucket is accepted when the bucket is full, and later
-/// batches wait until the debt is paid. Time is that of the wall clock, because a day is one of UTC; a clock that is set back
-/// pauses the bucket, and one that is set forward fills it.
+/// How many events a key may still send, by its rate and by its daily volume, and how many rejected ones are kept.
 package final class KeyLimiter: Sendable {
     /// Why events are refused.
     package enum Refusal: Sendable, Equatable {
@@ -24,21 +20,23 @@ package final class KeyLimiter: Sendable {
 
     private struct State {
         var limits: WriteKey.Limits
-        var tokens: Double
-        var refilled: Timestamp?
+        var rate: TokenBucket?
         var usage = Usage()
-
-        var burst: Double { Double(limits.burst ?? (limits.eventsPerSecond ?? 0) * 10) }
+        /// The bytes of rejected events that the quarantine keeps, so that one key does not displace the events of the others.
+        var rejected = TokenBucket(rate: KeyLimiter.rejectedBytesPerSecond, capacity: KeyLimiter.rejectedBytesAtOnce)
     }
 
+    /// How many bytes of rejected events the quarantine keeps for a key, on average.
+    static let rejectedBytesPerSecond = 1 << 20
+    /// How many bytes of rejected events the quarantine keeps for a key after a pause.
+    static let rejectedBytesAtOnce = 8 << 20
     private static let microsecondsPerDay: Int64 = 86_400_000_000
 
     private let state: Mutex<State>
 
     package init(_ limits: WriteKey.Limits) {
-        var state = State(limits: limits, tokens: 0)
-        state.tokens = state.burst
-        self.state = Mutex(state)
+        let rate = limits.eventsPerSecond.map { TokenBucket(rate: $0, capacity: limits.burst ?? $0 * 10) }
+        state = Mutex(State(limits: limits, rate: rate))
     }
 
     /// The events of the last day with events.
@@ -54,9 +52,12 @@ package final class KeyLimiter: Sendable {
     package func change(to limits: WriteKey.Limits) {
         state.withLock { state in
             guard state.limits != limits else { return }
-            let wasUnlimited = state.limits.eventsPerSecond == nil
             state.limits = limits
-            state.tokens = wasUnlimited ? state.burst : min(state.tokens, state.burst)
+            state.rate = limits.eventsPerSecond.map { rate in
+                let capacity = limits.burst ?? rate * 10
+                return state.rate?.changed(rate: rate, capacity: capacity)
+                    ?? TokenBucket(rate: rate, capacity: capacity)
+            }
         }
     }
 
@@ -69,7 +70,7 @@ package final class KeyLimiter: Sendable {
     package func take(_ events: Int, now: Timestamp) -> Refusal? {
         state.withLock { state in
             if let refusal = Self.refusal(of: events, &state, now: now) { return refusal }
-            state.tokens -= Double(events)
+            state.rate?.take(events)
             state.usage.events += events
             return nil
         }
@@ -78,8 +79,17 @@ package final class KeyLimiter: Sendable {
     /// Takes back events that were counted, because the pipeline did not accept them.
     package func giveBack(_ events: Int) {
         state.withLock { state in
-            state.tokens = min(state.burst, state.tokens + Double(events))
+            state.rate?.giveBack(events)
             state.usage.events = max(0, state.usage.events - events)
+        }
+    }
+
+    /// Whether the quarantine keeps rejected events of this size, which are counted then.
+    package func keepsRejected(bytes: Int, now: Timestamp) -> Bool {
+        state.withLock { state in
+            guard state.rejected.wait(for: bytes, now: now) == nil else { return false }
+            state.rejected.take(bytes)
+            return true
         }
     }
 
@@ -90,12 +100,6 @@ package final class KeyLimiter: Sendable {
             let end = (state.usage.day + 1) * microsecondsPerDay
             return .volume(retryAfter: .microseconds(end - now.microseconds))
         }
-        guard let rate = state.limits.eventsPerSecond else { return nil }
-        let elapsed = max(0, now.microseconds - (state.refilled ?? now).microseconds)
-        state.refilled = now
-        state.tokens = min(state.burst, state.tokens + Double(elapsed) * Double(rate) / 1e6)
-        let needed = min(Double(events), state.burst)
-        guard state.tokens < needed else { return nil }
-        return .rate(retryAfter: .microseconds(Int64(((needed - state.tokens) / Double(rate) * 1e6).rounded(.up))))
+        return state.rate?.wait(for: events, now: now).map { .rate(retryAfter: $0) }
     }
 }

@@ -64,7 +64,7 @@ enum AnswerEncoder {
     /// The fields of the response to a preflight request: what a web page may send.
     static let preflightFields =
         "access-control-allow-methods: GET, POST\r\n"
-        + "access-control-allow-headers: authorization, content-type, content-encoding, anonymousid\r\n"
+        + "access-control-allow-headers: authorization, content-type, content-encoding, sluice-strict, anonymousid\r\n"
         + "access-control-max-age: 7200\r\n"
 
     /// The maximum number of bytes of a response, its header included.

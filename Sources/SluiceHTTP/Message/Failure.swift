@@ -38,6 +38,11 @@ extension Failure {
         code: "invalid-gzip",
         message: "The body is not valid gzip."
     )
+    static let invalidStrict = Failure(
+        status: "400 Bad Request",
+        code: "invalid-strict",
+        message: "Sluice-Strict must be true or false."
+    )
     static let unauthorized = Failure(
         status: "401 Unauthorized",
         code: "unauthorized",

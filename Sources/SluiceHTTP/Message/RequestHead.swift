@@ -38,6 +38,7 @@ struct RequestHead {
 
     private let uri: String
     private var authorization: String?
+    private var isStrict: Bool? = false
     private var isPreflight = false
     private var failure: Failure?
     private var mediaType: MediaType? = .json
@@ -71,7 +72,7 @@ struct RequestHead {
         case nil: return .refuse(.notFound)
         case .livez: return method == .GET || method == .HEAD ? .live : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .readyz: return method == .GET || method == .HEAD ? .ready : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
-        case .events, .dialect, .settings: break
+        case .events, .validate, .dialect, .settings: break
         }
         if method == .OPTIONS, isPreflight { return .preflight }
         if case .settings(let settings) = route {
@@ -83,10 +84,17 @@ struct RequestHead {
             return .refuse(.unsupportedMediaType)
         }
         guard let isGzip, contentEncodingCount < 2 else { return .refuse(.unsupportedEncoding) }
+        guard isStrict != nil else { return .refuse(.invalidStrict) }
         if let contentLength, contentLength > server.maximumBodyBytes {
             return .refuse(.tooLarge(limit: server.maximumBodyBytes))
         }
         return .receive(language, isGzip: isGzip)
+    }
+
+    /// What becomes of the events, once they are checked.
+    var handling: Exchange.Handling {
+        if case .validate = route { return .onlyCheck }
+        return isStrict == true ? .storeAllOrNone : .store
     }
 
     /// The key in the header; `nil` if there is none.
@@ -94,7 +102,7 @@ struct RequestHead {
         if let key = authorization.flatMap(Credential.key(ofAuthorization:)) { return key }
         let parameter: StaticString?
         switch route {
-        case .events: parameter = "key"
+        case .events, .validate: parameter = "key"
         case .dialect(let dialect): parameter = dialect.keyParameter
         case .settings: parameter = "writeKey"
         case .livez, .readyz, nil: parameter = nil
@@ -144,6 +152,9 @@ struct RequestHead {
         case 12 where name.equalsIgnoringCase("content-type"):
             contentTypeCount += 1
             mediaType = MediaType(value)
+        case 13 where name.equalsIgnoringCase("sluice-strict"):
+            let text = value.utf8.trimmingSpace
+            isStrict = text.equalsIgnoringCase("true") ? true : text.equalsIgnoringCase("false") ? false : nil
         case 13 where name.equalsIgnoringCase("authorization"):
             authorization = value
         case 14 where name.equalsIgnoringCase("content-length"):

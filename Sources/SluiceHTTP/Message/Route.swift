@@ -2,6 +2,8 @@
 enum Route {
     /// Events in Sluice's own format.
     case events
+    /// Events in Sluice's own format that are checked and not stored.
+    case validate
     /// Events in the format of other clients.
     case dialect(any Dialect)
     /// The settings that a client for browsers loads before it sends.
@@ -21,6 +23,8 @@ enum Route {
         let path = Self.path(of: uri.utf8[...])
         if path.elementsEqual("/v1/events".utf8) {
             self = .events
+        } else if path.elementsEqual("/v1/validate".utf8) {
+            self = .validate
         } else if path.elementsEqual("/livez".utf8) {
             self = .livez
         } else if path.elementsEqual("/readyz".utf8) {

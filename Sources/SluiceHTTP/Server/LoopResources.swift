@@ -17,6 +17,12 @@ final class LoopResources {
     /// The time of smaller bodies is not measured.
     private static let measuredBytes = 16 << 10
 
+    /// Those who share the time of the loop equally: the holders of each key, and all who need none.
+    typealias Sender = ObjectIdentifier?
+
+    /// A rejected event takes about as much time as so many bytes.
+    private static let bytesPerRejection = turn.bytes / turn.rejections
+
     /// A body that waits for its turn: the connection and the number of the request.
     private struct Waiting {
         let handler: ConnectionHandler
@@ -34,7 +40,7 @@ final class LoopResources {
     /// The time of arrival of bodies.
     let now: @Sendable () -> Timestamp
     private let eventLoop: any EventLoop
-    private var queue = TurnQueue<Waiting>()
+    private var queue = TurnQueue<Sender, Waiting>()
     /// The rest of the budget for small bodies until the next tick.
     private var allowance = LoopResources.turn
     private var isTickScheduled = false
@@ -68,14 +74,16 @@ final class LoopResources {
     /// Gives a small body a turn from the allowance, or any body a turn of its own.
     ///
     /// - Throws: As `BodyWork.advance`.
-    func advance(_ work: inout BodyWork, fromAllowance: Bool) throws -> BodyWork.Step {
+    func advance(_ work: inout BodyWork, of sender: Sender, fromAllowance: Bool) throws -> BodyWork.Step {
         let given = fromAllowance ? allowance : Self.turn
         var budget = given
         defer {
             if fromAllowance { allowance = budget }
+            let (bytes, rejections) = (given.bytes - budget.bytes, given.rejections - budget.rejections)
+            queue.charge(sender, bytes + rejections * Self.bytesPerRejection)
             statistics.turns += 1
-            statistics.mostBytes = max(statistics.mostBytes, given.bytes - budget.bytes)
-            statistics.mostRejections = max(statistics.mostRejections, given.rejections - budget.rejections)
+            statistics.mostBytes = max(statistics.mostBytes, bytes)
+            statistics.mostRejections = max(statistics.mostRejections, rejections)
         }
         return try work.advance(with: validator, tools, within: &budget)
     }
@@ -90,12 +98,13 @@ final class LoopResources {
 
     /// Sets a connection's body aside until its turn.
     func wait(_ handler: ConnectionHandler, isSmall: Bool, hadTurn: Bool) {
+        let sender = handler.sender
         let waiting = Waiting(handler: handler, request: handler.requestNumber)
         if hadTurn {
             statistics.setAside += 1
-            queue.addAgain(waiting, isSmall: isSmall)
+            queue.addAgain(waiting, of: sender, isSmall: isSmall)
         } else {
-            queue.add(waiting, isSmall: isSmall)
+            queue.add(waiting, of: sender, isSmall: isSmall)
         }
         scheduleTick()
     }

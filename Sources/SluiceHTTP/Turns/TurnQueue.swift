@@ -1,15 +1,13 @@
-import NIOCore
-
 /// The bodies that wait for a turn on an event loop.
 ///
-/// Small bodies precede large ones, because each takes a fraction of a turn. Only the first few large bodies are in progress, in
-/// rotation; the others hold only what was received.
-package struct TurnQueue<Element> {
-    /// The maximum number of large bodies in progress at one time.
+/// Small bodies precede large ones, because each takes a fraction of a turn; among each kind, senders share the time equally. Only
+/// the first few large bodies of a sender are in progress, in rotation; the others hold only what was received.
+package struct TurnQueue<Sender: Hashable, Element> {
+    /// The maximum number of large bodies of a sender in progress at one time.
     package static var maximumInProgress: Int { 4 }
 
-    private var small = CircularBuffer<Element>()
-    private var large = CircularBuffer<Element>()
+    private var small = FairQueue<Sender, Element>()
+    private var large = FairQueue<Sender, Element>()
 
     /// Makes an empty queue.
     package init() {}
@@ -18,15 +16,18 @@ package struct TurnQueue<Element> {
     package var isEmpty: Bool { small.isEmpty && large.isEmpty }
 
     /// Adds a body that had no turn yet.
-    package mutating func add(_ element: Element, isSmall: Bool) {
-        if isSmall { small.append(element) } else { large.append(element) }
+    package mutating func add(_ element: Element, of sender: Sender, isSmall: Bool) {
+        if isSmall {
+            small.insert(element, of: sender, at: small.count(of: sender))
+        } else {
+            large.insert(element, of: sender, at: large.count(of: sender))
+        }
     }
 
     /// Adds a body that needs another turn.
-    package mutating func addAgain(_ element: Element, isSmall: Bool) {
-        if isSmall { return small.append(element) }
-        let place = min(Self.maximumInProgress - 1, large.count)
-        large.insert(element, at: large.index(large.startIndex, offsetBy: place))
+    package mutating func addAgain(_ element: Element, of sender: Sender, isSmall: Bool) {
+        if isSmall { return small.insert(element, of: sender, at: small.count(of: sender)) }
+        large.insert(element, of: sender, at: min(Self.maximumInProgress - 1, large.count(of: sender)))
     }
 
     /// Removes the next small body.
@@ -34,4 +35,10 @@ package struct TurnQueue<Element> {
 
     /// Removes the next large body.
     package mutating func nextLarge() -> Element? { large.popFirst() }
+
+    /// Charges a sender for a turn of one of its bodies.
+    package mutating func charge(_ sender: Sender, _ cost: Int) {
+        small.charge(sender, cost)
+        large.charge(sender, cost)
+    }
 }

@@ -75,6 +75,26 @@ struct KeysTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("keys.json"))) == before)
     }
 
+    @Test("an event that a key may not send is replayed from the quarantine only if that is asked for")
+    func forbiddenEvent() async throws {
+        let folder = try TestFolder()
+        let key = try await Self.sluice(["keys", "new", "web", "--allow", "Item Returned"], folder)
+        let server = try await ServingSluice.start(in: folder)
+        let payload =
+            #"{"invoiceNo":"536365","stockCode":"85123A","quantity":6,"unitPrice":2.55,"country":"United Kingdom"}"#
+        let event = #"{"name":"Item Purchased","payload":\#(payload)}"#
+        let answer = try await server.post(event, "-H", "Authorization: Bearer \(key)")
+        #expect(answer.status == 422)
+        #expect(answer.body.contains(#""forbidden-event":1"#))
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+
+        let others = try await Sluice.replay("quarantine", in: folder)
+        #expect(try others.report().read == 0)
+        let asked = try await Sluice.replay("quarantine", "--code", "forbidden-event", in: folder)
+        #expect(try asked.report().accepted == 1)
+    }
+
     @Test("without keys, serve listens on loopback only, and says how to make one")
     func advice() async throws {
         let folder = try TestFolder()

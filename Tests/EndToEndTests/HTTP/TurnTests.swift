@@ -98,11 +98,11 @@ struct TurnTests {
         }
     }
 
-    @Test("small bodies precede large ones, of which four take turns while the others wait")
+    @Test("small bodies precede large ones, of which four of a sender take turns while the others wait")
     func order() {
-        var queue = TurnQueue<String>()
-        for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, isSmall: false) }
-        queue.add("s", isSmall: true)
+        var queue = TurnQueue<Int, String>()
+        for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, of: 0, isSmall: false) }
+        queue.add("s", of: 0, isSmall: true)
         #expect(queue.nextSmall() == "s")
         #expect(queue.nextSmall() == nil)
         var order = ""
@@ -110,7 +110,7 @@ struct TurnTests {
             guard let next = queue.nextLarge() else { break }
             order += next
             // A needs two turns, the others many.
-            if next != "A" || turn == 0 { queue.addAgain(next, isSmall: false) }
+            if next != "A" || turn == 0 { queue.addAgain(next, of: 0, isSmall: false) }
         }
         #expect(order == "ABCDABCDEBCD")
         #expect(!queue.isEmpty)

@@ -99,6 +99,15 @@ struct KeyLimiterTests {
         #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
     }
 
+    @Test("rejected events of a key are kept up to 8 MiB at once, and 1 MiB a second")
+    func rejected() {
+        let limiter = Self.limiter()
+        #expect(limiter.keepsRejected(bytes: 8 << 20, now: Self.time(0)))
+        #expect(!limiter.keepsRejected(bytes: 1 << 20, now: Self.time(0.5)))
+        #expect(limiter.keepsRejected(bytes: 1 << 20, now: Self.time(1)))
+        #expect(limiter.take(1000, now: Self.time(1)) == nil, "accepted events are counted apart")
+    }
+
     @Test("a key that gets its first rate begins with a full bucket")
     func firstRate() {
         let limiter = Self.limiter()

@@ -9,10 +9,13 @@ import TrackerKit
 /// Reads the records of the configured quarantine, one per part, and validates their events again.
 ///
 /// An event that a tracker refused, or that was parked, goes to that tracker only. An event without an id gets one that is
-/// derived from its place in the quarantine, the same each time.
+/// derived from its place in the quarantine, the same each time. Events that the sender's key did not allow are read only if the
+/// selection names their code.
 final class QuarantineSource: ReplaySource {
     private let catalog: EventCatalog
     private let sent: Set<String>
+    /// Whether events are read that the sender's key did not allow.
+    private let includesForbidden: Bool
     private let stop: Interrupt
     private var scan: QuarantineScan
     private var validators: [String: EventValidator] = [:]
@@ -29,6 +32,7 @@ final class QuarantineSource: ReplaySource {
         // Events that this replay adds to the quarantine are left to the next one.
         let now = Timestamp.now()
         filter.until = min(filter.until ?? now, now)
+        includesForbidden = filter.codes.contains(VerdictCode.forbiddenEvent.rawValue)
         scan = try QuarantineScan(QuarantineFolder(path: selection.quarantineFolder), filter)
         sent = try SentRecords(ofQuarantine: selection.quarantineFolder, changes: false).keys
     }
@@ -44,6 +48,8 @@ final class QuarantineSource: ReplaySource {
     func next() throws -> ReplayPart? {
         while !stop.isRaised, let record = try scan.next() {
             if sent.contains(record.key) { continue }
+            // They would pass the check, which knows no keys.
+            if !includesForbidden, record.codes.contains(VerdictCode.forbiddenEvent.rawValue) { continue }
             let validator = validator(for: record)
             validator.setNextLine(Int(clamping: record.sequence))
             // As one line: valid JSON has line breaks only between tokens, where a space means the same.

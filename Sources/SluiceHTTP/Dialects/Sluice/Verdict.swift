@@ -11,11 +11,17 @@ struct Verdict: Sendable {
     let rejectedCount: Int
     private let keptBytes: Int
 
-    init(of body: CheckedBody, answer: [UInt8]) {
+    /// - Parameter keepsRejections: Whether rejected events of this size are stored; otherwise they are only counted.
+    init(of body: CheckedBody, answer: [UInt8], keepsRejections: (_ bytes: Int) -> Bool) {
         self.answer = answer
-        rejections = body.rejections
         rejectedCount = body.rejected.count
-        keptBytes = body.keptBytes
+        if rejectedCount == 0 || keepsRejections(body.keptBytes) {
+            rejections = body.rejections
+            keptBytes = body.keptBytes
+        } else {
+            rejections = []
+            keptBytes = 0
+        }
     }
 
     /// Its approximate size in memory.

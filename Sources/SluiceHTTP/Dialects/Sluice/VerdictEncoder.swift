@@ -12,8 +12,11 @@ enum VerdictEncoder {
     /// first and the last index of a range) and `rejectedCodes` (the number of events for each code; an event counts for its
     /// first code). `rejected` explains as many of the first rejected events as the check described and as fit into
     /// `AnswerEncoder.maximumBytes`.
-    static func verdicts(of body: CheckedBody) -> [UInt8] {
-        var bytes = Array(#"{"accepted":\#(body.batch?.count ?? 0),"rejected":["#.utf8)
+    ///
+    /// - Parameter accepted: How many events were accepted. Default: all valid ones.
+    static func verdicts(of body: CheckedBody, accepted: Int? = nil) -> [UInt8] {
+        let accepted = accepted ?? body.batch?.count ?? 0
+        var bytes = Array(#"{"accepted":\#(accepted),"rejected":["#.utf8)
         guard body.rejected.count > 0 else { return bytes + Array("]}".utf8) }
         let summary = summary(of: body.rejected)
         let room = AnswerEncoder.maximumBytes - AnswerEncoder.maximumHeaderBytes - summary.count

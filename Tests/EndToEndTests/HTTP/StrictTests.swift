@@ -1,0 +1,74 @@
+import EventPipeline
+import Testing
+
+@Suite("Requests that store all or nothing", .timeLimit(.minutes(5)))
+struct StrictTests {
+    private static let mixed = #"[{"name":"Ping"},{"name":"Nothing"},{"name":"Ping"}]"#
+    private static let valid = #"[{"name":"Ping"},{"name":"Ping"}]"#
+
+    /// Sends a body, and returns the response, the number of delivered events and the number of quarantined ones.
+    private static func send(
+        _ body: String,
+        to path: String = "/v1/events",
+        strict: String? = nil
+    ) async throws -> (response: RawClient.Response, delivered: Int, quarantined: Int) {
+        try await TestServer.run { server in
+            let field = strict.map { "Sluice-Strict: \($0)\r\n" } ?? ""
+            let response = try await RawClient.with(server.address) { client in
+                let head = "POST \(path) HTTP/1.1\r\nHost: sluice\r\nContent-Length: \(body.utf8.count)\r\n\(field)\r\n"
+                return try await client.exchange(head + body)
+            }
+            await server.pipeline.flush()
+            return (response, server.delivered.lines.count, try await server.quarantined().count)
+        }
+    }
+
+    @Test(
+        "with Sluice-Strict, one invalid event keeps the others from being stored",
+        arguments: ["true", "TRUE", " true "]
+    )
+    func strict(value: String) async throws {
+        let result = try await Self.send(Self.mixed, strict: value)
+        #expect(result.response.status == 422)
+        #expect(result.response.body.hasPrefix(#"{"accepted":0,"rejected":[{"index":1,"#))
+        #expect(result.response.body.contains(#""rejectedIndexes":[[1,1]]"#))
+        #expect(result.delivered == 0)
+        #expect(result.quarantined == 0)
+    }
+
+    @Test("with Sluice-Strict, valid events are stored as usual", arguments: [valid, #"{"name":"Ping"}"#])
+    func allValid(body: String) async throws {
+        let result = try await Self.send(body, strict: "true")
+        #expect(result.response.status == 200)
+        #expect(result.delivered == (body == Self.valid ? 2 : 1))
+    }
+
+    @Test("without Sluice-Strict, and with false, the valid events are stored", arguments: [nil, "false"])
+    func lenient(value: String?) async throws {
+        let result = try await Self.send(Self.mixed, strict: value)
+        #expect(result.response.status == 200)
+        #expect(result.delivered == 2)
+        #expect(result.quarantined == 1)
+    }
+
+    @Test("another value of Sluice-Strict is 400, because a guess could store too much")
+    func invalid() async throws {
+        let result = try await Self.send(Self.valid, strict: "yes")
+        #expect(result.response.status == 400)
+        #expect(result.response.body.hasPrefix(#"{"error":{"code":"invalid-strict""#))
+        #expect(result.delivered == 0)
+    }
+
+    @Test(
+        "/v1/validate answers as /v1/events does, and stores nothing",
+        arguments: [mixed, valid, #"{"name":"Ping"}"#, #"{"name":"Nothing"}"#, "{", "[]"]
+    )
+    func validate(body: String) async throws {
+        let events = try await Self.send(body)
+        let validated = try await Self.send(body, to: "/v1/validate")
+        #expect(validated.response.status == events.response.status)
+        #expect(validated.response.body == events.response.body)
+        #expect(validated.delivered == 0)
+        #expect(validated.quarantined == 0)
+    }
+}
