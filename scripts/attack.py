@@ -315,11 +315,11 @@ async def send_steadily(port, key, seconds):
     return answered, mistakes
 
 
-async def send_garbage(port, request, stopped):
-    """Sends the same request over 64 connections, as fast as answers come; returns the statuses."""
+async def send_garbage(port, requests, stopped):
+    """Sends each request over 64 connections, as fast as answers come; returns the statuses."""
     statuses = collections.Counter()
 
-    async def one_connection():
+    async def one_connection(request):
         while not stopped.is_set():
             try:
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -333,7 +333,7 @@ async def send_garbage(port, request, stopped):
             except NO_ANSWER:
                 statuses[0] += 1
 
-    await asyncio.gather(*(one_connection() for _ in range(64)))
+    await asyncio.gather(*(one_connection(request) for request in requests for _ in range(64)))
     return statuses
 
 
@@ -351,7 +351,8 @@ def start_apart(function, *arguments):
 
 def run_two_keys(program, seconds):
     """Lets one key send garbage while another sends at a steady rate; returns the limits that were exceeded."""
-    body = gzip.compress("\n".join([TEN_MISTAKES] * 9000).encode())
+    # Large bodies, and small ones, which take precedence.
+    large, small = ([TEN_MISTAKES] * 9000, [TEN_MISTAKES] * 250)
     server = Server(program, keys=("honest", "garbage"))
     names = collections.Counter()
     try:
@@ -359,8 +360,9 @@ def run_two_keys(program, seconds):
         alone, mistakes_alone = asyncio.run(send_steadily(server.port, honest, seconds))
         before, start = server.quarantine_bytes(), time.monotonic()
         stopped = multiprocessing.Event()
-        garbage, statuses = start_apart(
-            send_garbage, server.port, post(body, "x-ndjson", True, server.keys["garbage"]), stopped)
+        requests = [post(gzip.compress("\n".join(lines).encode()), "x-ndjson", True, server.keys["garbage"])
+                    for lines in (large, small)]
+        garbage, statuses = start_apart(send_garbage, server.port, requests, stopped)
         # Not measured before all connections of the garbage are busy.
         time.sleep(1)
         together, mistakes = asyncio.run(send_steadily(server.port, honest, seconds))
