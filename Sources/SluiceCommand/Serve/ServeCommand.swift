@@ -133,11 +133,13 @@ struct ServeCommand: AsyncParsableCommand {
             finding: { pipeline.suddenEnd }
         )
         // Services are shut down in reverse order: first the server stops accepting events, then the queues are drained.
-        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-            .init(service: pipeline), .init(service: server), .init(service: deadline),
-        ]
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: pipeline)]
+        // Before the server, so that the last events are counted, too.
         if let keyFile { services.append(.init(service: keyFile)) }
-        services.append(.init(service: Announcement(address: address, logger: logger)))
+        services += [
+            .init(service: server), .init(service: deadline),
+            .init(service: Announcement(address: address, logger: logger)),
+        ]
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services,

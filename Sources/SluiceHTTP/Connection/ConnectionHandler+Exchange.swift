@@ -160,7 +160,10 @@ extension ConnectionHandler {
         ticket = nil
         guard context != nil, phase == .waiting else {
             // The sender is gone. If its events were accepted, those rejected with them are stored.
-            if case .success = outcome { verdict?.keepRejections(in: shared.pipeline) }
+            switch outcome {
+            case .success: verdict?.keepRejections(in: shared.pipeline)
+            case .failure(let error): giveBack(after: error)
+            }
             return
         }
         answer(outcome)
@@ -182,9 +185,14 @@ extension ConnectionHandler {
             answer("200 OK", body: verdict.answer)
         // Nothing was accepted, so the sender will repeat the request; the rejected events are stored then, once.
         case .failure(let error):
-            if error.code != .outcomeUnknown { exchange.grant?.limiter.giveBack(exchange.countedEvents) }
+            giveBack(after: error)
             refuse(failure(for: error))
         }
+    }
+
+    /// Lets the key send the events again that were not accepted.
+    private func giveBack(after error: TrackError) {
+        if error.code != .outcomeUnknown { exchange.grant?.limiter.giveBack(exchange.countedEvents) }
     }
 
     private func failure(for error: TrackError) -> Failure {
