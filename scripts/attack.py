@@ -74,7 +74,7 @@ class Server:
     def start(self, program, environment):
         self.process = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", "--events", "events", "--no-console", "--max-wait", "60",
-             "--journal", os.path.join(self.folder.name, "journal"), "--quarantine", self.quarantine, "--keys", self.key_file],
+             "--journal", os.path.join(self.folder.name, "journal"), "--quarantine", self.quarantine, *(["--keys", self.key_file] if self.keys else [])],
             stdout=subprocess.DEVNULL, stderr=self.log, env=environment)
 
     def run_command(self, *arguments):

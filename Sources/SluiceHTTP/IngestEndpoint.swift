@@ -30,7 +30,7 @@ public final class IngestEndpoint: Sendable {
     /// The `host`, `port` and `eventLoopCount` of the configuration are ignored. `now` gives events without a time their time
     /// of arrival. Without `keys`, anyone who reaches the endpoint may send.
     ///
-    /// - Throws: `misconfigured` if a setting is out of range.
+    /// - Throws: `misconfigured` if a setting is out of range, or the keys were made with another plan.
     public init(
         configuration: IngestConfiguration = IngestConfiguration(),
         catalog: EventCatalog,
@@ -41,6 +41,10 @@ public final class IngestEndpoint: Sendable {
     ) throws(IngestError) {
         if let problem = configuration.problem {
             throw IngestError(code: .misconfigured, message: problem, underlying: nil)
+        }
+        if let keys, keys.catalog.plan != catalog.plan {
+            let message = "The write keys were made with another plan."
+            throw IngestError(code: .misconfigured, message: message, underlying: nil)
         }
         self.configuration = configuration
         self.catalog = catalog

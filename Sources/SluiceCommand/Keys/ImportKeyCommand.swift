@@ -13,7 +13,7 @@ struct ImportKeyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The name of the key, which appears in lists and logs.")
+    @Argument(help: "The name of the key, which appears in lists.")
     var name: String
 
     @OptionGroup var grant: KeyGrantOptions
@@ -31,6 +31,13 @@ struct ImportKeyCommand: AsyncParsableCommand {
         let key = try grant.key(named: name, text: String(text))
         try await store.change { keys in
             guard let position = keys.firstIndex(where: { $0.name == name }) else { return keys.append(key) }
+            guard grant.isEmpty else {
+                throw Terminal.failure(
+                    "There is a key '\(name)' already; 'sluice keys change' changes what it may send."
+                )
+            }
+            // A value that is imported again gets the new time of expiry.
+            keys[position].values.removeAll { $0.digest == key.values.first?.digest }
             keys[position].values += key.values
         }
         Terminal.printError("The key '\(name)' is imported.")

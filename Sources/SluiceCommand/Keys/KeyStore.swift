@@ -14,6 +14,8 @@ struct KeyStore: ParsableArguments {
     /// The keys in the file; none if it does not exist.
     func read() async throws -> [WriteKey] { try Self.read(try await path()) }
 
+    func exists() async throws -> Bool { FileManager.default.fileExists(atPath: try await path()) }
+
     /// Changes the keys in the file, which is locked meanwhile against other commands.
     func change(_ body: (inout [WriteKey]) throws -> Void) async throws {
         let path = try await path()
@@ -27,7 +29,9 @@ struct KeyStore: ParsableArguments {
         } catch {
             throw ValidationError(error.message)
         }
-        try FileTransaction.run { try $0.replaceRegular(path, KeyFile.bytes(of: keys), newMode: 0o600) }
+        try FileTransaction.run {
+            try $0.replaceRegular(path, KeyFile.bytes(of: keys), newMode: 0o600, keepsOwner: true)
+        }
     }
 
     private func path() async throws -> String {

@@ -6,14 +6,14 @@ import SluiceHTTP
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Make, list, rotate and revoke the write keys with which clients send events.",
+        abstract: "Make, list, change, rotate and revoke the write keys with which clients send events.",
         discussion: """
             Only digests of keys are stored, so a key is shown once. A running server takes changes within a second. Once \
             the file exists, every request needs a key.
             """,
         subcommands: [
-            NewKeyCommand.self, ListKeysCommand.self, RotateKeyCommand.self, RevokeKeyCommand.self,
-            ImportKeyCommand.self,
+            NewKeyCommand.self, ListKeysCommand.self, ChangeKeyCommand.self, RotateKeyCommand.self,
+            RevokeKeyCommand.self, ImportKeyCommand.self,
         ]
     )
 }
@@ -52,8 +52,11 @@ struct KeyGrantOptions: ParsableArguments {
     )
     var origin: [String] = []
 
-    @Option(help: ArgumentHelp("When the key expires (RFC 3339). Default: never.", valueName: "time"))
+    @Option(help: ArgumentHelp("When the value of the key expires (RFC 3339). Default: never.", valueName: "time"))
     var expires: String?
+
+    /// Whether nothing but the time of expiry is given.
+    var isEmpty: Bool { allow.isEmpty && rate == nil && burst == nil && daily == nil && origin.isEmpty }
 
     /// A key of this name with one value.
     func key(named name: String, text: String) throws -> WriteKey {

@@ -8,18 +8,18 @@ struct NewKeyCommand: AsyncParsableCommand {
         discussion: "Standard output gets only the key, so a script can store it."
     )
 
-    @Argument(help: "The name of the key, which appears in lists and logs.")
+    @Argument(help: "The name of the key, which appears in lists.")
     var name: String
 
-    @Flag(help: "Do nothing if there are keys already.")
-    var unlessAny = false
+    @Flag(help: "Do nothing if the file exists already.")
+    var ifMissing = false
 
     @OptionGroup var grant: KeyGrantOptions
     @OptionGroup var store: KeyStore
 
     func run() async throws {
-        if unlessAny, try await !store.read().isEmpty {
-            return Terminal.printError("There are keys already; 'sluice keys list' lists them.")
+        if ifMissing, try await store.exists() {
+            return Terminal.printError("The file exists already; 'sluice keys list' lists its keys.")
         }
         let text = KeyText.random()
         let key = try grant.key(named: name, text: text)

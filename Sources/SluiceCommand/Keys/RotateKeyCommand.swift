@@ -15,6 +15,14 @@ struct RotateKeyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long earlier values stay valid, in hours. Default: 24.", valueName: "hours"))
     var keepHours = 24
 
+    @Option(
+        help: ArgumentHelp(
+            "When the new value expires (RFC 3339). Default: when the latest earlier one does.",
+            valueName: "time"
+        )
+    )
+    var expires: String?
+
     @OptionGroup var store: KeyStore
 
     func validate() throws {
@@ -27,14 +35,17 @@ struct RotateKeyCommand: AsyncParsableCommand {
         let text = KeyText.random()
         let now = Timestamp.now()
         let end = Timestamp(microseconds: now.microseconds + Int64(keepHours) * 3_600_000_000, fractionDigits: 0)
+        let stated = try Timestamp(option: "--expires", expires)
         try await store.change { keys in
             let position = try keys.position(of: name)
+            // Access that was granted for a time does not become unlimited.
+            let expires = stated ?? keys[position].values.last?.expires
             for index in keys[position].values.indices {
                 let expires = keys[position].values[index].expires
                 keys[position].values[index].expires = expires.map { min($0, end) } ?? end
             }
             keys[position].values.removeAll { $0.expires.map { $0 <= now } ?? false }
-            keys[position].values.append(WriteKey.Value(text: text, created: now))
+            keys[position].values.append(WriteKey.Value(text: text, created: now, expires: expires))
         }
         try Terminal.print(TerminalText(escaping: text))
         let earlier: TerminalText = keepHours == 0 ? "no longer valid" : "valid until \(end)"

@@ -13,8 +13,10 @@ import SluicePostgres
 struct Settings {
     var eventsFolder: String
     var http: IngestConfiguration
-    /// The file with the write keys, which need not exist; `nil` if anyone may send.
+    /// The file with the write keys; `nil` if anyone may send.
     var keyFile: String?
+    /// Whether the file with the write keys must exist, because a setting names it.
+    var requiresKeyFile: Bool
     /// `nil` if the console is switched off.
     var consoleFormat: ConsoleConfiguration.Format?
     /// `nil` if there is no PostgreSQL tracker.
@@ -64,7 +66,14 @@ struct Settings {
         let journal = reader.journal()
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
-        keyFile = http.isOpen ? nil : reader.string(.httpKeys) ?? SettingDefaults.keyFile
+        let keys = reader.string(.httpKeys)
+        if http.isOpen, keys != nil {
+            reader.note(
+                "http.open: anyone may send then, but http.keys names a file with keys; set only one of the two"
+            )
+        }
+        keyFile = http.isOpen ? nil : keys ?? SettingDefaults.keyFile
+        requiresKeyFile = keys != nil
         pipeline = reader.pipeline(hasJournal: journal != nil)
         // The configuration file may be shared with a server that has a journal.
         if !keepsJournal, pipeline.queue.fullPolicy == .spill { pipeline.queue.fullPolicy = .wait }

@@ -164,6 +164,17 @@ struct Wiring {
         } catch {
             throw Terminal.failure("The write keys in '\(path)' cannot be used: \(error)")
         }
+        if keys.isOpen, settings.requiresKeyFile {
+            throw Terminal.failure(
+                "The file '\(path)' with the write keys does not exist; 'sluice keys new NAME --keys \(path)' makes it."
+            )
+        }
+        if keys.isOpen {
+            logger.info(
+                "There are no write keys: whoever can reach the server may send events.",
+                metadata: ["file": "\(path)"]
+            )
+        }
         return (keys, file)
     }
 }

@@ -31,13 +31,17 @@ extension ConnectionHandler {
             guard let key else { throw .unauthorized }
             _ = try grant(for: key, in: ring)
         }
-        answerEarly("200 OK", body: settings.json(key: key ?? [], host: head.host), isLast: false)
+        guard let host = head.host else { throw .missingHost }
+        let fields = "cache-control: no-store\r\n" + (exchange.fields.isEmpty ? "vary: origin\r\n" : "")
+        answerEarly("200 OK", fields: fields, body: settings.json(key: key ?? [], host: host), isLast: false)
     }
 
     private func admit(_ key: [UInt8], in ring: KeyRing) throws(Failure) {
         let grant = try grant(for: key, in: ring)
         // A key that has sent too much is refused before its events are checked.
-        if let refusal = grant.limiter.refusal(of: 1, now: loop.now()) { throw .limited(refusal) }
+        if let refusal = grant.limiter.refusal(of: 1, now: loop.now()) {
+            throw .limited(refusal, isBrowser: exchange.origin != nil)
+        }
         exchange.grant = grant
     }
 
@@ -47,12 +51,16 @@ extension ConnectionHandler {
         return grant
     }
 
-    /// Refuses a web page that may not send with any key; another one may read the answer, whatever it is.
+    /// Lets a web page read the answer, whatever it is, if it may send with any key.
+    func noteOrigin() {
+        guard let origin = exchange.origin, origin.utf8.count <= AnswerEncoder.maximumOriginBytes else { return }
+        let ring = loop.keys.ring
+        guard ring?.allows(origin: origin) ?? shared.openOrigins.matches(origin) else { return }
+        // Without keys, a proxy may check senders by their cookies, which a web page must not use.
+        exchange.fields = AnswerEncoder.fields(allowing: origin, withCredentials: ring != nil)
+    }
+
     private func admitOrigin() throws(Failure) {
-        guard let origin = exchange.origin else { return }
-        guard origin.utf8.count <= AnswerEncoder.maximumOriginBytes,
-            loop.keys.ring?.allows(origin: origin) ?? shared.openOrigins.matches(origin)
-        else { throw .forbiddenOrigin }
-        exchange.fields = AnswerEncoder.fields(allowing: origin)
+        if exchange.origin != nil, exchange.fields.isEmpty { throw .forbiddenOrigin }
     }
 }

@@ -58,7 +58,8 @@ extension ConnectionHandler {
 
     /// Answers with a failure and closes the connection.
     func fail(_ failure: Failure) {
-        answerEarly(failure.status, fields: failure.fields, body: exchange.language.answer(to: failure), isLast: true)
+        let (status, body) = (exchange.language.status(of: failure), exchange.language.answer(to: failure))
+        answerEarly(status, fields: failure.fields, body: body, isLast: true)
     }
 
     /// Writes a response, which is flushed with others; `reservedBytes` of memory are released when it was sent.

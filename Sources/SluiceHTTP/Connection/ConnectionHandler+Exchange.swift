@@ -9,6 +9,7 @@ extension ConnectionHandler {
     func begin(_ requestHead: HTTPRequestHead) {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
+        noteOrigin()
         do throws(Failure) {
             try handle(head)
         } catch {
@@ -70,13 +71,15 @@ extension ConnectionHandler {
     private func refuse(_ failure: Failure, _ head: RequestHead) {
         let isLast =
             failure.endsConnection || head.expectsContinue || (head.contentLength ?? 0) > shared.maximumBodyBytes
-        answerEarly(failure.status, fields: failure.fields, body: exchange.language.answer(to: failure), isLast: isLast)
+        let (status, body) = (exchange.language.status(of: failure), exchange.language.answer(to: failure))
+        answerEarly(status, fields: failure.fields, body: body, isLast: isLast)
     }
 
     /// Refuses a request that was received completely.
     func refuse(_ failure: Failure) {
         if failure.endsConnection { exchange.keepsAlive = false }
-        answer(failure.status, fields: failure.fields, body: exchange.language.answer(to: failure))
+        let (status, body) = (exchange.language.status(of: failure), exchange.language.answer(to: failure))
+        answer(status, fields: failure.fields, body: body)
     }
 
     /// Reserves the memory for a body of the given size.
@@ -109,7 +112,9 @@ extension ConnectionHandler {
         exchange.reservedBytes = min(exchange.reservedBytes, bytes)
         if let grant = exchange.grant {
             let events = (body.batch?.count ?? 0) + body.rejected.count
-            if let refusal = grant.limiter.take(events, now: loop.now()) { return refuse(.limited(refusal)) }
+            if let refusal = grant.limiter.take(events, now: loop.now()) {
+                return refuse(.limited(refusal, isBrowser: exchange.origin != nil))
+            }
             exchange.countedEvents = events
         }
         switch exchange.handling {
@@ -140,14 +145,15 @@ extension ConnectionHandler {
         switch exchange.language {
         case .sluice where body.batch?.count == 1 && body.rejected.count == 0: nil
         case .sluice:
-            Verdict(of: body, answer: VerdictEncoder.verdicts(of: body), keepsRejections: keepsRejections)
+            Verdict(
+                of: body,
+                answer: VerdictEncoder.verdicts(of: body),
+                limiter: exchange.grant?.limiter,
+                now: loop.now
+            )
         case .dialect(let dialect):
-            Verdict(of: body, answer: dialect.answer(to: body), keepsRejections: keepsRejections)
+            Verdict(of: body, answer: dialect.answer(to: body), limiter: exchange.grant?.limiter, now: loop.now)
         }
-    }
-
-    private func keepsRejections(ofBytes bytes: Int) -> Bool {
-        exchange.grant?.limiter.keepsRejected(bytes: bytes, now: loop.now()) ?? true
     }
 
     private var allRejectedStatus: StaticString {
@@ -192,7 +198,7 @@ extension ConnectionHandler {
 
     /// Lets the key send the events again that were not accepted.
     private func giveBack(after error: TrackError) {
-        if error.code != .outcomeUnknown { exchange.grant?.limiter.giveBack(exchange.countedEvents) }
+        exchange.grant?.limiter.giveBack(exchange.countedEvents, after: error)
     }
 
     private func failure(for error: TrackError) -> Failure {
@@ -217,6 +223,8 @@ extension ConnectionHandler {
         guard withdrawal == .committing else { return false }
         let remainder = Submission.Remainder(
             verdict: verdict,
+            limiter: exchange.grant?.limiter,
+            countedEvents: exchange.countedEvents,
             reservedBytes: exchange.reservedBytes,
             shared: shared
         )

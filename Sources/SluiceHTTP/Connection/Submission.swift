@@ -28,13 +28,19 @@ final class Submission: Sendable {
     struct Remainder: Sendable {
         /// The rejected events of the same body, which are stored if the rest is accepted.
         let verdict: Verdict?
+        /// The limits of the key, against which this number of events was counted.
+        let limiter: KeyLimiter?
+        let countedEvents: Int
         /// The memory that the batch and the rejected events have reserved.
         let reservedBytes: Int
         let shared: IngestContext
 
         fileprivate func settle(_ outcome: Outcome) {
             shared.budget.release(reservedBytes)
-            if case .success = outcome { verdict?.keepRejections(in: shared.pipeline) }
+            switch outcome {
+            case .success: verdict?.keepRejections(in: shared.pipeline)
+            case .failure(let error): limiter?.giveBack(countedEvents, after: error)
+            }
         }
     }
 

@@ -20,8 +20,10 @@ struct ClientClock {
     /// Appends the member `time`: the time of arrival, minus the time between the event and its sending by the client's clock.
     ///
     /// If the client did not say when it sent the body, or the value is not a time, the value is appended as it is.
-    mutating func append(_ value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
-        guard let sentAt, let stated = time(value) else { return output.append(#","time":"#, value) }
+    ///
+    /// - Parameter isCorrected: False for a time that the client wants to be stored as it is.
+    mutating func append(_ value: UnsafeRawBufferPointer, isCorrected: Bool = true, to output: inout ByteBuilder) {
+        guard isCorrected, let sentAt, let stated = time(value) else { return output.append(#","time":"#, value) }
         output.append(#","time":"#)
         let age = sentAt.microseconds - stated.microseconds
         output.appendQuoted(Timestamp(microseconds: arrival.microseconds - age))

@@ -8,6 +8,14 @@ enum BodyLanguage {
     /// The format of other clients.
     case dialect(any Dialect)
 
+    /// The status of the response for a failed request.
+    func status(of failure: Failure) -> StaticString {
+        switch self {
+        case .sluice: failure.status
+        case .dialect(let dialect): dialect.status(of: failure)
+        }
+    }
+
     /// The response body for a failed request; nothing of it was stored.
     func answer(to failure: Failure) -> [UInt8] {
         switch self {
@@ -21,6 +29,9 @@ enum BodyLanguage {
 ///
 /// To add a dialect, add a folder with its endpoints and their translations, and name them in `Route`.
 protocol Dialect: Sendable {
+    /// Notes a header field of the request.
+    mutating func note(_ name: String.UTF8View, _ value: String)
+
     /// Begins to translate a body that arrived at this time.
     func translation(arrival: Timestamp) -> any BodyTranslation
 
@@ -42,13 +53,18 @@ protocol Dialect: Sendable {
     /// The body of the answer to a body that was checked and whose valid events are stored.
     func answer(to body: CheckedBody) -> [UInt8]
 
+    /// The status of the response for a failed request.
+    func status(of failure: Failure) -> StaticString
+
     /// The response body for a failed request; nothing of it was stored.
     func answer(to failure: Failure) -> [UInt8]
 }
 
 extension Dialect {
+    mutating func note(_ name: String.UTF8View, _ value: String) {}
     var recognizesGzip: Bool { false }
     var acceptsForms: Bool { false }
+    func status(of failure: Failure) -> StaticString { failure.status }
     var keyParameter: StaticString? { nil }
     var mayHaveKeyInBody: Bool { false }
 }

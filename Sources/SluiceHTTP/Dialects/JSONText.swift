@@ -68,7 +68,33 @@ extension ByteBuilder {
     }
 }
 
+extension ByteBuilder {
+    /// Replaces each occurrence of a text by asterisks, because a key must not be stored with a rejected event.
+    mutating func blank(_ text: [UInt8]) {
+        guard !text.isEmpty else { return }
+        var position = 0
+        while let found = UnsafeRawBufferPointer(rebasing: bytes[position...]).firstIndex(of: text) {
+            position += found
+            for offset in 0..<text.count { replaceByte(at: position + offset, with: UInt8(ascii: "*")) }
+        }
+    }
+}
+
 extension UnsafeRawBufferPointer {
+    /// The position of the first such text, which is not empty.
+    fileprivate func firstIndex(of text: [UInt8]) -> Int? {
+        var position = 0
+        while position + text.count <= count,
+            let found = UnsafeRawBufferPointer(rebasing: self[position...]).firstIndex(ofByte: text[0])
+        {
+            position += found
+            let rest = UnsafeRawBufferPointer(rebasing: self[position...].prefix(text.count))
+            if rest.elementsEqual(text) { return position }
+            position += 1
+        }
+        return nil
+    }
+
     /// Whether the bytes are those of `text`.
     @inline(__always)
     func equals(_ text: StaticString) -> Bool {

@@ -48,6 +48,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private var batch: Range<Int>?
     private var output = ByteBuilder(capacity: 0)
     private var hasLineFeeds = true
+    /// Whether a message was appended as it is.
+    private var hasUntranslated = false
 
     init(_ format: Format) {
         self.format = format
@@ -68,8 +70,9 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             let isAtEnd = try readElements(of: body, in: array, &scanner, with: tools, within: &bytes)
             phase = isAtEnd ? .end : .elements(scanner, array)
         }
-        if case .end = phase { return true }
-        return false
+        guard case .end = phase else { return false }
+        if hasUntranslated, let key = format.key { output.blank(key) }
+        return true
     }
 
     private func begin(
@@ -215,6 +218,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Appends a message that the check rejects: it is too large, or not a well-formed object.
     private func appendAsIs(_ message: UnsafeRawBufferPointer) {
         let start = output.count
+        hasUntranslated = true
         output.append(message)
         endLine(from: start)
     }

@@ -2,6 +2,9 @@ import JSONTape
 
 /// The buffers for translations, which all connections of an event loop share, one body after another.
 final class TranslationTools {
+    /// The size of a text up to which the buffers are kept for the next one.
+    private static let maximumKeptBytes = 256 << 10
+
     private var indexer = JSONIndexer()
     /// A copy of a text, with the padding that the indexer requires.
     private var padded: [UInt8] = []
@@ -11,7 +14,9 @@ final class TranslationTools {
         of text: UnsafeRawBufferPointer,
         _ body: (JSONStructure?) throws -> Result
     ) rethrows -> Result {
-        padded.removeAll(keepingCapacity: padded.capacity <= 1 << 20)
+        padded.removeAll(keepingCapacity: padded.capacity <= Self.maximumKeptBytes)
+        // The indexer's buffers are several times as large as the text, and no limit counts them between two texts.
+        defer { if text.count > Self.maximumKeptBytes { indexer = JSONIndexer() } }
         padded.reserveCapacity(text.count + JSONParser.padding)
         padded.append(contentsOf: text)
         padded.append(contentsOf: repeatElement(0, count: JSONParser.padding))

@@ -24,6 +24,10 @@ public enum KeyFile {
     }
 
     private struct Key: Codable {
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case name, values, events, eventsPerSecond, burst, eventsPerDay, origins
+        }
+
         var name: String
         var values: [Value]
         var events: [String]?
@@ -34,6 +38,10 @@ public enum KeyFile {
     }
 
     private struct Value: Codable {
+        enum CodingKeys: String, CodingKey, CaseIterable {
+            case sha256, created, expires
+        }
+
         var sha256: String
         var created: String
         var expires: String?
@@ -46,6 +54,10 @@ public enum KeyFile {
         let file: File
         do {
             file = try JSONDecoder().decode(File.self, from: Data(bytes))
+            let members = try JSONDecoder().decode(Members.self, from: Data(bytes))
+            if let unknown = members.unknown { throw Problem(message: "It has an unknown member '\(unknown)'.") }
+        } catch let problem as Problem {
+            throw problem
         } catch {
             throw Problem(message: "It is not a JSON object with an array of keys: \(error)")
         }
@@ -73,6 +85,40 @@ public enum KeyFile {
             )
         }
         return keys
+    }
+
+    /// The names of members, which the decoder ignores if it does not know them: a misspelt limit would be none.
+    private struct Members: Decodable {
+        struct AnyKey: CodingKey {
+            let stringValue: String
+            let intValue: Int? = nil
+
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        /// The first unknown name.
+        let unknown: String?
+
+        init(from decoder: any Decoder) throws {
+            let file = try decoder.container(keyedBy: AnyKey.self)
+            var names = Set(file.allKeys.map(\.stringValue)).subtracting(["keys"])
+            var keys = try file.nestedUnkeyedContainer(forKey: AnyKey(stringValue: "keys"))
+            while !keys.isAtEnd {
+                let key = try keys.nestedContainer(keyedBy: AnyKey.self)
+                names.formUnion(
+                    Set(key.allKeys.map(\.stringValue)).subtracting(Key.CodingKeys.allCases.map(\.rawValue))
+                )
+                var values = try key.nestedUnkeyedContainer(forKey: AnyKey(stringValue: "values"))
+                while !values.isAtEnd {
+                    let value = try values.nestedContainer(keyedBy: AnyKey.self)
+                    names.formUnion(
+                        Set(value.allKeys.map(\.stringValue)).subtracting(Value.CodingKeys.allCases.map(\.rawValue))
+                    )
+                }
+            }
+            unknown = names.min()
+        }
     }
 
     /// The bytes of a file with these keys.

@@ -19,7 +19,8 @@ public final class KeyFileService: Service {
     private struct State {
         /// The bytes of the file at the last look; `nil` before the first, and if it is missing.
         var bytes: [UInt8]?
-        var usage: [String: KeyLimiter.Usage] = [:]
+        /// The day's numbers that are stored; `nil` before they are read.
+        var usage: [String: KeyLimiter.Usage]?
         /// What was wrong with the file at the last look.
         var problem: String?
         var cannotWriteUsage = false
@@ -50,12 +51,7 @@ public final class KeyFileService: Service {
     public func load() throws {
         guard let bytes = try Self.contents(of: path) else { return }
         try replaceKeys(with: bytes)
-        let usage = Self.contents(ofUsage: path + ".usage")
-        keys.usage = usage
-        state.withLock { state in
-            state.bytes = bytes
-            state.usage = usage
-        }
+        state.withLock { $0.bytes = bytes }
     }
 
     /// Looks at the file until a graceful shutdown or cancellation.
@@ -98,6 +94,11 @@ public final class KeyFileService: Service {
     private func replaceKeys(with bytes: [UInt8]) throws {
         let keys = try KeyFile.keys(from: bytes)
         try self.keys.replace(with: keys)
+        if state.withLock({ $0.usage == nil }) {
+            let usage = Self.contents(ofUsage: path + ".usage")
+            self.keys.usage = usage
+            state.withLock { $0.usage = usage }
+        }
         let unknown = self.keys.unknownEvents(of: keys)
         guard !unknown.isEmpty else { return }
         logger.warning(
@@ -110,7 +111,8 @@ public final class KeyFileService: Service {
 
     private func storeUsage() {
         let usage = keys.usage.filter { $0.value.events > 0 }
-        guard state.withLock({ $0.usage != usage }) else { return }
+        // Before they are read, there is nothing to store.
+        guard state.withLock({ $0.usage != nil && $0.usage != usage }) else { return }
         let lines = usage.mapValues { [$0.day, Int64($0.events)] }
         do {
             let encoder = JSONEncoder()
@@ -148,7 +150,8 @@ public final class KeyFileService: Service {
             let lines = try? JSONDecoder().decode([String: [Int64]].self, from: bytes)
         else { return [:] }
         return lines.compactMapValues { numbers in
-            guard numbers.count == 2, numbers[1] >= 0 else { return nil }
+            let isPlausible = numbers.count == 2 && numbers.allSatisfy { (0...1_000_000_000_000_000).contains($0) }
+            guard isPlausible, numbers[0] < 10_000_000 else { return nil }
             return KeyLimiter.Usage(day: numbers[0], events: Int(numbers[1]))
         }
     }

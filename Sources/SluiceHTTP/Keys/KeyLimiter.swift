@@ -1,4 +1,5 @@
 package import EventModel
+import EventPipeline
 import Synchronization
 
 /// How many events a key may still send, by its rate and by its daily volume, and how many rejected ones are kept.
@@ -76,7 +77,19 @@ package final class KeyLimiter: Sendable {
         }
     }
 
-    /// Takes back events that were counted, because the pipeline did not accept them.
+    /// Counts events in any case: the sender cannot take back that they were checked.
+    func charge(_ events: Int) {
+        state.withLock { state in
+            state.rate?.take(events)
+            state.usage.events += events
+        }
+    }
+
+    /// Takes back events that were counted, if the pipeline has certainly not accepted them.
+    func giveBack(_ events: Int, after error: TrackError) {
+        if error.code != .outcomeUnknown { giveBack(events) }
+    }
+
     package func giveBack(_ events: Int) {
         state.withLock { state in
             state.rate?.giveBack(events)
@@ -95,7 +108,8 @@ package final class KeyLimiter: Sendable {
 
     private static func refusal(of events: Int, _ state: inout State, now: Timestamp) -> Refusal? {
         let day = now.microseconds / microsecondsPerDay
-        if day > state.usage.day { state.usage = Usage(day: day) }
+        // A day beyond tomorrow comes from a clock that was wrong.
+        if day > state.usage.day || day + 1 < state.usage.day { state.usage = Usage(day: day) }
         if let limit = state.limits.eventsPerDay, state.usage.events >= limit {
             let end = (state.usage.day + 1) * microsecondsPerDay
             return .volume(retryAfter: .microseconds(end - now.microseconds))

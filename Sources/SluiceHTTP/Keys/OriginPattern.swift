@@ -22,19 +22,35 @@ package struct OriginPattern: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// Reads `*`, `https://shop.example`, or `https://*.shop.example`; `nil` for anything else.
+    /// Reads `*`, `https://shop.example`, `https://*.shop.example`, or an origin of an app such as `capacitor://localhost`.
+    ///
+    /// - Returns: `nil` for anything else, and for what no browser sends, such as the default port.
     package init?(_ text: String) {
         if text == "*" {
             kind = .any
             return
         }
         let text = text.lowercased()
-        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return nil }
-        let host = text.dropFirst(scheme.count)
+        guard let separator = text.firstRange(of: "://"), Self.isScheme(text[..<separator.lowerBound].utf8) else {
+            return nil
+        }
+        let scheme = String(text[..<separator.upperBound])
+        let host = text[separator.upperBound...]
         let isWildcard = host.hasPrefix("*.")
         let rest = isWildcard ? host.dropFirst(2) : host
-        guard !rest.isEmpty, rest.utf8.allSatisfy(Self.isHostByte) else { return nil }
+        guard !rest.isEmpty, rest.utf8.allSatisfy(Self.isHostByte), !rest.hasSuffix(":"),
+            !(scheme == "https://" && rest.hasSuffix(":443")), !(scheme == "http://" && rest.hasSuffix(":80"))
+        else { return nil }
         kind = isWildcard ? .subdomains(prefix: scheme, suffix: "." + rest) : .one(text)
+    }
+
+    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
+        guard let first = text.first, first >= UInt8(ascii: "a"), first <= UInt8(ascii: "z") else { return false }
+        return text.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: ".")
+        }
     }
 
     /// Whether an `Origin` is one of these.

@@ -3,7 +3,7 @@ import EventModel
 /// A rate with a burst, which may go into debt.
 ///
 /// More than the bucket holds is taken when the bucket is full, and what comes later waits until the debt is paid. Time is that of the
-/// wall clock: one that is set back pauses the bucket, and one that is set forward fills it.
+/// wall clock: one that is set forward fills the bucket.
 struct TokenBucket: Sendable {
     /// How many tokens come in a second.
     private let rate: Double
@@ -29,9 +29,10 @@ struct TokenBucket: Sendable {
 
     /// How long to wait until this number can be taken; `nil` if it can be taken now.
     mutating func wait(for count: Int, now: Timestamp) -> Duration? {
-        let elapsed = max(0, now.microseconds - (refilled ?? now).microseconds)
-        refilled = now
-        tokens = min(capacity, tokens + Double(elapsed) * rate / 1e6)
+        let elapsed = now.microseconds - (refilled ?? now).microseconds
+        // Event loops read the clock one after another; only a clock that was set back goes back by more.
+        if elapsed >= 0 || elapsed < -1_000_000 { refilled = now }
+        tokens = min(capacity, tokens + Double(max(0, elapsed)) * rate / 1e6)
         let needed = min(Double(count), capacity)
         guard tokens < needed else { return nil }
         return .microseconds(Int64(((needed - tokens) / rate * 1e6).rounded(.up)))

@@ -45,7 +45,7 @@ public struct WriteKey: Sendable, Hashable {
         }
     }
 
-    /// The name, which appears in logs and in lists; it is unique.
+    /// The name, which appears in lists; it is unique.
     public var name: String
     /// The values; several while clients change from one to the next, and none if the key is revoked.
     public var values: [Value]

@@ -11,7 +11,7 @@ public final class WriteKeys: Sendable {
         var limiters: [String: KeyLimiter] = [:]
     }
 
-    private let catalog: EventCatalog
+    let catalog: EventCatalog
     private let state = Mutex(State())
     /// Grows with each replacement.
     private let replacements = Atomic<UInt64>(0)
@@ -44,8 +44,14 @@ public final class WriteKeys: Sendable {
     /// Checks keys as `replace(with:)` does.
     public static func check(_ keys: [WriteKey]) throws(IngestError) {
         var names: Set<String> = []
+        var owners: [String: String] = [:]
         for key in keys {
-            let problem = names.insert(key.name).inserted ? key.problem : "Two keys have the name '\(key.name)'."
+            var problem = names.insert(key.name).inserted ? key.problem : "Two keys have the name '\(key.name)'."
+            for value in key.values {
+                if let owner = owners.updateValue(key.name, forKey: value.digest) {
+                    problem = problem ?? "A value of the key '\(key.name)' is also one of '\(owner)'."
+                }
+            }
             if let problem { throw IngestError(code: .misconfigured, message: problem, underlying: nil) }
         }
     }

@@ -55,16 +55,18 @@ enum AnswerEncoder {
 
     /// The fields that let a web page of this origin read a response (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
     ///
-    /// Some clients send with credentials, although nothing here depends on cookies.
-    static func fields(allowing origin: String) -> String {
-        "access-control-allow-origin: \(origin)\r\naccess-control-allow-credentials: true\r\n"
-            + "access-control-expose-headers: retry-after\r\nvary: origin\r\n"
+    /// - Parameter withCredentials: Whether the page may send cookies; some clients do, although nothing here depends on them.
+    static func fields(allowing origin: String, withCredentials: Bool) -> String {
+        "access-control-allow-origin: \(origin)\r\n"
+            + (withCredentials ? "access-control-allow-credentials: true\r\n" : "")
+            + "access-control-expose-headers: retry-after, x-ratelimit-reset\r\nvary: origin\r\n"
     }
 
     /// The fields of the response to a preflight request: what a web page may send.
     static let preflightFields =
         "access-control-allow-methods: GET, POST\r\n"
-        + "access-control-allow-headers: authorization, content-type, content-encoding, sluice-strict, anonymousid\r\n"
+        + "access-control-allow-headers: authorization, content-type, content-encoding, sluice-strict, anonymousid, "
+        + "ce-id, ce-source, ce-specversion, ce-type, ce-time, ce-subject, ce-dataschema, ce-datacontenttype\r\n"
         + "access-control-max-age: 7200\r\n"
 
     /// The maximum number of bytes of a response, its header included.

@@ -16,6 +16,8 @@ struct Failure: Error {
     var reasons: [String] = []
     /// Additional header fields, each ending in CRLF.
     var fields = ""
+    /// Whether a limit of the key is the reason.
+    var isLimit = false
     /// Whether the rest of the connection's input cannot be interpreted, so that the connection ends.
     var endsConnection = false
 }
@@ -49,6 +51,11 @@ extension Failure {
         message: "This needs a write key that is known and has not expired.",
         fields: "www-authenticate: Bearer\r\n"
     )
+    static let missingHost = Failure(
+        status: "400 Bad Request",
+        code: "missing-host",
+        message: "The settings name the server, so the request needs a Host."
+    )
     static let forbiddenOrigin = Failure(
         status: "403 Forbidden",
         code: "forbidden-origin",
@@ -68,7 +75,8 @@ extension Failure {
     static let unsupportedMediaType = Failure(
         status: "415 Unsupported Media Type",
         code: "unsupported-media-type",
-        message: "Content-Type must be application/json or application/x-ndjson, in UTF-8."
+        message:
+            "Content-Type must be application/json, application/x-ndjson, text/plain (JSON) or one of CloudEvents, in UTF-8."
     )
     /// A dialect does not accept the `Content-Type`.
     static let unsupportedMediaTypeOfDialect = Failure(
@@ -174,22 +182,30 @@ extension Failure {
     }
 
     /// The key has sent too many events.
-    static func limited(_ refusal: KeyLimiter.Refusal) -> Failure {
+    ///
+    /// - Parameter isBrowser: Whether a browser sends; Segment's client for browsers reads the time to wait from another field.
+    static func limited(_ refusal: KeyLimiter.Refusal, isBrowser: Bool) -> Failure {
+        func fields(_ retryAfter: Duration) -> String {
+            let seconds = wholeSeconds(retryAfter)
+            return "retry-after: \(seconds)\r\n" + (isBrowser ? "x-ratelimit-reset: \(seconds)\r\n" : "")
+        }
         switch refusal {
         case .rate(let retryAfter):
-            Failure(
+            return Failure(
                 status: "429 Too Many Requests",
                 code: "rate-limited",
                 message: "The write key sends more events per second than it may. Nothing was accepted.",
-                fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+                fields: fields(retryAfter),
+                isLimit: true
             )
         case .volume(let retryAfter):
-            Failure(
+            return Failure(
                 status: "429 Too Many Requests",
                 code: "daily-volume-exceeded",
                 message:
                     "The write key has sent its events of this day, which ends at midnight UTC. Nothing was accepted.",
-                fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+                fields: fields(retryAfter),
+                isLimit: true
             )
         }
     }

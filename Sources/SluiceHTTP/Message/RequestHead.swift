@@ -19,7 +19,7 @@ struct RequestHead {
         case refuse(Failure)
     }
 
-    let route: Route?
+    private(set) var route: Route?
     let method: HTTPMethod
     let version: HTTPVersion
     /// Whether the sender wants to use the connection again.
@@ -168,7 +168,12 @@ struct RequestHead {
         case 29 where name.equalsIgnoringCase("access-control-request-method"):
             isPreflight = true
         default:
-            if let header = CloudEventHeader(name, value) { cloudEventHeaders.append(header) }
+            if case .dialect(var dialect) = route {
+                dialect.note(name, value)
+                route = .dialect(dialect)
+            } else if let header = CloudEventHeader(name, value) {
+                cloudEventHeaders.append(header)
+            }
         }
     }
 

@@ -20,6 +20,7 @@ struct IngestContext: Sendable {
     let timeouts: Timeouts
     let maxWait: Duration
     let maximumBodyBytes: Int
+    let maximumRejections: Int
     let cloudEvents: IngestConfiguration.CloudEvents
     let budget: MemoryBudget
     let connections: LiveConnections
@@ -41,6 +42,7 @@ struct IngestContext: Sendable {
         )
         maxWait = configuration.maxWait
         maximumBodyBytes = configuration.maximumBodyBytes
+        maximumRejections = configuration.maximumRejections
         cloudEvents = configuration.cloudEvents
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         connections = LiveConnections(limit: connectionLimit, budget: budget)

@@ -51,8 +51,11 @@ struct KeysTests {
         #expect(mode == 0o600)
         let list = try await Sluice.run(["keys", "list"], in: folder)
         #expect(list.output.count == 2)
-        let cells = list.output.last?.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
-        #expect(cells == ["web", "1", "never", "Order Completed", "10/s", "1000", "https://shop.example"])
+        #expect(
+            try await Self.row(folder) == [
+                "web", "1", "never", "Order Completed", "10/s", "1000", "https://shop.example",
+            ]
+        )
         #expect(!list.output.joined().contains(key))
     }
 
@@ -66,7 +69,8 @@ struct KeysTests {
             (["revoke", "app"], "There is no key 'app'; there are: web."),
             (["rotate", "app"], "There is no key 'app'"), (["new", "app", "--origin", "shop.example"], "shop.example"),
             (["new", "app", "--rate", "0"], "limits"), (["new", "app", "--expires", "tomorrow"], "RFC 3339"),
-            (["new", ""], "name"),
+            (["new", ""], "name"), (["change", "app"], "There is no key 'app'"),
+            (["change", "web", "--rate=-1"], "limits"),
         ] {
             let run = try await Sluice.run(["keys"] + arguments, in: folder)
             #expect(run.ending != .exit(0))
@@ -95,6 +99,60 @@ struct KeysTests {
         #expect(try asked.report().accepted == 1)
     }
 
+    @Test("rotate keeps the time of expiry, unless another one is stated")
+    func rotatedExpiry() async throws {
+        let folder = try TestFolder()
+        _ = try await Self.sluice(["keys", "new", "partner", "--expires", "2099-12-31T00:00:00Z"], folder)
+        _ = try await Self.sluice(["keys", "rotate", "partner"], folder)
+        #expect(try await Self.expiries(folder).last == "2099-12-31T00:00:00Z")
+        _ = try await Self.sluice(["keys", "rotate", "partner", "--expires", "2100-01-01T00:00:00Z"], folder)
+        #expect(try await Self.expiries(folder).last == "2100-01-01T00:00:00Z")
+    }
+
+    @Test("change replaces what its options name, and nothing else")
+    func change() async throws {
+        let folder = try TestFolder()
+        let key = [
+            "keys", "new", "web", "--allow", "A", "--rate", "10", "--burst", "20", "--origin", "https://a.example",
+        ]
+        _ = try await Self.sluice(key, folder)
+        _ = try await Self.sluice(["keys", "change", "web", "--daily", "5", "--allow-all"], folder)
+        #expect(try await Self.row(folder) == ["web", "1", "never", "all", "10/s", "5", "https://a.example"])
+        _ = try await Self.sluice(["keys", "change", "web", "--daily", "0", "--rate", "0", "--no-origins"], folder)
+        #expect(try await Self.row(folder) == ["web", "1", "never", "all", "any", "any", "none"])
+    }
+
+    @Test("a value that is imported again gets the new time of expiry; limits are refused, because the key has its own")
+    func importedTwice() async throws {
+        let folder = try TestFolder()
+        let text = try folder.write("write-key-of-clients", to: "key.txt")
+        func importing(_ name: String, _ options: String...) async throws -> Finished {
+            let input = SluiceProcess.Input.file(URL(fileURLWithPath: text))
+            return try await Sluice.run(["keys", "import", name] + options, in: folder, input: input)
+        }
+        #expect(try await importing("shop", "--expires", "2030-01-01T00:00:00Z").ending == .exit(0))
+        #expect(try await importing("shop").ending == .exit(0))
+        #expect(try await Self.expiries(folder) == [nil])
+        let limited = try await importing("shop", "--daily", "5")
+        #expect(limited.ending == .exit(1))
+        #expect(limited.errors.last?.contains("'sluice keys change'") == true)
+        let other = try await importing("other")
+        #expect(other.errors.joined().contains("A value of the key 'other' is also one of 'shop'."))
+        #expect(try await Self.expiries(folder) == [nil])
+    }
+
+    @Test("a file with keys that is named must exist, and cannot be combined with --open")
+    func namedFile() async throws {
+        let folder = try TestFolder()
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan, "--keys", "none.json"]
+        let missing = try await Sluice.run(serve, in: folder)
+        #expect(missing.ending == .exit(1))
+        #expect(missing.errors.last?.contains("'none.json' with the write keys does not exist") == true)
+        let open = try await Sluice.run(serve + ["--open"], in: folder)
+        #expect(open.ending != .exit(0))
+        #expect(open.errors.joined().contains("http.keys names a file"))
+    }
+
     @Test("without keys, serve listens on loopback only, and says how to make one")
     func advice() async throws {
         let folder = try TestFolder()
@@ -109,6 +167,21 @@ struct KeysTests {
             "/v1/events",
             ["-H", "Content-Type: application/json", "--data-binary", event] + fields
         ).status
+    }
+
+    /// The times of expiry of the only key's values, as the file has them.
+    private static func expiries(_ folder: TestFolder) async throws -> [String?] {
+        let list = try await Sluice.run(["keys", "list", "--json"], in: folder)
+        let file = try JSONSerialization.jsonObject(with: Data(list.output.joined().utf8)) as? [String: Any]
+        let keys = try #require(file?["keys"] as? [[String: Any]])
+        return (keys.first?["values"] as? [[String: Any]] ?? []).map { $0["expires"] as? String }
+    }
+
+    /// The cells of the last line of `keys list`.
+    private static func row(_ folder: TestFolder) async throws -> [String] {
+        let list = try await Sluice.run(["keys", "list"], in: folder)
+        let cells = try #require(list.output.last).split(separator: "  ")
+        return cells.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     /// Runs a command that must succeed, and returns the first line of its output.

@@ -1,6 +1,6 @@
 """Sends COUNT orders with an SDK, and prints the ids of those that it reported as failed.
 
-Usage: orders.py segment|rudderstack|posthog URL KEY COUNT [gzip]
+Usage: orders.py segment|rudderstack|posthog|posthog-v1 URL KEY COUNT [gzip]
 """
 
 import json
@@ -12,16 +12,26 @@ failed = []
 
 def report(error, messages):
     print(f"{type(error).__name__}: {error}", file=sys.stderr)
-    failed.extend(message.get("messageId") or message.get("uuid") for message in messages)
+    if getattr(error, "drops", None):
+        failed.extend(uuid for uuid, _ in error.drops)
+    else:
+        failed.extend(message.get("messageId") or message.get("uuid") for message in messages)
 
 
 # Small batches, so that every fault of the proxy comes up.
 batch = 20
 
-if vendor == "posthog":
+if vendor.startswith("posthog"):
     from posthog import Posthog
 
-    analytics = Posthog(key, host=url, flush_at=batch, gzip="gzip" in options, on_error=report)
+    analytics = Posthog(
+        key,
+        host=url,
+        flush_at=batch,
+        gzip="gzip" in options,
+        on_error=report,
+        capture_mode="v1" if vendor == "posthog-v1" else "v0",
+    )
 
     def track(user, event, properties):
         analytics.capture(event, distinct_id=user, properties=properties)

@@ -62,6 +62,27 @@ struct KeyLimiterTests {
         #expect(accepted >= 20_000 - largest)
     }
 
+    @Test("a day that only a wrong clock can have counted is forgotten")
+    func wrongClock() {
+        let limiter = Self.limiter(daily: 10)
+        #expect(limiter.take(10, now: Self.time(4 * 365 * 86_400)) == nil)
+        #expect(limiter.take(10, now: Self.time(0)) == nil)
+        #expect(limiter.take(1, now: Self.time(0)) != nil)
+    }
+
+    @Test("event loops that read the clock out of order do not get the same time twice")
+    func outOfOrder() {
+        let limiter = Self.limiter(1000, burst: 1000)
+        #expect(limiter.take(1000, now: Self.time(0)) == nil)
+        var accepted = 0
+        for step in 0..<100 {
+            // Every other reading is 5 ms older than the one before it.
+            let now = Double(step / 2) / 100 + (step % 2 == 0 ? 0.005 : 0)
+            while limiter.take(1, now: Self.time(now)) == nil { accepted += 1 }
+        }
+        #expect(accepted <= 500)
+    }
+
     @Test("a clock that is set back gives no events, and does not stop the bucket")
     func clockSetBack() {
         let limiter = Self.limiter(10, burst: 10)

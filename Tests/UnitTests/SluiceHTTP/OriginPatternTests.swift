@@ -19,6 +19,7 @@ struct OriginPatternTests {
             ("https://*.shop.example", "https://.shop.example", false),
             ("https://*.shop.example", "https://evilshop.example", false),
             ("https://*.shop.example", "https://a.shop.example:8443", false),
+            ("capacitor://localhost", "capacitor://localhost", true), ("app+x://a", "app+x://b", false),
             ("*", "https://anything.test", true), ("*", "null", true),
         ]
     )
@@ -29,7 +30,8 @@ struct OriginPatternTests {
     @Test(
         "what is no origin is no pattern",
         arguments: [
-            "", "shop.example", "https://", "https://*", "https://a/b", "https://a b", "ftp://a", "https://*.",
+            "", "shop.example", "https://", "https://*", "https://a/b", "https://a b", "://a", "1a://b", "https://a:",
+            "https://a:443", "http://a:80", "https://*.",
             "https://a\r\nx: y",
         ]
     )

@@ -89,6 +89,7 @@ struct WriteKeysTests {
         for (bad, part) in [
             ([Self.key("", "x")], "name"), ([Self.key("a\nb", "x")], "name"), ([badOrigin], "shop.example"),
             ([badRate], "limits"), ([badBurst], "burst"), ([Self.key("a", "x"), Self.key("a", "y")], "Two keys"),
+            ([Self.key("a", "x"), Self.key("b", "x")], "is also one of"),
             ([WriteKey(name: "a", values: [.init(digest: "xyz", created: Self.start, expires: nil)])], "digest"),
         ] {
             let error = #expect(throws: IngestError.self) { try keys.replace(with: bad) }
@@ -211,6 +212,29 @@ struct KeyFileServiceTests {
         let restarted = WriteKeys(catalog: EventCatalog(plan: TrackingPlan(events: [])))
         try KeyFileService(path: path, keys: restarted, logger: log.logger, clock: clock).load()
         #expect(restarted.usage["web"]?.events == 10)
+    }
+
+    @Test(
+        "a damaged file of the day's numbers counts as empty",
+        arguments: [
+            "{", #"{"web":[9223372036854775807,5]}"#, #"{"web":[20000,9223372036854775807]}"#, #"{"web":[-1,-1]}"#,
+        ]
+    )
+    func damagedUsage(text: String) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write([Self.key("web", daily: 10)])
+        try text.write(toFile: path + ".usage", atomically: true, encoding: .utf8)
+        try service().load()
+        #expect(grant("web")?.limiter.take(10, now: Self.start) == nil)
+        #expect(grant("web")?.limiter.take(1, now: Self.start) != nil)
+    }
+
+    @Test("a misspelt limit is an error, because it would be none")
+    func unknownMember() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write(#"{"keys":[{"name":"a","values":[],"eventPerDay":5}]}"#)
+        let problem = #expect(throws: KeyFile.Problem.self) { try service().load() }
+        #expect(problem?.message.contains("eventPerDay") == true)
     }
 
     @Test("an event that the plan does not have is logged")

@@ -66,11 +66,18 @@ struct FileTransaction {
     /// Anything else under that name is an error: a link may lead out of the folder that is written, and what was written
     /// to a device cannot be undone.
     ///
-    /// - Parameter newMode: The mode of a new file; `nil` for the usual one.
-    mutating func replaceRegular(_ path: String, _ bytes: some Collection<UInt8>, newMode: UInt16? = nil) throws {
+    /// - Parameters:
+    ///   - newMode: The mode of a new file; `nil` for the usual one.
+    ///   - keepsOwner: Whether the file belongs to the owner of the old file, or else of the folder, whoever runs the command.
+    mutating func replaceRegular(
+        _ path: String,
+        _ bytes: some Collection<UInt8>,
+        newMode: UInt16? = nil,
+        keepsOwner: Bool = false
+    ) throws {
         try Self.reportingFailure(to: path) {
             switch Self.kind(of: path) {
-            case nil, .typeRegular: try writeDraft(for: path, bytes, newMode: newMode)
+            case nil, .typeRegular: try writeDraft(for: path, bytes, newMode: newMode, keepsOwner: keepsOwner)
             case .typeDirectory: throw Errno.isDirectory
             default: throw NotRegular()
             }
@@ -93,11 +100,13 @@ struct FileTransaction {
     private mutating func writeDraft(
         for path: String,
         _ bytes: some Collection<UInt8>,
-        newMode: UInt16? = nil
+        newMode: UInt16? = nil,
+        keepsOwner: Bool = false
     ) throws {
         let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
         let draft = path + "." + String(UInt64.random(in: 0 ... .max), radix: 36) + ".draft"
         try writeNew(draft, bytes, mode: mode?.uint16Value ?? newMode)
+        if keepsOwner { try Self.giveToOwner(of: path, draft) }
         drafts.append((draft, path))
     }
 
@@ -118,6 +127,20 @@ struct FileTransaction {
             if let mode, fchmod(file.rawValue, mode_t(mode)) != 0 { throw Errno(rawValue: errno) }
             // Some file systems report a full disk only now.
             guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// Gives a draft to the owner of the file that it replaces, or else of the folder: a server that runs as another user than this
+    /// command must be able to read it.
+    private static func giveToOwner(of path: String, _ draft: String) throws {
+        var status = stat()
+        if stat(path, &status) != 0 {
+            let folder = FilePath(path).removingLastComponent().string
+            guard stat(folder.isEmpty ? "." : folder, &status) == 0 else { throw Errno(rawValue: errno) }
+        }
+        guard status.st_uid != geteuid() || status.st_gid != getegid() else { return }
+        guard chown(draft, status.st_uid, status.st_gid) == 0 || status.st_uid == geteuid() else {
+            throw Errno(rawValue: errno)
         }
     }
 

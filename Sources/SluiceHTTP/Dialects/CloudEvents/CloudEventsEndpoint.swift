@@ -60,6 +60,12 @@ final class BinaryCloudEvent: BodyTranslation {
     var byteCount: Int { output.reservedBytes }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
+        guard body.count <= EventValidator.maximumEventBytes else {
+            // The check rejects it without reading it.
+            output.append(body)
+            output.endLine(from: 0)
+            return true
+        }
         bytes -= body.count
         tools.withStructure(of: body) { structure in
             if let structure, let root = structure.root {

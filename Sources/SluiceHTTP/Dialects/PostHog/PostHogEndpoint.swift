@@ -1,17 +1,21 @@
 import EventModel
 import EventValidation
 
-/// PostHog's capture API, under each of the paths that its SDKs use.
+/// PostHog's capture API, under each of the paths that its SDKs use, and its newer API for events.
 struct PostHogEndpoint: Dialect {
-    /// The time of sending by the client's clock, which posthog-js sends in the query string.
-    private let sentAt: Timestamp?
+    /// Whether it is the newer API, whose answers name the rejected events.
+    private let answersByEvent: Bool
+    /// The time of sending by the client's clock, if the query string or the header states it.
+    private var sentAt: Timestamp?
 
     /// The endpoint of a path; `nil` if there is none.
     init?(path: some Collection<UInt8>, query: some Collection<UInt8>) {
-        switch String(decoding: path.prefix(16), as: UTF8.self) {
-        case "/batch", "/batch/", "/capture", "/capture/", "/e", "/e/", "/i/v0/e", "/i/v0/e/": break
+        switch String(decoding: path.prefix(32), as: UTF8.self) {
+        case "/batch", "/batch/", "/capture", "/capture/", "/e", "/e/", "/i/v0/e", "/i/v0/e/": answersByEvent = false
+        case "/i/v1/analytics/events", "/i/v1/analytics/events/": answersByEvent = true
         default: return nil
         }
+        // posthog-js puts it there, in milliseconds since 1970.
         sentAt = query.split(separator: UInt8(ascii: "&")).lazy
             .first { $0.starts(with: "_=".utf8) }
             .flatMap { Int64(String(decoding: $0.dropFirst(2).prefix(20), as: UTF8.self)) }
@@ -19,6 +23,11 @@ struct PostHogEndpoint: Dialect {
                 let (microseconds, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
                 return overflow ? nil : Timestamp(microseconds: microseconds)
             }
+    }
+
+    mutating func note(_ name: String.UTF8View, _ value: String) {
+        guard answersByEvent, name.equalsIgnoringCase("posthog-request-timestamp") else { return }
+        sentAt = Timestamp(value)
     }
 
     func translation(arrival: Timestamp) -> any BodyTranslation {
@@ -36,7 +45,32 @@ struct PostHogEndpoint: Dialect {
     var allRejectedStatus: StaticString { "200 OK" }
 
     func answer(to body: CheckedBody) -> [UInt8] {
-        Array(#"{"status":1,"#.utf8) + VerdictEncoder.verdicts(of: body).dropFirst()
+        if answersByEvent { return Self.results(of: body) }
+        return Array(#"{"status":1,"#.utf8) + VerdictEncoder.verdicts(of: body).dropFirst()
+    }
+
+    /// The result of each rejected event, by its id; the clients take an event that is not listed as accepted.
+    ///
+    /// Some 3,000 results fit into an answer; the clients send far smaller batches.
+    private static func results(of body: CheckedBody) -> [UInt8] {
+        var bytes = Array(#"{"accepted":\#(body.batch?.count ?? 0),"results":{"#.utf8)
+        let room = AnswerEncoder.maximumBytes - AnswerEncoder.maximumHeaderBytes - 256
+        var isFirst = true
+        for rejection in body.rejections {
+            guard bytes.count < room, let id = rejection.id, let code = rejection.violations.first?.code else {
+                continue
+            }
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+            JSONString.append(id, to: &bytes)
+            bytes += Array(#":{"result":"drop","details":"\#(code.rawValue)"}"#.utf8)
+        }
+        return bytes + Array("}}".utf8)
+    }
+
+    /// 503 instead of 429, after which posthog-js discards the batch.
+    func status(of failure: Failure) -> StaticString {
+        failure.isLimit ? "503 Service Unavailable" : failure.status
     }
 
     func answer(to failure: Failure) -> [UInt8] {

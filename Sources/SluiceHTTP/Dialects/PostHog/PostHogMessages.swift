@@ -1,9 +1,9 @@
 @_spi(CanonicalJSON) import EventModel
 import JSONTape
 
-/// The events of PostHog's capture API.
+/// The events of PostHog's capture API, and of its newer API for events.
 ///
-/// Source: https://posthog.com/docs/api/capture.
+/// Sources: https://posthog.com/docs/api/capture, and `posthog/capture_v1.py` of https://github.com/PostHog/posthog-python.
 struct PostHogMessages: MessageFormat {
     private typealias Member = (key: UnsafeRawBufferPointer, value: JSONStructure.Value)
 
@@ -16,10 +16,14 @@ struct PostHogMessages: MessageFormat {
         var sessionID: JSONStructure.Value?
         /// Whether the client says that it does not know the person.
         var isAnonymous = false
+        /// Whether the client says that the time is not to be corrected by its clock.
+        var hasFinalTime = false
         var properties: JSONStructure.Value?
         /// What describes the client and the person, with a `$` in front of its name.
         var context: [Member] = []
         var payload: [Member] = []
+        /// Whether the properties are something other than an object.
+        var hasOtherPayload = false
         var key: JSONStructure.Value?
     }
 
@@ -49,7 +53,9 @@ struct PostHogMessages: MessageFormat {
         if key == nil, let stated = members.key { key = JSONText.text(of: bytes(stated)) }
         if let event = members.event { output.append(#","name":"#, bytes(event)) }
         if let id = members.id { output.appendMessageID(bytes(id)) }
-        if let time = members.timestamp { clock.append(bytes(time), to: &output) }
+        if let time = members.timestamp {
+            clock.append(bytes(time), isCorrected: !members.hasFinalTime, to: &output)
+        }
         if let distinctID = members.distinctID {
             output.appendIdentifier(members.isAnonymous ? #","anonymousId":"# : #","userId":"#, bytes(distinctID))
         }
@@ -58,9 +64,13 @@ struct PostHogMessages: MessageFormat {
             output.append(#","context":"#)
             Self.append(members.context, of: structure, to: &output)
         }
-        if members.properties != nil {
+        if let properties = members.properties {
             output.append(#","payload":"#)
-            Self.append(members.payload, of: structure, to: &output)
+            if members.hasOtherPayload {
+                output.append(bytes(properties))
+            } else {
+                Self.append(members.payload, of: structure, to: &output)
+            }
         }
         output.closeObject(from: start)
         return true
@@ -75,6 +85,10 @@ struct PostHogMessages: MessageFormat {
             case 9 where key.equals("timestamp"): members.timestamp = value
             case 11 where key.equals("distinct_id"): members.distinctID = value
             case 10 where key.equals("properties"): members.properties = value
+            // These are in the newer API only, in which they are no properties.
+            case 10 where key.equals("session_id"): members.sessionID = value
+            case 9 where key.equals("window_id"): members.context.append((windowID, value))
+            case 7 where key.equals("options"): noteOptions(value, of: structure, in: &members)
             case _ where isKey(key): members.key = value
             case _ where key.equals("$set") || key.equals("$set_once"): members.context.append((key, value))
             default: break
@@ -86,7 +100,31 @@ struct PostHogMessages: MessageFormat {
         let hasProperties = structure.forEachMember(of: properties) { key, value in
             note(key, value, structure.bytes(of: value), in: &known)
         }
-        return hasProperties ? known : nil
+        if hasProperties { return known }
+        // The check says that a payload must be an object. A malformed object is not translated, because it may contain the key.
+        guard structure.bytes(of: properties).first != UInt8(ascii: "{") else { return nil }
+        members.hasOtherPayload = true
+        return members
+    }
+
+    private static var windowID: UnsafeRawBufferPointer {
+        let name: StaticString = "$window_id"
+        return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    }
+
+    private static func noteOptions(
+        _ options: JSONStructure.Value,
+        of structure: JSONStructure,
+        in members: inout Members
+    ) {
+        var (isAnonymous, hasFinalTime) = (members.isAnonymous, members.hasFinalTime)
+        _ = structure.forEachMember(of: options) { key, value in
+            let bytes = structure.bytes(of: value)
+            if key.equals("process_person_profile") { isAnonymous = bytes.equals("false") }
+            if key.equals("disable_skew_correction") { hasFinalTime = bytes.equals("true") }
+        }
+        members.isAnonymous = isAnonymous
+        members.hasFinalTime = hasFinalTime
     }
 
     private static func note(
@@ -108,6 +146,7 @@ struct PostHogMessages: MessageFormat {
         // Not for the context: a key would be stored with the event.
         if key.equals("$token") { return members.key = members.key ?? value }
         if key.equals("$session_id"), !bytes.equals("null") { members.sessionID = value }
+        if key.equals("$ignore_sent_at") { members.hasFinalTime = bytes.equals("true") }
         if key.equals("$process_person_profile") { members.isAnonymous = bytes.equals("false") }
         members.context.append((key, value))
     }

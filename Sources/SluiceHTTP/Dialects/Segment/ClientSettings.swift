@@ -34,17 +34,16 @@ enum ClientSettings {
     ///
     /// - Parameters:
     ///   - key: The key, which the client sends with each event.
-    ///   - host: The server's host as the client knows it; `nil` if that is unknown.
-    func json(key: [UInt8], host: String?) -> [UInt8] {
+    ///   - host: The server's host as the client knows it.
+    func json(key: [UInt8], host: String) -> [UInt8] {
         let key = Self.json(String(decoding: key, as: UTF8.self))
         switch self {
         case .segment:
-            var segment = #""apiKey":\#(key),"unbundledIntegrations":[],"addBundledMetadata":true"#
-            if let host {
-                segment += #","apiHost":\#(Self.json(host + "/v1"))"#
-                // The client sends over HTTPS otherwise, which a server on the developer's machine seldom has.
-                if OriginPattern.loopback.matches("http://" + host) { segment += #","protocol":"http""# }
-            }
+            // The client sends over HTTPS otherwise, which a server on the developer's machine seldom has.
+            let isLocal = OriginPattern.loopback.matches("http://" + host)
+            let segment =
+                #""apiKey":\#(key),"unbundledIntegrations":[],"addBundledMetadata":true,"#
+                + #""apiHost":\#(Self.json(host + "/v1"))"# + (isLocal ? #","protocol":"http""# : "")
             return Array(
                 #"{"integrations":{"Segment.io":{\#(segment)}},"plan":{},"edgeFunction":{},"enabledMiddleware":{}}"#
                     .utf8

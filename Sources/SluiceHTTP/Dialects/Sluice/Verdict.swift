@@ -1,3 +1,4 @@
+import EventModel
 import EventPipeline
 import EventValidation
 
@@ -11,17 +12,17 @@ struct Verdict: Sendable {
     let rejectedCount: Int
     private let keptBytes: Int
 
-    /// - Parameter keepsRejections: Whether rejected events of this size are stored; otherwise they are only counted.
-    init(of body: CheckedBody, answer: [UInt8], keepsRejections: (_ bytes: Int) -> Bool) {
+    /// Limits what the quarantine keeps; `nil` for a sender without a key.
+    private let limiter: KeyLimiter?
+    private let now: @Sendable () -> Timestamp
+
+    init(of body: CheckedBody, answer: [UInt8], limiter: KeyLimiter?, now: @escaping @Sendable () -> Timestamp) {
         self.answer = answer
+        self.limiter = limiter
+        self.now = now
+        rejections = body.rejections
         rejectedCount = body.rejected.count
-        if rejectedCount == 0 || keepsRejections(body.keptBytes) {
-            rejections = body.rejections
-            keptBytes = body.keptBytes
-        } else {
-            rejections = []
-            keptBytes = 0
-        }
+        keptBytes = body.keptBytes
     }
 
     /// Its approximate size in memory.
@@ -30,9 +31,11 @@ struct Verdict: Sendable {
     /// Whether its response counts against the memory budget until it is sent.
     var isLong: Bool { answer.count > MemoryBudget.freeAnswerBytes - AnswerEncoder.maximumHeaderBytes }
 
-    /// Stores the rejected events in the quarantine.
+    /// Stores the rejected events in the quarantine, as far as the key's limit allows; the others are counted as lost.
     func keepRejections(in pipeline: Pipeline) {
         guard rejectedCount > 0 else { return }
-        pipeline.quarantine(rejections, besides: rejectedCount - rejections.count, source: "http")
+        let isKept = limiter?.keepsRejected(bytes: keptBytes, now: now()) ?? true
+        let kept = isKept ? rejections : []
+        pipeline.quarantine(kept, besides: rejectedCount - kept.count, source: "http")
     }
 }

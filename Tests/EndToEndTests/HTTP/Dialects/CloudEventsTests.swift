@@ -56,6 +56,15 @@ struct CloudEventsTests {
         }
     }
 
+    @Test("data of more than 1 MiB is rejected without being read")
+    func largeData() async throws {
+        let fields = "ce-specversion: 1.0\r\nce-type: com.example.order\r\nce-source: /shop\r\nce-id: A-1\r\n"
+        let data = [UInt8](repeating: UInt8(ascii: "["), count: (1 << 20) + 1)
+        let result = try await DialectExchange.send(data, to: "/v1/events", Self.plan, fields: fields)
+        #expect(result.response.status == 422)
+        #expect(result.response.body.contains(#""rejectedCodes":{"too-large":1}"#))
+    }
+
     @Test("settings remove a prefix from the type, and make the subject the user")
     func mapping() async throws {
         let mapping = IngestConfiguration.CloudEvents(typePrefix: "com.example.", subjectIsUserID: true)

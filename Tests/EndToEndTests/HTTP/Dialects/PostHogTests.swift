@@ -20,6 +20,46 @@ struct PostHogTests {
         "properties":{"distinct_id":"u1","token":"phc_x","$lib":"web","total":1.5,"$session_id":"s1","coupon":null}}
         """
 
+    @Test("the newer API has the client's clock in the header, options beside the properties, and answers by event")
+    func newerAPI() async throws {
+        let event = """
+            {"event":"Order Completed","uuid":"\(Self.id)","timestamp":"2019-01-01T00:00:00+00:00","distinct_id":"u1",
+            "session_id":"s1","window_id":"w1","options":{"process_person_profile":false},
+            "properties":{"total":1.5,"$set":{"email":"a@b.c"}}}
+            """
+        let other = "0192a3f4-5b6c-7d8e-9f00-112233445577"
+        let wrong =
+            #"{"event":"Order Completed","uuid":"\#(other)","distinct_id":"u1","options":{},"properties":{"total":"x"}}"#
+        let result = try await DialectExchange.send(
+            Array(#"{"created_at":"2019-01-01T00:00:10Z","batch":[\#(event),\#(wrong)]}"#.utf8),
+            to: "/i/v1/analytics/events",
+            Self.plan,
+            fields: "PostHog-Request-Timestamp: 2019-01-01T00:00:10+00:00\r\nPostHog-Attempt: 1\r\n"
+        )
+        #expect(result.response.status == 200)
+        let drop = #"{"result":"drop","details":"wrong-type"}"#
+        #expect(result.response.body == #"{"accepted":1,"results":{"\#(other)":\#(drop)}}"#)
+        #expect(
+            result.lines == [
+                """
+                {"id":"\(Self.id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","anonymousId":"u1",\
+                "sessionId":"s1","context":{"$window_id":"w1","$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
+                """
+            ]
+        )
+    }
+
+    @Test(
+        "a client can say that its time is final",
+        arguments: [#""options":{"disable_skew_correction":true}"#, #""properties":{"$ignore_sent_at":true}"#]
+    )
+    func finalTime(member: String) async throws {
+        let event = #"{"event":"Order Completed","timestamp":"2019-01-01T00:00:00Z","distinct_id":"u1",\#(member)}"#
+        let body = #"{"batch":[\#(event)],"sent_at":"2019-01-01T00:00:10Z"}"#
+        let result = try await DialectExchange.send(body, to: "/batch/", Self.plan)
+        #expect(result.lines.first?.contains(#""time":"2019-01-01T00:00:00Z""#) == true)
+    }
+
     @Test(
         "each path accepts an event, an array of events and a batch; members with $ are context",
         arguments: [

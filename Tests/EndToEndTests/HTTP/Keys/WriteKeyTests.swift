@@ -38,7 +38,7 @@ struct WriteKeyTests {
     }
 
     private static func send(_ requests: Request..., keys: [WriteKey]?) async throws -> (
-        responses: [RawClient.Response], lines: [String]
+        responses: [RawClient.Response], lines: [String], quarantined: [String]
     ) {
         try await TestServer.run(TestServer.Setup(plan: plan, keys: keys)) { server in
             let responses = try await RawClient.with(server.address) { client in
@@ -50,7 +50,7 @@ struct WriteKeyTests {
                 return responses
             }
             await server.pipeline.flush()
-            return (responses, server.delivered.lines)
+            return (responses, server.delivered.lines, try await server.quarantined())
         }
     }
 
@@ -81,6 +81,26 @@ struct WriteKeyTests {
         #expect(result.responses[0].status == 200)
         #expect(result.lines.count == 1)
         #expect(!result.lines.contains { $0.contains("web-key") }, "a key must not be stored with an event")
+    }
+
+    @Test(
+        "a key in a message that cannot be translated is not stored with it",
+        arguments: [
+            ("/e/", #"{"api_key":"web-key","event":"Ping","properties":[]}"#),
+            ("/e/", #"{"api_key":"web-key","event":"Ping","properties":{"token":"web-key",}}"#),
+            (
+                "/e/",
+                #"[{"event":"Ping","properties":{"n":NaN,"token":"web-key",}},{"event":"Ping","token":"web-key"}]"#
+            ),
+            ("/v1/track", "{\"writeKey\":\"web-key\",\"event\":\"Ping\",\"properties\":{\"a\":\"\u{1}\"}}"),
+            ("/v1/batch", #"{"batch":[{"type":"track","writeKey":"web-key","a":}],"writeKey":"web-key"}"#),
+        ]
+    )
+    func untranslated(path: String, body: String) async throws {
+        let result = try await Self.send(Request(path: path, body: body), keys: [Self.key()])
+        #expect(result.responses[0].status == 200)
+        #expect(!result.quarantined.isEmpty)
+        #expect(!result.quarantined.contains { $0.contains("web-key") })
     }
 
     @Test(
@@ -184,6 +204,29 @@ struct WriteKeyTests {
         #expect(result.lines.count == 3)
     }
 
+    @Test("PostHog's clients get 503 for a key's limit, because posthog-js discards a batch after 429")
+    func limitOfPostHog() async throws {
+        let request = Request(path: "/e/", body: #"{"api_key":"web-key","event":"Ping","distinct_id":"u"}"#)
+        let keys = [Self.key(limits: WriteKey.Limits(eventsPerSecond: 1, burst: 1))]
+        let result = try await Self.send(request, request, keys: keys)
+        #expect(result.responses.map(\.status) == [200, 503])
+        #expect(result.responses[1].body.contains(#""code":"rate-limited""#))
+        #expect(result.responses[1].field("retry-after") == "1")
+    }
+
+    @Test("a body with too many rejected events counts against the limits, although it is refused as a whole")
+    func tooManyRejections() async throws {
+        let events = Array(repeating: #"{"name":"Nothing"}"#, count: 10_001).joined(separator: "\n")
+        let request = Request(
+            type: "application/x-ndjson",
+            fields: "Authorization: Bearer web-key\r\n",
+            body: events
+        )
+        let keys = [Self.key(limits: WriteKey.Limits(eventsPerDay: 10_000))]
+        let result = try await Self.send(request, request, keys: keys)
+        #expect(result.responses.map(\.status) == [413, 429])
+    }
+
     @Test("a batch larger than the burst is accepted once")
     func largeBatch() async throws {
         let events = "[" + Array(repeating: #"{"name":"Ping"}"#, count: 50).joined(separator: ",") + "]"
@@ -236,9 +279,38 @@ struct WriteKeyTests {
         #expect(result.responses.map(\.status) == [200, 403, 401, 403])
         let allowed = result.responses.map { $0.field("access-control-allow-origin") }
         #expect(allowed == ["https://shop.example", "https://app.example", "https://app.example", nil])
-        #expect(result.responses[0].field("access-control-expose-headers") == "retry-after")
+        #expect(result.responses[0].field("access-control-expose-headers") == "retry-after, x-ratelimit-reset")
         #expect(result.responses[1].body.contains(#""code":"forbidden-origin""#))
         #expect(result.lines.count == 1)
+    }
+
+    @Test(
+        "a page can read every refusal, also one that the header decides",
+        arguments: [
+            (Request(type: "text/html"), 415), (Request(fields: "Content-Encoding: br\r\n"), 415),
+            (Request(path: "/v1/nothing"), 404), (Request(method: "GET"), 405),
+            (Request(fields: "Sluice-Strict: perhaps\r\n"), 400), (Request(body: "{"), 400),
+        ]
+    )
+    private func readableRefusals(request: Request, status: Int) async throws {
+        var request = request
+        request.fields += "Origin: https://shop.example\r\nAuthorization: Bearer web-key\r\n"
+        let result = try await Self.send(request, keys: [Self.key(origins: ["https://shop.example"])])
+        #expect(result.responses[0].status == status)
+        #expect(result.responses[0].field("access-control-allow-origin") == "https://shop.example")
+    }
+
+    @Test("a page gets the time to wait in the field that Segment's client reads, too")
+    func rateLimitReset() async throws {
+        let request = Request(
+            path: "/v1/events?key=web-key",
+            type: "text/plain",
+            fields: "Origin: https://shop.example\r\n"
+        )
+        let keys = [Self.key(limits: .init(eventsPerSecond: 1, burst: 1), origins: ["https://shop.example"])]
+        let result = try await Self.send(request, request, keys: keys)
+        #expect(result.responses[1].field("x-ratelimit-reset") == "1")
+        #expect(result.responses[1].field("access-control-expose-headers") == "retry-after, x-ratelimit-reset")
     }
 
     @Test("without keys, only pages of this machine may send")
