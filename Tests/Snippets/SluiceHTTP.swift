@@ -16,6 +16,21 @@ func serve(pipeline: Pipeline, logger: Logger) async throws {
     try await ServiceGroup(services: [pipeline, server], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 }
 
+func serveWithKeys(pipeline: Pipeline, logger: Logger) async throws {
+    let keys = WriteKeys(catalog: ShopEvents.catalog)
+    let file = KeyFileService(path: "keys.json", keys: keys, logger: logger)
+    try file.load()
+    let server = IngestServer(
+        configuration: IngestConfiguration(host: "0.0.0.0", port: 8080),
+        catalog: ShopEvents.catalog,
+        pipeline: pipeline,
+        keys: keys,
+        logger: logger
+    )
+    try await ServiceGroup(services: [pipeline, file, server], gracefulShutdownSignals: [.sigterm], logger: logger)
+        .run()
+}
+
 func serveInBootstrap(_ group: any EventLoopGroup, pipeline: Pipeline, logger: Logger) async throws {
     let endpoint = try IngestEndpoint(catalog: ShopEvents.catalog, pipeline: pipeline, logger: logger)
     let channel = try await ServerBootstrap(group: group)

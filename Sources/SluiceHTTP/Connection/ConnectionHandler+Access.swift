@@ -43,6 +43,7 @@ extension ConnectionHandler {
             throw .limited(refusal, isBrowser: exchange.origin != nil)
         }
         exchange.grant = grant
+        exchange.key = key
     }
 
     private func grant(for key: [UInt8], in ring: KeyRing) throws(Failure) -> KeyGrant {

@@ -58,7 +58,7 @@ extension ConnectionHandler {
 
     /// Answers with a failure and closes the connection.
     func fail(_ failure: Failure) {
-        let (status, body) = (exchange.language.status(of: failure), exchange.language.answer(to: failure))
+        let (status, body) = exchange.language.answer(to: failure)
         answerEarly(status, fields: failure.fields, body: body, isLast: true)
     }
 

@@ -11,8 +11,7 @@ extension ConnectionHandler {
             in: exchange.language,
             isGzip: exchange.isGzip,
             maximumBytes: shared.maximumBodyBytes,
-            expectsKey: exchange.expectsKeyInBody,
-            allowedEvents: exchange.grant?.events,
+            access: exchange.expectsKeyInBody ? nil : access,
             now: loop.now
         )
         exchange.body = nil
@@ -49,13 +48,17 @@ extension ConnectionHandler {
     /// With whom this sender shares the time of the event loop.
     var sender: LoopResources.Sender { exchange.grant.map { ObjectIdentifier($0) } }
 
+    private var access: BodyWork.Access {
+        BodyWork.Access(allowedEvents: exchange.grant?.events, key: exchange.key)
+    }
+
     private func turn(fromAllowance: Bool) {
         guard var work = work.take() else { return }
         do {
             var step = try loop.advance(&work, of: sender, fromAllowance: fromAllowance)
             if case .stated(let key) = step {
                 try admit(key: key)
-                work.allow(exchange.grant?.events)
+                work.allow(access)
                 step = try loop.advance(&work, of: sender, fromAllowance: fromAllowance)
             }
             if case .checked(let body) = step { return submit(body) }

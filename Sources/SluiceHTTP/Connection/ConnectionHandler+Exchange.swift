@@ -71,14 +71,14 @@ extension ConnectionHandler {
     private func refuse(_ failure: Failure, _ head: RequestHead) {
         let isLast =
             failure.endsConnection || head.expectsContinue || (head.contentLength ?? 0) > shared.maximumBodyBytes
-        let (status, body) = (exchange.language.status(of: failure), exchange.language.answer(to: failure))
+        let (status, body) = exchange.language.answer(to: failure)
         answerEarly(status, fields: failure.fields, body: body, isLast: isLast)
     }
 
     /// Refuses a request that was received completely.
     func refuse(_ failure: Failure) {
         if failure.endsConnection { exchange.keepsAlive = false }
-        let (status, body) = (exchange.language.status(of: failure), exchange.language.answer(to: failure))
+        let (status, body) = exchange.language.answer(to: failure)
         answer(status, fields: failure.fields, body: body)
     }
 

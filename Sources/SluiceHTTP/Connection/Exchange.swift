@@ -19,6 +19,8 @@ struct Exchange {
     var language = BodyLanguage.sluice(.document)
     /// What the sender's key allows; `nil` if anyone may send, and as long as the key is unknown.
     var grant: KeyGrant?
+    /// The sender's key, once it is judged to be valid.
+    var key: [UInt8]?
     /// Whether the key is expected in the body.
     var expectsKeyInBody = false
     /// The web page that sends, if a browser says so.

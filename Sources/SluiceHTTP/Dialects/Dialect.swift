@@ -8,19 +8,11 @@ enum BodyLanguage {
     /// The format of other clients.
     case dialect(any Dialect)
 
-    /// The status of the response for a failed request.
-    func status(of failure: Failure) -> StaticString {
+    /// The status and the body of the response for a failed request; nothing of it was stored.
+    func answer(to failure: Failure) -> (status: StaticString, body: [UInt8]) {
         switch self {
-        case .sluice: failure.status
-        case .dialect(let dialect): dialect.status(of: failure)
-        }
-    }
-
-    /// The response body for a failed request; nothing of it was stored.
-    func answer(to failure: Failure) -> [UInt8] {
-        switch self {
-        case .sluice: AnswerEncoder.body(of: failure)
-        case .dialect(let dialect): dialect.answer(to: failure)
+        case .sluice: (failure.status, AnswerEncoder.body(of: failure))
+        case .dialect(let dialect): (dialect.status(of: failure), dialect.answer(to: failure))
         }
     }
 }
@@ -79,6 +71,9 @@ protocol BodyTranslation: AnyObject {
 
     /// The key that the body contains, once it is translated; the first one, if there are several.
     var key: [UInt8]? { get }
+
+    /// Conceals the sender's key in messages that could not be translated, because the quarantine stores them.
+    func conceal(_ key: [UInt8])
 
     /// The events in Sluice's format, one a line.
     var text: UnsafeRawBufferPointer { get }

@@ -25,6 +25,8 @@ final class FormOrJSONBody: BodyTranslation {
 
     var key: [UInt8]? { json.key }
 
+    func conceal(_ key: [UInt8]) { json.conceal(key) }
+
     var text: UnsafeRawBufferPointer { json.text }
 
     var byteCount: Int { json.byteCount + (decoded?.count ?? 0) }

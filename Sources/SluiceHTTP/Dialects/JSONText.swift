@@ -69,32 +69,28 @@ extension ByteBuilder {
 }
 
 extension ByteBuilder {
-    /// Replaces each occurrence of a text by asterisks, because a key must not be stored with a rejected event.
+    /// Replaces each occurrence of a text by asterisks.
+    ///
+    /// The search is that of Boyer, Moore and Horspool, which looks at few bytes more than once if the text is a random key.
     mutating func blank(_ text: [UInt8]) {
-        guard !text.isEmpty else { return }
+        guard let last = text.indices.last else { return }
+        var shifts = [Int](repeating: text.count, count: 256)
+        for index in 0..<last { shifts[Int(text[index])] = last - index }
         var position = 0
-        while let found = UnsafeRawBufferPointer(rebasing: bytes[position...]).firstIndex(of: text) {
-            position += found
-            for offset in 0..<text.count { replaceByte(at: position + offset, with: UInt8(ascii: "*")) }
+        while position + text.count <= count {
+            let window = UnsafeRawBufferPointer(rebasing: bytes[position..<position + text.count])
+            let step = shifts[Int(window[last])]
+            guard window[last] == text[last], window.elementsEqual(text) else {
+                position += step
+                continue
+            }
+            for offset in text.indices { replaceByte(at: position + offset, with: UInt8(ascii: "*")) }
+            position += text.count
         }
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// The position of the first such text, which is not empty.
-    fileprivate func firstIndex(of text: [UInt8]) -> Int? {
-        var position = 0
-        while position + text.count <= count,
-            let found = UnsafeRawBufferPointer(rebasing: self[position...]).firstIndex(ofByte: text[0])
-        {
-            position += found
-            let rest = UnsafeRawBufferPointer(rebasing: self[position...].prefix(text.count))
-            if rest.elementsEqual(text) { return position }
-            position += 1
-        }
-        return nil
-    }
-
     /// Whether the bytes are those of `text`.
     @inline(__always)
     func equals(_ text: StaticString) -> Bool {

@@ -70,9 +70,12 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             let isAtEnd = try readElements(of: body, in: array, &scanner, with: tools, within: &bytes)
             phase = isAtEnd ? .end : .elements(scanner, array)
         }
-        guard case .end = phase else { return false }
-        if hasUntranslated, let key = format.key { output.blank(key) }
-        return true
+        if case .end = phase { return true }
+        return false
+    }
+
+    func conceal(_ key: [UInt8]) {
+        if hasUntranslated { output.blank(key) }
     }
 
     private func begin(

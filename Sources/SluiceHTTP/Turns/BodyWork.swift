@@ -13,10 +13,9 @@ struct BodyWork: ~Copyable {
     /// Translates the body first; `nil` if it is in Sluice's own format.
     private let translation: (any BodyTranslation)?
     private var isTranslated: Bool
-    /// Whether the key that the body contains is still to be judged.
-    private var awaitsKey: Bool
-    /// The events that the sender may send; `nil` for all.
-    private var allowedEvents: EventSet?
+    /// What the sender may do; `nil` as long as the key that the body contains is not judged.
+    private var access: Access?
+    private var isConcealed = false
     private let maximumBytes: Int
     /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
@@ -30,6 +29,14 @@ struct BodyWork: ~Copyable {
     private var progress: BodyProgress?
     private var progressBytes = 0
 
+    /// What the sender of a body may do.
+    struct Access {
+        /// The events that it may send; `nil` for all.
+        let allowedEvents: EventSet?
+        /// Its key, which must not be stored; `nil` if it needs none.
+        let key: [UInt8]?
+    }
+
     /// How far a body is after a turn.
     enum Step {
         /// It needs another turn.
@@ -40,15 +47,13 @@ struct BodyWork: ~Copyable {
     }
 
     /// - Parameters:
-    ///   - expectsKey: Whether the key is in the body.
-    ///   - allowedEvents: The events that the sender may send, if the key is known; `nil` for all.
+    ///   - access: What the sender may do; `nil` if its key is in the body.
     init(
         _ body: ByteBuffer,
         in language: BodyLanguage,
         isGzip: Bool,
         maximumBytes: Int,
-        expectsKey: Bool,
-        allowedEvents: EventSet?,
+        access: Access?,
         now: () -> Timestamp
     ) {
         received = body
@@ -64,8 +69,7 @@ struct BodyWork: ~Copyable {
             translation = dialect.translation(arrival: now())
         }
         isTranslated = translation == nil
-        awaitsKey = expectsKey
-        self.allowedEvents = allowedEvents
+        self.access = access
         self.maximumBytes = maximumBytes
         isInflated = !self.isGzip
     }
@@ -92,10 +96,9 @@ struct BodyWork: ~Copyable {
     /// Its approximate size in memory.
     var byteCount: Int { receivedBytes + (gzip?.byteCount ?? 0) + (translation?.byteCount ?? 0) + progressBytes }
 
-    /// Sets the events that the sender may send, after its key was judged.
-    mutating func allow(_ events: EventSet?) {
-        awaitsKey = false
-        allowedEvents = events
+    /// Sets what the sender may do, after its key was judged.
+    mutating func allow(_ access: Access) {
+        self.access = access
     }
 
     /// Inflates, translates and checks as much as the budget allows.
@@ -119,8 +122,10 @@ struct BodyWork: ~Copyable {
             release()
             gzip = nil
         }
-        if awaitsKey { return .stated(key: translation?.key) }
-        var progress = takeProgress(validator)
+        guard let access else { return .stated(key: translation?.key) }
+        if let key = access.key, !isConcealed { translation?.conceal(key) }
+        isConcealed = true
+        var progress = takeProgress(validator, allowing: access.allowedEvents)
         if try check(&progress, with: validator, within: &budget) { return .checked(validator.finish(progress)) }
         progressBytes = progress.byteCount
         self.progress = consume progress
@@ -158,7 +163,10 @@ struct BodyWork: ~Copyable {
         receivedBytes = 0
     }
 
-    private mutating func takeProgress(_ validator: EventValidator) -> BodyProgress {
+    private mutating func takeProgress(
+        _ validator: EventValidator,
+        allowing allowedEvents: EventSet?
+    ) -> BodyProgress {
         if let progress = progress.take() { return progress }
         return validator.begin(
             bodyOf: translation?.text.count ?? gzip?.text.count ?? received.readableBytes,

@@ -14,8 +14,6 @@ struct CloudEventsEndpoint: Dialect {
         attributes.map { BinaryCloudEvent($0, mapping) } ?? MessageBody(CloudEventMessages(mapping))
     }
 
-    var keyParameter: StaticString? { "key" }
-
     var allRejectedStatus: StaticString { "422 Unprocessable Content" }
 
     func answer(to body: CheckedBody) -> [UInt8] { VerdictEncoder.verdicts(of: body) }
@@ -54,6 +52,8 @@ final class BinaryCloudEvent: BodyTranslation {
     }
 
     var key: [UInt8]? { nil }
+
+    func conceal(_ key: [UInt8]) {}
 
     var text: UnsafeRawBufferPointer { output.bytes }
 
