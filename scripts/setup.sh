@@ -3,8 +3,8 @@
 #
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
-#   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, Python's jsonschema, and the SDKs
-#                              of other products, in a Python environment in .run/clients
+#   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
+#                              and the SDKs of other products, in a Python environment in .run/clients
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk and nginx
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -58,6 +58,8 @@ find_missing_on_linux() {
         # The tests validate the exported schemas with Python, and open the exported page in a browser.
         need python3-jsonschema python3 -c 'import jsonschema'
         need chromium find_chromium
+        # Makes certificates, and tries which versions of TLS are spoken.
+        need openssl command -v openssl
         need python3-venv python3 -c 'import ensurepip'
     fi
     if [[ $1 == bench ]]; then

@@ -33,6 +33,8 @@ public final class EventValidator {
     ///   - catalog: The plan.
     ///   - identity: How events without an id get one. Default: `.assigned`.
     ///   - acceptsReceivedAt: Whether events may have the field `receivedAt`, which only events written by Sluice have. Default: false.
+    ///   - maximumEvents: The maximum number of events in one body; a body with more is refused as a whole, with `too-large`.
+    ///     Default: no limit.
     ///   - maximumRejections: The maximum number of rejections in one body; a body with more is refused as a whole, with
     ///     `too-large`. Default: no limit.
     ///   - maximumExplained: The maximum number of rejections in one body with all their reasons, which take at most 256 KiB.
@@ -44,6 +46,7 @@ public final class EventValidator {
         catalog: EventCatalog,
         identity: EventIdentity = .assigned,
         acceptsReceivedAt: Bool = false,
+        maximumEvents: Int = .max,
         maximumRejections: Int = .max,
         maximumExplained: Int = .max,
         now: @escaping () -> Timestamp = Timestamp.now
@@ -52,6 +55,7 @@ public final class EventValidator {
             catalog: catalog,
             identity: identity,
             acceptsReceivedAt: acceptsReceivedAt,
+            maximumEvents: maximumEvents,
             maximumRejections: maximumRejections,
             maximumExplained: maximumExplained,
             maximumEventBytes: Self.maximumEventBytes,
@@ -66,6 +70,7 @@ public final class EventValidator {
             catalog: catalog,
             identity: .assigned,
             acceptsReceivedAt: false,
+            maximumEvents: .max,
             maximumRejections: .max,
             maximumExplained: .max,
             maximumEventBytes: Self.maximumEventBytes,
@@ -80,6 +85,7 @@ public final class EventValidator {
             catalog: catalog,
             identity: .assigned,
             acceptsReceivedAt: true,
+            maximumEvents: .max,
             maximumRejections: .max,
             maximumExplained: .max,
             maximumEventBytes: .max,

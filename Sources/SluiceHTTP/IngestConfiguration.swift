@@ -1,15 +1,22 @@
+import NIOCore
+import NIOHTTP2
+
 /// The address of an ingest server and its limits.
 public struct IngestConfiguration: Sendable, Hashable {
     /// The time limits for each part of a request.
     public struct Timeouts: Sendable, Hashable {
         /// From the first byte of a request to the end of its header; then 408.
         ///
-        /// Default: 10 s.
+        /// A TLS handshake, and the header of a proxy, may take as long; then the connection is cut. Default: 10 s.
         public var head: Duration
         /// From the end of the header to the end of the body; then 408.
         ///
         /// Default: 60 s.
         public var body: Duration
+        /// From one piece of a body to the next; then 408.
+        ///
+        /// Default: 20 s.
+        public var bodyPause: Duration
         /// From the end of a body to its first turn to be inflated and checked, and from one turn to the next; then 503.
         ///
         /// Default: 10 s.
@@ -27,12 +34,14 @@ public struct IngestConfiguration: Sendable, Hashable {
         public init(
             head: Duration = .seconds(10),
             body: Duration = .seconds(60),
+            bodyPause: Duration = .seconds(20),
             check: Duration = .seconds(10),
             idle: Duration = .seconds(75),
             answer: Duration = .seconds(30)
         ) {
             self.head = head
             self.body = body
+            self.bodyPause = bodyPause
             self.check = check
             self.idle = idle
             self.answer = answer
@@ -57,6 +66,24 @@ public struct IngestConfiguration: Sendable, Hashable {
         }
     }
 
+    /// The limits of a connection that speaks HTTP/2.
+    public struct HTTP2: Sendable, Hashable {
+        /// The maximum number of requests at one time.
+        ///
+        /// Default: 100. Each counts as much memory as a connection.
+        public var maximumStreams: Int
+        /// The maximum number of requests that the sender may cancel within 30 s; then the connection is closed.
+        ///
+        /// Default: 200.
+        public var maximumResets: Int
+
+        /// Makes limits; see the properties for the defaults.
+        public init(maximumStreams: Int = 100, maximumResets: Int = 200) {
+            self.maximumStreams = maximumStreams
+            self.maximumResets = maximumResets
+        }
+    }
+
     /// The host name or address to listen on.
     ///
     /// Default: `127.0.0.1`.
@@ -73,6 +100,17 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var maxWait: Duration
     /// The time limits for each part of a request.
     public var timeouts: Timeouts
+    /// The limits of a connection that speaks HTTP/2.
+    public var http2: HTTP2
+    /// The proxies in front of the server: their connections do not count towards `maximumConnectionsPerAddress`.
+    ///
+    /// Default: none.
+    public var proxies: [NetworkRange]
+    /// Whether each connection of `proxies` begins with a header of the PROXY protocol, version 2, which states the address of the
+    /// sender.
+    ///
+    /// Default: `false`. Other senders must not send such a header.
+    public var expectsProxyHeader: Bool
     /// How CloudEvents become events.
     public var cloudEvents: CloudEvents
     /// How long requests that are in progress may take to finish at a graceful shutdown.
@@ -83,14 +121,22 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// Default: 8 MiB, because RudderStack's clients send bodies of that size.
     public var maximumBodyBytes: Int
+    /// The maximum number of events in one body; a body with more of them gets 413, and none of its events is accepted.
+    ///
+    /// Default: 100,000.
+    public var maximumEvents: Int
     /// The maximum number of invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
     ///
     /// At most `greatestMaximumRejections`. Default: 10,000.
     public var maximumRejections: Int
     /// The maximum number of invalid events of one body that the response explains.
     ///
-    /// Default: 100. The response always gives the indexes and codes of all rejected events, and never exceeds 256 KiB.
+    /// Default: 100. The response always gives the indexes and codes of all rejected events, and never exceeds `maximumAnswerBytes`.
     public var maximumExplainedRejections: Int
+    /// The maximum number of bytes of a response, its header included; the explanations end where it is reached.
+    ///
+    /// Default: 256 KiB. It must have room for the indexes of `maximumRejections` events: 16 KiB, and 24 bytes for each.
+    public var maximumAnswerBytes: Int
     /// The maximum number of bytes of memory for all connections together, including the bodies that they send and the responses that
     /// they do not read; beyond it, new connections and large bodies get 503.
     ///
@@ -110,6 +156,19 @@ public struct IngestConfiguration: Sendable, Hashable {
     /// Default: `nil`, which derives the limit from two thirds of `maximumBufferedBytes` and from the process's limit on open
     /// files, whichever allows fewer; 384 files are reserved for the journal, the trackers and refused connections.
     public var maximumConnections: Int?
+    /// The maximum number of connections from one address at one time; further ones get 503.
+    ///
+    /// The addresses of an IPv6 network of 64 bits count as one. Default: `nil`, half of the limit on all connections.
+    public var maximumConnectionsPerAddress: Int?
+    /// The maximum number of requests on one HTTP/1.1 connection; after that it is closed.
+    ///
+    /// Default: 100,000.
+    public var maximumRequestsPerConnection: Int
+    /// The maximum number of requests of an HTTP/1.1 connection that wait behind one that is not answered yet; after that many, the
+    /// connection is closed, and the others are not answered.
+    ///
+    /// Default: 100.
+    public var maximumPipelinedRequests: Int
     /// Whether a server without keys may listen on any address, and accepts events from every web page.
     ///
     /// Default: `false`: without keys it listens only on loopback addresses, and accepts events only from web pages of this machine.
@@ -128,15 +187,23 @@ public struct IngestConfiguration: Sendable, Hashable {
         self.port = port
         maxWait = .seconds(5)
         timeouts = Timeouts()
+        http2 = HTTP2()
+        proxies = []
+        expectsProxyHeader = false
         cloudEvents = CloudEvents()
         drainTimeout = .seconds(10)
         maximumBodyBytes = 8 << 20
+        maximumEvents = 100_000
         maximumRejections = Self.greatestMaximumRejections
         maximumExplainedRejections = 100
+        maximumAnswerBytes = 256 << 10
         maximumBufferedBytes = 192 << 20
         maximumHeaderBytes = 16 << 10
         maximumHeaderFields = 64
         maximumConnections = nil
+        maximumConnectionsPerAddress = nil
+        maximumRequestsPerConnection = 100_000
+        maximumPipelinedRequests = 100
         isOpen = false
         eventLoopCount = nil
     }
@@ -148,18 +215,55 @@ public struct IngestConfiguration: Sendable, Hashable {
         if !(0...Self.greatestMaximumRejections).contains(maximumRejections) {
             return "The number of invalid events must be between 0 and \(Self.greatestMaximumRejections)."
         }
+        if maximumAnswerBytes < AnswerEncoder.bytesBesidesIndexes + AnswerEncoder.bytesPerIndex * maximumRejections {
+            return "A response has no room for the indexes of \(maximumRejections) invalid events."
+        }
         if maximumExplainedRejections < 0 { return "The number of explained events must not be negative." }
-        if let maximumConnections, maximumConnections < 1 { return "There must be room for at least 1 connection." }
+        for (limit, name) in [
+            (maximumEvents, "event in a body"), (maximumRequestsPerConnection, "request on a connection"),
+            (maximumPipelinedRequests, "waiting request"), (maximumConnections ?? 1, "connection"),
+            (maximumConnectionsPerAddress ?? 1, "connection from an address"), (http2.maximumStreams, "HTTP/2 stream"),
+            (http2.maximumResets, "cancelled HTTP/2 stream"), (maximumHeaderFields, "header field"),
+        ] where limit < 1 {
+            return "There must be room for at least 1 \(name)."
+        }
+        if !(1 << 10...1 << 20).contains(maximumHeaderBytes) {
+            return "The header of a request must have between 1 KiB and 1 MiB."
+        }
         if maximumBufferedBytes < MemoryBudget.bytesPerConnection {
             return "There must be memory for at least 1 connection, which is \(MemoryBudget.bytesPerConnection) bytes."
         }
         let durations = [
-            maxWait, drainTimeout, timeouts.head, timeouts.body, timeouts.check, timeouts.idle, timeouts.answer,
+            maxWait, drainTimeout, timeouts.head, timeouts.body, timeouts.bodyPause, timeouts.check, timeouts.idle,
+            timeouts.answer,
         ]
         if durations.contains(where: { $0 < .zero || $0 > .seconds(86400) }) {
             return "No timeout may be negative or longer than a day."
         }
         if let eventLoopCount, eventLoopCount < 1 { return "There must be at least 1 event loop." }
         return nil
+    }
+}
+
+extension IngestConfiguration {
+    /// The limits of an HTTP/2 connection in NIO's terms.
+    var http2Connection: NIOHTTP2Handler.ConnectionConfiguration {
+        var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        connection.initialSettings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: http2.maximumStreams),
+            // A field counts 32 bytes more than it has (RFC 9113, section 6.5.2). Longer headers end the connection.
+            HTTP2Setting(parameter: .maxHeaderListSize, value: maximumHeaderBytes + 32 * (maximumHeaderFields + 4)),
+        ]
+        return connection
+    }
+
+    /// The limits of an HTTP/2 stream in NIO's terms.
+    var http2Stream: NIOHTTP2Handler.StreamConfiguration {
+        var stream = NIOHTTP2Handler.StreamConfiguration()
+        stream.outboundBufferSizeHighWatermark = MemoryBudget.unreadAnswerBytes
+        stream.outboundBufferSizeLowWatermark = MemoryBudget.unreadAnswerBytes / 2
+        stream.streamResetFrameRateLimit.maximumCount = http2.maximumResets
+        stream.streamErrorRateLimit.maximumCount = http2.maximumResets
+        return stream
     }
 }

@@ -4,14 +4,15 @@ public import EventValidation
 public import Logging
 public import NIOCore
 import NIOHTTP1
+import NIOHTTP2
 import Synchronization
 
 /// The ingest handlers for a SwiftNIO server of your own: one with TLS, on a Unix domain socket, or with another bootstrap.
 ///
 /// `IngestServer` is this endpoint with a listening socket and its own event loops. Each connection that is given to
-/// `configurePipeline(of:)` speaks HTTP/1.1 and gets the resources and limits that `IngestServer` documents; the handlers
-/// own the whole connection, so other resources need another port. Handlers that transform bytes, such as
-/// `NIOSSLServerHandler`, are added to the pipeline before.
+/// `configurePipeline(of:)` speaks HTTP/1.1, and each that is given to `configureHTTP2Pipeline(of:)` HTTP/2. They get the
+/// resources and limits that `IngestServer` documents; the handlers own the whole connection, so other resources need another
+/// port. Handlers that transform bytes, such as `NIOSSLServerHandler`, are added to the pipeline before.
 ///
 /// At shutdown, close the listening channel first, then call `shutDown(on:)`, then shut the event loops down. The pipeline
 /// must run until then.
@@ -70,17 +71,70 @@ public final class IngestEndpoint: Sendable {
     /// - Throws: `ChannelError.ioOnClosedChannel` if the connection has to be closed at once, because the endpoint is shutting
     ///   down or has too many connections to answer with 503.
     public func configurePipeline(of channel: any Channel) throws {
+        try addHandlers(to: channel, admission: admit(channel, from: channel.remoteAddress))
+    }
+
+    /// Adds the handlers to a connection that has agreed on HTTP/2; call it on the channel's event loop.
+    ///
+    /// - Throws: `ChannelError.ioOnClosedChannel` if the connection has to be closed at once, because the endpoint is shutting
+    ///   down or has too many connections.
+    public func configureHTTP2Pipeline(of channel: any Channel) throws {
+        try addHTTP2Handlers(to: channel, admission: admit(channel, from: channel.remoteAddress))
+    }
+
+    /// Decides about a new connection from an address; `nil` if the connections of its sender are not counted.
+    func admit(_ channel: any Channel, from address: SocketAddress?) throws -> LiveConnections.Admission {
         channel.eventLoop.preconditionInEventLoop()
-        let admission = shared.connections.admit(channel)
+        let admission = shared.connections.admit(channel, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
+        return admission
+    }
+
+    /// Adds the handlers for HTTP/1.
+    func addHandlers(to channel: any Channel, admission: LiveConnections.Admission) throws {
         try setOptions(of: channel)
-        let handler = ConnectionHandler(
+        let handler = connectionHandler(for: channel, admission, .http1)
+        try channel.pipeline.syncOperations.addHandlers([Self.makeDecoder(decoderLimits), handler])
+    }
+
+    /// Adds the handlers for HTTP/2.
+    func addHTTP2Handlers(to channel: any Channel, admission: LiveConnections.Admission) throws {
+        // A response would need the first stream, and the sender tries again anyway.
+        guard admission == .serve else { throw ChannelError.ioOnClosedChannel }
+        let manager = NIOHTTP2ServerConnectionManagementHandler(
+            eventLoop: channel.eventLoop,
+            configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
+        )
+        _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
+            mode: .server,
+            connectionConfiguration: configuration.http2Connection,
+            streamConfiguration: configuration.http2Stream,
+            streamDelegate: manager.http2StreamDelegate
+        ) { [self] stream in
+            stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream) }
+        }
+        try channel.pipeline.syncOperations.addHandlers([manager, HTTP2ErrorHandler()])
+    }
+
+    private func addHandlers(toStream stream: any Channel) throws {
+        let admission = shared.connections.admit(stream: stream)
+        guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
+        let handler = connectionHandler(for: stream, admission, .http2)
+        try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])
+    }
+
+    private func connectionHandler(
+        for channel: any Channel,
+        _ admission: LiveConnections.Admission,
+        _ version: ConnectionVersion
+    ) -> ConnectionHandler {
+        ConnectionHandler(
             shared: shared,
             loop: resources(of: channel.eventLoop),
             admission: admission,
+            version: version,
             eventLoop: channel.eventLoop
         )
-        try channel.pipeline.syncOperations.addHandlers([Self.makeDecoder(decoderLimits), handler])
     }
 
     /// Answers what was received, closes the connections, and returns when all are closed.

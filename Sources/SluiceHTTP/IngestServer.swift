@@ -12,8 +12,8 @@ import Synchronization
 /// - `POST /v1/events` accepts one event, a JSON array of events, or NDJSON, and answers with a verdict for each event. 200
 ///   means that the pipeline has the events counted as `accepted`; 422 that no event was valid; 503 that nothing was accepted;
 ///   504 that the outcome is unknown, because the journal's disk does not answer.
-/// - `GET /livez` answers 200. `GET /readyz` answers 200 while events are accepted, and otherwise 503 with the codes of
-///   `Pipeline.unreadyReasons`. An unavailable destination is not a reason: its events wait.
+/// - `GET /livez` answers 200. `GET /readyz` answers 200 while events are accepted, and otherwise 503; the reasons, which
+///   it does not tell, are in `Pipeline.unreadyReasons`. An unavailable destination is not a reason: its events wait.
 ///
 /// Run it in a `ServiceGroup` after the pipeline in the list, so that it is shut down first. At a graceful shutdown it stops
 /// listening, answers what was received, closes the connections, and returns when all are closed or `drainTimeout` is over.
@@ -45,19 +45,21 @@ public final class IngestServer: Service {
     private let catalog: EventCatalog
     private let pipeline: Pipeline
     private let keys: WriteKeys
+    private let tls: TLSFiles?
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let listener = Mutex<Listener?>(nil)
 
     /// Makes a server that checks events against `catalog` and submits them to `pipeline`; it does not listen yet.
     ///
-    /// Without keys the server listens only on loopback addresses, unless the configuration says `isOpen`. `now` gives events
-    /// without a time their time of arrival.
+    /// Without keys the server listens only on loopback addresses, unless the configuration says `isOpen`. With `tls` it speaks
+    /// HTTPS only. `now` gives events without a time their time of arrival.
     public init(
         configuration: IngestConfiguration,
         catalog: EventCatalog,
         pipeline: Pipeline,
         keys: WriteKeys? = nil,
+        tls: TLSFiles? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -65,6 +67,7 @@ public final class IngestServer: Service {
         self.catalog = catalog
         self.pipeline = pipeline
         self.keys = keys ?? WriteKeys(catalog: catalog)
+        self.tls = tls
         self.logger = logger
         self.now = now
     }
@@ -155,6 +158,7 @@ public final class IngestServer: Service {
         on group: MultiThreadedEventLoopGroup,
         _ endpoint: IngestEndpoint
     ) async throws -> Listener {
+        let opening = ConnectionOpening(configuration, endpoint: endpoint, tls: tls)
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -166,7 +170,7 @@ public final class IngestServer: Service {
             }
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try endpoint.configurePipeline(of: channel) }
+                channel.eventLoop.makeCompletedFuture { try opening.configure(channel) }
             }
             .bind(to: socketAddress)
             .get()

@@ -23,6 +23,9 @@ struct BatchCollector: ~Copyable {
     private var bytesToKeep: Int
     private var keptBytes = 0
 
+    /// The number of events checked so far.
+    var eventCount: Int { entries.count + tally.count }
+
     /// The number of events rejected so far.
     var rejectionCount: Int { tally.count }
 
@@ -76,7 +79,7 @@ struct BatchCollector: ~Copyable {
         name: String?,
         original: UnsafeRawBufferPointer
     ) {
-        let index = entries.count + tally.count
+        let index = eventCount
         tally.add(code, at: index)
         let isExplained = isExplaining
         let reasonBytes = Rejection.storedBytes(of: violations)

@@ -16,6 +16,7 @@ struct BodyCheck: ~Copyable {
     private let catalog: EventCatalog
     private let now: () -> Timestamp
     private let digest: LineDigest?
+    private let maximumEvents: Int
     private let maximumRejections: Int
     private let maximumExplained: Int
     private let maximumEventBytes: Int
@@ -34,6 +35,7 @@ struct BodyCheck: ~Copyable {
         catalog: EventCatalog,
         identity: EventIdentity,
         acceptsReceivedAt: Bool,
+        maximumEvents: Int,
         maximumRejections: Int,
         maximumExplained: Int,
         maximumEventBytes: Int,
@@ -41,6 +43,7 @@ struct BodyCheck: ~Copyable {
         now: @escaping () -> Timestamp
     ) {
         self.catalog = catalog
+        self.maximumEvents = maximumEvents
         self.maximumRejections = maximumRejections
         self.maximumExplained = maximumExplained
         self.maximumEventBytes = maximumEventBytes
@@ -103,6 +106,7 @@ struct BodyCheck: ~Copyable {
         }
         if progress.collector.output.count > maximumBatchBytes { throw tooManyBytes }
         if progress.collector.rejectionCount > maximumRejections { throw tooManyRejections }
+        if progress.collector.eventCount > maximumEvents { throw tooManyEvents }
         if case .end = progress.place { return true }
         return false
     }
@@ -114,6 +118,11 @@ struct BodyCheck: ~Copyable {
 
     private var tooManyBytes: MalformedBody {
         let expected = "a body whose events take at most \(maximumBatchBytes) bytes in canonical form"
+        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+    }
+
+    private var tooManyEvents: MalformedBody {
+        let expected = "at most \(maximumEvents) events"
         return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
     }
 

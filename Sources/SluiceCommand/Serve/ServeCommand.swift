@@ -33,6 +33,15 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var open = false
 
+    @Option(help: .setting(.tlsCertificate, valueName: "file"), completion: .file())
+    var certificate: String?
+
+    @Option(help: .setting(.tlsPrivateKey, valueName: "file"), completion: .file())
+    var privateKey: String?
+
+    @Option(help: .setting(.httpWorkers, valueName: "number"))
+    var workers: Int?
+
     @Option(help: .setting(.httpMaxWaitSeconds, valueName: "seconds"))
     var maxWait: Int?
 
@@ -69,6 +78,9 @@ struct ServeCommand: AsyncParsableCommand {
         stated.set(.httpListen, listen)
         stated.set(.httpKeys, keys)
         stated.set(.httpOpen, open ? true : nil)
+        stated.set(.tlsCertificate, certificate)
+        stated.set(.tlsPrivateKey, privateKey)
+        stated.set(.httpWorkers, workers)
         stated.set(.httpMaxWaitSeconds, maxWait)
         journal.add(to: &stated)
         var settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
@@ -92,15 +104,16 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try await settings()
         let wiring = try Wiring(settings)
         let (keys, keyFile) = try wiring.keys()
+        let tls = try wiring.tls()
         let quarantine = try wiring.quarantine()
         let pipeline = try wiring.pipeline(
             trackers: wiring.trackers(),
             quarantine: quarantine,
             journal: wiring.journal()
         )
-        let server = wiring.server(of: pipeline, keys: keys)
+        let server = wiring.server(of: pipeline, keys: keys, tls: tls)
         let address = try await Self.bind(server)
-        try await Self.run(pipeline, server, keyFile, at: address, settings, wiring.logger)
+        try await Self.run(pipeline, server, [keyFile, tls], at: address, settings, wiring.logger)
         Self.printSummary(
             of: pipeline.statistics,
             pending: settings.journal == nil ? "NOT delivered" : "left in the journal"
@@ -122,7 +135,7 @@ struct ServeCommand: AsyncParsableCommand {
     private static func run(
         _ pipeline: Pipeline,
         _ server: IngestServer,
-        _ keyFile: KeyFileService?,
+        _ files: [(any Service)?],
         at address: IngestServer.Address,
         _ settings: Settings,
         _ logger: Logger
@@ -135,10 +148,10 @@ struct ServeCommand: AsyncParsableCommand {
         // Services are shut down in reverse order: first the server stops accepting events, then the queues are drained.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: pipeline)]
         // Before the server, so that the last events are counted, too.
-        if let keyFile { services.append(.init(service: keyFile)) }
+        services += files.compactMap { $0 }.map { .init(service: $0) }
         services += [
             .init(service: server), .init(service: deadline),
-            .init(service: Announcement(address: address, logger: logger)),
+            .init(service: Announcement(address: address, isSecure: settings.tls != nil, logger: logger)),
         ]
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
@@ -172,10 +185,11 @@ struct ServeCommand: AsyncParsableCommand {
 /// Logs the address once the service group handles signals, so that a process that waits for this line may send one at once.
 private struct Announcement: Service {
     let address: IngestServer.Address
+    let isSecure: Bool
     let logger: Logger
 
     func run() async throws {
-        logger.info("Accepting events at http://\(address)/v1/events")
+        logger.info("Accepting events at \(isSecure ? "https" : "http")://\(address)/v1/events")
         try? await gracefulShutdown()
     }
 }

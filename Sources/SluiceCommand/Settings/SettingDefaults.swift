@@ -37,11 +37,20 @@ extension SettingKey {
         case .httpKeys: SettingDefaults.keyFile
         case .httpOpen: "\(SettingDefaults.http.isOpen)"
         case .httpMaxWaitSeconds: Self.count(SettingDefaults.http.maxWait, of: .seconds(1))
+        case .httpHeadSeconds, .httpBodySeconds, .httpBodyPauseSeconds, .httpCheckSeconds, .httpIdleSeconds,
+            .httpAnswerSeconds, .httpDrainSeconds:
+            httpTimeout.map { Self.count(SettingDefaults.http[keyPath: $0], of: .seconds(1)) } ?? ""
+        case .httpConnectionRequests, .httpPipelinedRequests, .httpStreams, .httpResets, .httpHeaderBytes,
+            .httpHeaderFields, .httpBodyBytes, .httpEvents, .httpRejections, .httpAnswerBytes, .httpMemoryBytes,
+            .httpExplainedRejections:
+            httpLimit.map { "\(SettingDefaults.http[keyPath: $0])" } ?? ""
+        case .httpWorkers: "one for each processor core"
+        case .httpProxies, .tlsCertificate, .tlsPrivateKey, .tlsClientAuthorities: "none"
+        case .httpProxyProtocol: "\(SettingDefaults.http.expectsProxyHeader)"
+        case .httpAddressConnections: "half of http.maximumConnections"
         case .cloudEventsTypePrefix: "none"
         case .cloudEventsSubject: "\(SettingDefaults.http.cloudEvents.subjectIsUserID)"
         case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
-        case .httpMemoryBytes: "\(SettingDefaults.http.maximumBufferedBytes)"
-        case .httpExplainedRejections: "\(SettingDefaults.http.maximumExplainedRejections)"
         case .consoleEnabled: "\(SettingDefaults.hasConsole)"
         case .consoleFormat: SettingDefaults.consoleFormat.rawValue
         case .postgresURL, .kafkaBrokers, .kafkaProperties: "none"
@@ -68,6 +77,39 @@ extension SettingKey {
         case .quarantineBytes: "\(Quarantine.defaultCapacityInBytes)"
         case .strictTrackers: "\(SettingDefaults.strictTrackers)"
         case .logLevel: SettingDefaults.logLevel.rawValue
+        }
+    }
+
+    /// The limit of the HTTP port that the setting changes; `nil` if it is no number with a fixed default.
+    var httpLimit: WritableKeyPath<IngestConfiguration, Int>? {
+        switch self {
+        case .httpConnectionRequests: \.maximumRequestsPerConnection
+        case .httpPipelinedRequests: \.maximumPipelinedRequests
+        case .httpStreams: \.http2.maximumStreams
+        case .httpResets: \.http2.maximumResets
+        case .httpHeaderBytes: \.maximumHeaderBytes
+        case .httpHeaderFields: \.maximumHeaderFields
+        case .httpBodyBytes: \.maximumBodyBytes
+        case .httpEvents: \.maximumEvents
+        case .httpRejections: \.maximumRejections
+        case .httpAnswerBytes: \.maximumAnswerBytes
+        case .httpMemoryBytes: \.maximumBufferedBytes
+        case .httpExplainedRejections: \.maximumExplainedRejections
+        default: nil
+        }
+    }
+
+    /// The time limit of the HTTP port that the setting changes, in seconds; `nil` if it is none.
+    var httpTimeout: WritableKeyPath<IngestConfiguration, Duration>? {
+        switch self {
+        case .httpHeadSeconds: \.timeouts.head
+        case .httpBodySeconds: \.timeouts.body
+        case .httpBodyPauseSeconds: \.timeouts.bodyPause
+        case .httpCheckSeconds: \.timeouts.check
+        case .httpIdleSeconds: \.timeouts.idle
+        case .httpAnswerSeconds: \.timeouts.answer
+        case .httpDrainSeconds: \.drainTimeout
+        default: nil
         }
     }
 

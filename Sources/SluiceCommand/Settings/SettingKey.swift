@@ -7,9 +7,33 @@ enum SettingKey: String, CaseIterable {
     case httpKeys = "http.keys"
     case httpOpen = "http.open"
     case httpMaxWaitSeconds = "http.maxWaitSeconds"
+    case httpHeadSeconds = "http.timeouts.headSeconds"
+    case httpBodySeconds = "http.timeouts.bodySeconds"
+    case httpBodyPauseSeconds = "http.timeouts.bodyPauseSeconds"
+    case httpCheckSeconds = "http.timeouts.checkSeconds"
+    case httpIdleSeconds = "http.timeouts.idleSeconds"
+    case httpAnswerSeconds = "http.timeouts.answerSeconds"
+    case httpDrainSeconds = "http.timeouts.drainSeconds"
+    case httpWorkers = "http.workers"
+    case httpProxies = "http.proxies"
+    case httpProxyProtocol = "http.proxyProtocol"
+    case tlsCertificate = "http.tls.certificate"
+    case tlsPrivateKey = "http.tls.privateKey"
+    case tlsClientAuthorities = "http.tls.clientAuthorities"
     case cloudEventsTypePrefix = "http.cloudEvents.typePrefix"
     case cloudEventsSubject = "http.cloudEvents.subjectIsUserId"
     case httpConnections = "http.maximumConnections"
+    case httpAddressConnections = "http.maximumConnectionsPerAddress"
+    case httpConnectionRequests = "http.maximumRequestsPerConnection"
+    case httpPipelinedRequests = "http.maximumPipelinedRequests"
+    case httpStreams = "http.http2.maximumStreams"
+    case httpResets = "http.http2.maximumResets"
+    case httpHeaderBytes = "http.maximumHeaderBytes"
+    case httpHeaderFields = "http.maximumHeaderFields"
+    case httpBodyBytes = "http.maximumBodyBytes"
+    case httpEvents = "http.maximumEvents"
+    case httpRejections = "http.maximumRejections"
+    case httpAnswerBytes = "http.maximumAnswerBytes"
     case httpMemoryBytes = "http.maximumBufferedBytes"
     case httpExplainedRejections = "http.maximumExplainedRejections"
     case consoleEnabled = "console.enabled"
@@ -72,32 +96,15 @@ enum SettingKey: String, CaseIterable {
         case .logLevel: "--log-level"
         case .journalEnabled: "--no-journal"
         case .journalFolder: "--journal"
-        case .journalDurability, .journalIntervalMilliseconds, .journalOverdueSeconds, .journalBytes,
-            .journalRetentionAge, .journalRetentionBytes, .journalDropUndelivered, .kafkaSource, .queueEvents,
-            .queueBytes,
-            .queuePolicy, .deliveryEvents, .deliveryLinger, .parkAfterSeconds, .shutdownSeconds,
-            .quarantineBytes, .cloudEventsTypePrefix, .cloudEventsSubject, .httpConnections, .httpMemoryBytes,
-            .httpExplainedRejections:
-            nil
+        case .httpWorkers: "--workers"
+        case .tlsCertificate: "--certificate"
+        case .tlsPrivateKey: "--private-key"
+        default: nil
         }
     }
 
     /// Whether the value may contain a password, so that it must not be logged.
-    var isSecret: Bool {
-        switch self {
-        case .postgresURL, .kafkaProperties: true
-        case .eventsDirectory, .httpListen, .httpKeys, .httpOpen, .httpMaxWaitSeconds, .httpConnections,
-            .cloudEventsTypePrefix, .cloudEventsSubject, .httpMemoryBytes, .httpExplainedRejections, .consoleEnabled,
-            .consoleFormat, .postgresSchema, .kafkaBrokers, .kafkaTopic,
-            .kafkaSource, .quarantineFolder, .quarantineBytes, .strictTrackers, .logLevel, .journalEnabled,
-            .journalFolder,
-            .journalDurability, .journalIntervalMilliseconds, .journalOverdueSeconds, .journalBytes,
-            .journalRetentionAge,
-            .journalRetentionBytes, .journalDropUndelivered, .queueEvents, .queueBytes, .queuePolicy, .deliveryEvents,
-            .deliveryLinger, .parkAfterSeconds, .shutdownSeconds:
-            false
-        }
-    }
+    var isSecret: Bool { self == .postgresURL || self == .kafkaProperties }
 
     /// What the setting decides, with its unit.
     var summary: String {
@@ -119,10 +126,47 @@ enum SettingKey: String, CaseIterable {
             "What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name."
         case .cloudEventsSubject: "Whether the `subject` of a CloudEvent is the event's userId."
         case .httpConnections: "The maximum number of open connections; further ones are answered with 503."
+        case .httpHeadSeconds:
+            """
+            How long the header of a request may take to arrive, in seconds; also the limit for a TLS handshake, and for the \
+            header of a proxy.
+            """
+        case .httpBodySeconds: "How long a body may take to arrive, in seconds."
+        case .httpBodyPauseSeconds: "How long the pause between two pieces of a body may be, in seconds."
+        case .httpCheckSeconds: "How long a body may wait for its next turn to be checked, in seconds."
+        case .httpIdleSeconds: "How long a connection may stay open without a request, in seconds."
+        case .httpAnswerSeconds: "How long a sender may leave an answer unread, in seconds."
+        case .httpDrainSeconds: "How long requests in progress may take to finish at a shutdown, in seconds."
+        case .httpWorkers: "The number of event loops, each with its own thread."
+        case .httpProxies:
+            """
+            The addresses of the proxies in front of the server, each as 10.0.0.1 or 10.0.0.0/8; in the environment \
+            variable, separate them with semicolons.
+            """
+        case .httpProxyProtocol:
+            "Whether each connection of http.proxies begins with a header of the PROXY protocol, version 2."
+        case .tlsCertificate:
+            "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes."
+        case .tlsPrivateKey: "The file with the private key of the certificate (PEM)."
+        case .tlsClientAuthorities:
+            "The file with the authorities that vouch for clients (PEM); with it, a client needs a certificate."
+        case .httpAddressConnections:
+            "The maximum number of open connections from one address; further ones are answered with 503."
+        case .httpConnectionRequests: "The maximum number of requests on one HTTP/1.1 connection, which is closed then."
+        case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."
+        case .httpStreams: "The maximum number of requests of an HTTP/2 connection at one time."
+        case .httpResets:
+            "The maximum number of requests of an HTTP/2 connection that its sender may cancel within 30 seconds."
+        case .httpHeaderBytes: "The maximum size of a request's target and header, in bytes."
+        case .httpHeaderFields: "The maximum number of header fields of a request."
+        case .httpBodyBytes: "The maximum size of a body, in bytes, both as sent and inflated."
+        case .httpEvents: "The maximum number of events in one body."
+        case .httpRejections: "The maximum number of rejected events in one body; with more, the whole body is refused."
+        case .httpAnswerBytes: "The maximum size of an answer, in bytes."
         case .httpMemoryBytes:
             "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
         case .httpExplainedRejections:
-            "The maximum number of rejected events per request that the answer explains, within 256 KiB."
+            "The maximum number of rejected events per request that the answer explains."
         case .consoleEnabled: "Whether to print events that name the tracker `console`."
         case .consoleFormat: "How the console prints events: pretty or json."
         case .postgresURL: "The PostgreSQL database, as a libpq URI or keywords."

@@ -13,6 +13,8 @@ import SluicePostgres
 struct Settings {
     var eventsFolder: String
     var http: IngestConfiguration
+    /// `nil` if the server does not speak TLS.
+    var tls: TLSFiles.Paths?
     /// The file with the write keys; `nil` if anyone may send.
     var keyFile: String?
     /// Whether the file with the write keys must exist, because a setting names it.
@@ -66,6 +68,7 @@ struct Settings {
         let journal = reader.journal()
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
+        tls = reader.tls()
         let keys = reader.string(.httpKeys)
         if http.isOpen, keys != nil {
             reader.note(
@@ -108,9 +111,38 @@ extension SettingsReader {
         if let prefix = string(.cloudEventsTypePrefix) { http.cloudEvents.typePrefix = prefix }
         if let isUser = bool(.cloudEventsSubject) { http.cloudEvents.subjectIsUserID = isUser }
         if let connections = count(.httpConnections) { http.maximumConnections = connections }
-        if let bytes = count(.httpMemoryBytes) { http.maximumBufferedBytes = bytes }
-        if let rejections = count(.httpExplainedRejections) { http.maximumExplainedRejections = rejections }
+        http.maximumConnectionsPerAddress = count(.httpAddressConnections)
+        http.eventLoopCount = count(.httpWorkers)
+        http.expectsProxyHeader = bool(.httpProxyProtocol) ?? http.expectsProxyHeader
+        http.proxies = (strings(.httpProxies) ?? []).compactMap { text in
+            let range = NetworkRange(text)
+            if range == nil {
+                note("http.proxies: expected an address, or a range such as 10.0.0.0/8, found '\(text)'")
+            }
+            return range
+        }
+        for key in SettingKey.allCases {
+            if let limit = key.httpLimit, let value = count(key) { http[keyPath: limit] = value }
+            if let timeout = key.httpTimeout, let value = duration(key, in: { .seconds($0) }) {
+                http[keyPath: timeout] = value
+            }
+        }
         return http
+    }
+
+    /// The files of the server's certificate; `nil` if it has none.
+    fileprivate func tls() -> TLSFiles.Paths? {
+        let authorities = string(.tlsClientAuthorities)
+        switch (string(.tlsCertificate), string(.tlsPrivateKey)) {
+        case (let certificate?, let privateKey?):
+            return .init(certificate: certificate, privateKey: privateKey, clientAuthorities: authorities)
+        case (nil, nil):
+            if authorities != nil { note("http.tls.clientAuthorities: needs http.tls.certificate as well") }
+            return nil
+        case (nil, _), (_, nil):
+            note("http.tls.certificate and http.tls.privateKey: expected both or none, found only one")
+            return nil
+        }
     }
 
     /// Parses `host:port`, or `[host]:port` for an IPv6 address.

@@ -148,8 +148,26 @@ struct Wiring {
     // MARK: Ports
 
     /// Creates the server that accepts events for a pipeline.
-    func server(of pipeline: Pipeline, keys: WriteKeys) -> IngestServer {
-        IngestServer(configuration: settings.http, catalog: catalog, pipeline: pipeline, keys: keys, logger: logger)
+    func server(of pipeline: Pipeline, keys: WriteKeys, tls: TLSFiles?) -> IngestServer {
+        IngestServer(
+            configuration: settings.http,
+            catalog: catalog,
+            pipeline: pipeline,
+            keys: keys,
+            tls: tls,
+            logger: logger
+        )
+    }
+
+    /// Reads the server's certificate; `nil` if it does not speak TLS.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if the files cannot be used.
+    func tls() throws -> TLSFiles? {
+        do {
+            return try settings.tls.map { try TLSFiles($0, logger: logger) }
+        } catch {
+            throw Terminal.failure("The server cannot speak TLS: \(error)")
+        }
     }
 
     /// Reads the write keys, and creates the service that watches their file; `nil` if anyone may send.
@@ -171,7 +189,7 @@ struct Wiring {
         }
         if keys.isOpen {
             logger.info(
-                "There are no write keys: whoever can reach the server may send events.",
+                "There are no write keys, so anyone who can reach the server may send events.",
                 metadata: ["file": "\(path)"]
             )
         }

@@ -28,21 +28,29 @@ struct ConnectionClock {
     /// What the deadline is for.
     private(set) var activity = Activity.none
     private var request: UInt64 = 0
+    /// The latest end of the activity, however often its deadline moves.
+    private var end = NIODeadline.distantFuture
     private var deadline = NIODeadline.distantFuture
     private var timerDeadline = NIODeadline.distantFuture
     private var timer: Scheduled<Void>?
 
-    /// Sets the deadline, unless it is already set for this activity of this request.
+    /// Sets the deadline, unless it is already set for this activity of this request; while a body is received, each piece of it
+    /// moves the deadline, up to the limit for the whole body.
     mutating func begin(
         _ activity: Activity,
         request: UInt64,
         timeouts: IngestContext.Timeouts,
         for handler: ConnectionHandler
     ) {
-        guard activity != self.activity || request != self.request else { return }
-        self.activity = activity
-        self.request = request
-        deadline = .now() + Self.timeout(of: activity, in: timeouts)
+        let isNew = activity != self.activity || request != self.request
+        guard isNew || activity == .body else { return }
+        let now = NIODeadline.now()
+        if isNew {
+            self.activity = activity
+            self.request = request
+            end = now + Self.timeout(of: activity, in: timeouts)
+        }
+        deadline = activity == .body ? min(end, now + timeouts.bodyPause) : end
         setTimer(for: handler)
     }
 

@@ -1,3 +1,5 @@
+import NIOHTTP1
+
 /// Deciding whether a sender may send, by its key and by the web page that it sends from.
 extension ConnectionHandler {
     /// Decides by the header; if the key may be in the body, `admit(key:)` decides later.
@@ -20,7 +22,7 @@ extension ConnectionHandler {
     func answerPreflight() throws(Failure) {
         guard exchange.origin != nil else { throw .forbiddenOrigin }
         try admitOrigin()
-        answerEarly("204 No Content", fields: AnswerEncoder.preflightFields, body: nil, isLast: false)
+        answerEarly(Answer(status: "204 No Content", fields: AnswerEncoder.preflightFields, body: nil))
     }
 
     /// Answers with the settings that a client for browsers loads.
@@ -32,8 +34,13 @@ extension ConnectionHandler {
             _ = try grant(for: key, in: ring)
         }
         guard let host = head.host else { throw .missingHost }
-        let fields = "cache-control: no-store\r\n" + (exchange.fields.isEmpty ? "vary: origin\r\n" : "")
-        answerEarly("200 OK", fields: fields, body: settings.json(key: key ?? [], host: host), isLast: false)
+        var answer = Answer(
+            status: "200 OK",
+            fields: ["cache-control": "no-store"],
+            body: settings.json(key: key ?? [], host: host)
+        )
+        if exchange.fields.isEmpty { answer.fields.add(name: "vary", value: "origin") }
+        answerEarly(answer)
     }
 
     private func admit(_ key: [UInt8], in ring: KeyRing) throws(Failure) {

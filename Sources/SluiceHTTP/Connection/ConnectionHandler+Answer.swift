@@ -1,73 +1,85 @@
 import NIOCore
+import NIOHPACK
+import NIOHTTP1
+import NIOHTTP2
 
 /// Sending responses and closing the connection.
 extension ConnectionHandler {
-    /// Whether the connection ends with the current response.
+    /// Whether the channel ends with the current response.
     private var isLastExchange: Bool {
-        !exchange.keepsAlive || ((isDraining || isInputClosed) && pending.isEmpty)
-    }
-
-    /// What the current response says about the connection.
-    private var persistence: AnswerEncoder.Persistence {
-        if isLastExchange { return .close }
-        return exchange.isVersion10 ? .keepAlive : .implied
+        version == .http2 || !exchange.keepsAlive || ((isDraining || isInputClosed) && pending.isEmpty)
     }
 
     /// Answers a request that was received completely, and ends the exchange.
-    func answer(_ status: StaticString, fields: String = "", body: [UInt8]) {
-        let persistence = persistence
-        let bytes = AnswerEncoder.answer(
-            status: status,
-            fields: exchange.fields + fields,
-            body: body,
-            persistence: persistence,
-            withoutBody: exchange.isHead
-        )
-        finishExchange(with: bytes, isLast: persistence == .close)
+    func answer(_ answer: Answer) {
+        let isLast = isLastExchange
+        finishExchange(with: encode(answer, isLast: isLast), isLast: isLast)
     }
 
     /// Answers that a single event was accepted, with the prepared response if possible.
     func answerAcceptedOne() {
-        if case .implied = persistence, exchange.fields.isEmpty {
-            finishExchange(with: loop.acceptedOne, isLast: false)
+        let isLast = isLastExchange
+        let saysNothing = version == .http2 || (!isLast && !exchange.isVersion10)
+        if saysNothing, exchange.fields.isEmpty {
+            finishExchange(with: loop.acceptedOne(in: version), isLast: isLast)
         } else {
-            answer("200 OK", body: Array(VerdictEncoder.acceptedOne.utf8))
+            answer(Answer(status: "200 OK", body: Array(VerdictEncoder.acceptedOne.utf8)))
         }
     }
 
     /// Answers a request before it is received completely; the rest of it is discarded.
-    func answerEarly(_ status: StaticString, fields: String = "", body: [UInt8]?, isLast: Bool) {
+    func answerEarly(_ answer: Answer, isLast: Bool = false) {
         let isLast = isLast || isLastExchange
+        let encoded = encode(answer, isLast: isLast)
         exchange.keepsAlive = !isLast
-        let bytes = AnswerEncoder.answer(
-            status: status,
-            fields: exchange.fields + fields,
-            body: body,
-            persistence: persistence,
-            withoutBody: exchange.isHead
-        )
         exchange.body = nil
         releaseBudget()
         if isLast {
-            close(after: bytes)
+            close(after: encoded)
         } else {
-            write(bytes)
+            write(encoded)
             phase = .discarding
         }
     }
 
-    /// Answers with a failure and closes the connection.
+    /// Answers with a failure and closes the channel.
     func fail(_ failure: Failure) {
-        let (status, body) = exchange.language.answer(to: failure)
-        answerEarly(status, fields: failure.fields, body: body, isLast: true)
+        answerEarly(exchange.language.answer(to: failure), isLast: true)
+    }
+
+    private func encode(_ answer: Answer, isLast: Bool) -> EncodedAnswer {
+        var answer = answer
+        if !exchange.fields.isEmpty { answer.fields.add(contentsOf: exchange.fields) }
+        return AnswerEncoder.encode(
+            answer,
+            for: version,
+            persistence: isLast ? .close : exchange.isVersion10 ? .keepAlive : .implied,
+            withoutBody: exchange.isHead
+        )
     }
 
     /// Writes a response, which is flushed with others; `reservedBytes` of memory are released when it was sent.
-    func write(_ bytes: ByteBuffer, reservedBytes: Int = 0) {
+    func write(_ answer: EncodedAnswer, reservedBytes: Int = 0) {
         needsFlush = true
         guard let context else { return shared.budget.release(reservedBytes) }
-        guard reservedBytes > 0 else { return context.write(wrapOutboundOut(bytes), promise: nil) }
-        context.write(wrapOutboundOut(bytes), promise: releasing(reservedBytes, of: context))
+        write(answer, to: context, promise: reservedBytes > 0 ? releasing(reservedBytes, of: context) : nil)
+    }
+
+    /// Writes a response without a flush; for a stream it is complete, except if it is informational.
+    private func write(_ answer: EncodedAnswer, to context: ChannelHandlerContext, promise: EventLoopPromise<Void>?) {
+        typealias Frame = HTTP2Frame.FramePayload
+        switch answer {
+        case .bytes(let bytes):
+            context.write(NIOAny(bytes), promise: promise)
+        case .frames(let header, let body?):
+            context.write(NIOAny(Frame.headers(.init(headers: header))), promise: nil)
+            context.write(NIOAny(Frame.data(.init(data: .byteBuffer(body), endStream: true))), promise: promise)
+        case .frames(let header, nil):
+            context.write(
+                NIOAny(Frame.headers(.init(headers: header, endStream: !header.isInformational))),
+                promise: promise
+            )
+        }
     }
 
     /// A promise that releases memory when its write succeeds or fails.
@@ -82,34 +94,35 @@ extension ConnectionHandler {
     func endExchange() {
         exchange = Exchange()
         if isDraining || isInputClosed, pending.isEmpty {
-            close(after: ByteBuffer())
+            close()
         } else {
             phase = .idle
         }
     }
 
-    private func finishExchange(with bytes: ByteBuffer, isLast: Bool) {
+    private func finishExchange(with answer: EncodedAnswer, isLast: Bool) {
         // A long response keeps its reserved memory until it is sent, because the sender may not read it.
-        let held = bytes.readableBytes > MemoryBudget.freeAnswerBytes ? exchange.reservedBytes : 0
+        let held = answer.byteCount > MemoryBudget.freeAnswerBytes ? exchange.reservedBytes : 0
         exchange.reservedBytes -= held
-        let unused = max(0, held - bytes.readableBytes)
+        let unused = max(0, held - answer.byteCount)
         shared.budget.release(unused)
         releaseBudget()
         exchange = Exchange()
         if isLast {
-            close(after: bytes, reservedBytes: held - unused)
+            close(after: answer, reservedBytes: held - unused)
         } else {
             phase = .idle
-            write(bytes, reservedBytes: held - unused)
+            write(answer, reservedBytes: held - unused)
         }
     }
 
-    /// Writes the last bytes, then closes the output, then waits for the sender to close.
+    /// Writes the last response, if there is one, then closes the output, then waits for the sender to close.
     ///
     /// If both directions were closed at once, the kernel would answer bytes that are still arriving with a reset, and the
     /// sender might lose the response.
-    func close(after bytes: ByteBuffer, reservedBytes: Int = 0) {
+    func close(after answer: EncodedAnswer? = nil, reservedBytes: Int = 0) {
         guard let context, phase != .closing else { return shared.budget.release(reservedBytes) }
+        if version == .http2, answer == nil { return context.close(promise: nil) }
         phase = .closing
         releaseBudget()
         exchange = Exchange()
@@ -118,18 +131,36 @@ extension ConnectionHandler {
         needsFlush = false
         let written = releasing(reservedBytes, of: context)
         written.futureResult.assumeIsolated().whenComplete { [self] _ in closeOutput() }
-        context.writeAndFlush(wrapOutboundOut(bytes), promise: written)
+        if let answer {
+            write(answer, to: context, promise: written)
+        } else {
+            context.write(NIOAny(ByteBuffer()), promise: written)
+        }
+        context.flush()
         updateDeadline()
         releaseRead()
     }
 
     private func closeOutput() {
         guard let context else { return }
-        if isInputClosed {
+        if version == .http2 {
+            endStream(on: context.eventLoop)
+        } else if isInputClosed {
             context.close(promise: nil)
         } else {
             context.close(mode: .output, promise: nil)
             clock.begin(.linger, request: requestNumber, timeouts: shared.timeouts, for: self)
+        }
+    }
+
+    /// Tells the sender that the rest of its request is not needed; a stream whose request is complete has ended.
+    ///
+    /// See RFC 9113, section 8.1.
+    private func endStream(on eventLoop: any EventLoop) {
+        // Later, because the end of the request may be the next thing that the stream reads.
+        eventLoop.assumeIsolated().execute { [self] in
+            guard let context, !isInputClosed else { return }
+            context.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(.noError)), promise: nil)
         }
     }
 
@@ -154,4 +185,8 @@ extension ConnectionHandler {
             }
         clock.begin(activity, request: requestNumber, timeouts: shared.timeouts, for: self)
     }
+}
+
+extension HPACKHeaders {
+    fileprivate var isInformational: Bool { first(name: ":status")?.first == "1" }
 }

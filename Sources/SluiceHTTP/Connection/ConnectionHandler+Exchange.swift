@@ -9,6 +9,7 @@ extension ConnectionHandler {
     func begin(_ requestHead: HTTPRequestHead) {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
+        if requestNumber >= shared.maximumRequestsPerConnection { exchange.keepsAlive = false }
         noteOrigin()
         do throws(Failure) {
             try handle(head)
@@ -29,14 +30,10 @@ extension ConnectionHandler {
         case .preflight:
             try answerPreflight()
         case .live:
-            answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
+            answerEarly(Answer(status: "200 OK", body: AnswerEncoder.healthy))
         case .ready:
-            let reasons = isDraining ? [.shuttingDown] : shared.pipeline.unreadyReasons
-            if reasons.isEmpty {
-                answerEarly("200 OK", body: AnswerEncoder.healthy, isLast: false)
-            } else {
-                throw .notReady(reasons)
-            }
+            guard !shared.connections.isDraining, shared.pipeline.unreadyReasons.isEmpty else { throw .notReady }
+            answerEarly(Answer(status: "200 OK", body: AnswerEncoder.healthy))
         case .refuse(let failure):
             throw failure
         }
@@ -55,13 +52,13 @@ extension ConnectionHandler {
     /// Discards a piece of a body whose request was already answered.
     func discard(_ piece: ByteBuffer) {
         exchange.bodyBytes += piece.readableBytes
-        if exchange.bodyBytes > shared.maximumBodyBytes { close(after: ByteBuffer()) }
+        if exchange.bodyBytes > shared.maximumBodyBytes { close() }
     }
 
     private func receiveBody(of head: RequestHead) {
         guard reserve(head.contentLength ?? 0) else { return refuse(.overloaded, head) }
         phase = .receiving
-        if head.expectsContinue { write(AnswerEncoder.goOn) }
+        if head.expectsContinue { write(AnswerEncoder.goOn(in: version)) }
     }
 
     /// Refuses a request by its header.
@@ -71,15 +68,13 @@ extension ConnectionHandler {
     private func refuse(_ failure: Failure, _ head: RequestHead) {
         let isLast =
             failure.endsConnection || head.expectsContinue || (head.contentLength ?? 0) > shared.maximumBodyBytes
-        let (status, body) = exchange.language.answer(to: failure)
-        answerEarly(status, fields: failure.fields, body: body, isLast: isLast)
+        answerEarly(exchange.language.answer(to: failure), isLast: isLast)
     }
 
     /// Refuses a request that was received completely.
     func refuse(_ failure: Failure) {
         if failure.endsConnection { exchange.keepsAlive = false }
-        let (status, body) = exchange.language.answer(to: failure)
-        answer(status, fields: failure.fields, body: body)
+        answer(exchange.language.answer(to: failure))
     }
 
     /// Reserves the memory for a body of the given size.
@@ -121,14 +116,15 @@ extension ConnectionHandler {
         case .store: break
         case .storeAllOrNone where body.rejected.count == 0: break
         case .storeAllOrNone:
-            return answer("422 Unprocessable Content", body: VerdictEncoder.verdicts(of: body, accepted: 0))
+            let text = VerdictEncoder.verdicts(of: body, accepted: 0, within: shared.maximumAnswerBytes)
+            return answer(Answer(status: "422 Unprocessable Content", body: text))
         case .onlyCheck:
             let text = verdict?.answer ?? Array(VerdictEncoder.acceptedOne.utf8)
-            return answer(body.batch == nil ? allRejectedStatus : "200 OK", body: text)
+            return answer(Answer(status: body.batch == nil ? allRejectedStatus : "200 OK", body: text))
         }
         guard let batch = body.batch else {
             verdict?.keepRejections(in: shared.pipeline)
-            return answer(allRejectedStatus, body: verdict?.answer ?? [])
+            return answer(Answer(status: allRejectedStatus, body: verdict?.answer ?? []))
         }
         let (outcome, ticket) = submission.submit(batch, to: shared.pipeline, for: self)
         self.verdict = verdict
@@ -147,12 +143,17 @@ extension ConnectionHandler {
         case .sluice:
             Verdict(
                 of: body,
-                answer: VerdictEncoder.verdicts(of: body),
+                answer: VerdictEncoder.verdicts(of: body, within: shared.maximumAnswerBytes),
                 limiter: exchange.grant?.limiter,
                 now: loop.now
             )
         case .dialect(let dialect):
-            Verdict(of: body, answer: dialect.answer(to: body), limiter: exchange.grant?.limiter, now: loop.now)
+            Verdict(
+                of: body,
+                answer: dialect.answer(to: body, within: shared.maximumAnswerBytes),
+                limiter: exchange.grant?.limiter,
+                now: loop.now
+            )
         }
     }
 
@@ -188,7 +189,7 @@ extension ConnectionHandler {
         case .success:
             guard let verdict else { return answerAcceptedOne() }
             verdict.keepRejections(in: shared.pipeline)
-            answer("200 OK", body: verdict.answer)
+            answer(Answer(status: "200 OK", body: verdict.answer))
         // Nothing was accepted, so the sender will repeat the request; the rejected events are stored then, once.
         case .failure(let error):
             giveBack(after: error)

@@ -2,15 +2,14 @@ import EventPipeline
 import NIOCore
 import NIOHTTP1
 
-/// Answers the requests of one connection, one after another.
+/// Answers the requests of one HTTP/1 connection, one after another, or the one of an HTTP/2 stream.
 ///
-/// It follows NIO's request decoder in the pipeline, and writes responses as bytes. While a request waits for the pipeline, or
+/// It follows a request decoder in the pipeline, and writes encoded responses. While a request waits for the pipeline, or
 /// the sender leaves responses unread, nothing more is read; what the decoder already had (one read of at most 64 KiB) waits
 /// in `pending`. Responses to all requests of one read are flushed together.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+    typealias OutboundIn = Never
 
     /// The state of the connection.
     enum Phase {
@@ -44,6 +43,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let shared: IngestContext
     let loop: LoopResources
     let admission: LiveConnections.Admission
+    let version: ConnectionVersion
     var submission: Submission
 
     var context: ChannelHandlerContext?
@@ -71,6 +71,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var hasReadPart = false
     var pending = CircularBuffer<Item>(initialCapacity: 0)
     private var pendingBytes = 0
+    private var pendingRequests = 0
     /// How much memory `pending` has reserved.
     private var pendingReservedBytes = 0
 
@@ -78,11 +79,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         shared: IngestContext,
         loop: LoopResources,
         admission: LiveConnections.Admission,
+        version: ConnectionVersion,
         eventLoop: any EventLoop
     ) {
         self.shared = shared
         self.loop = loop
         self.admission = admission
+        self.version = version
         submission = Submission(eventLoop: eventLoop)
     }
 }
@@ -92,12 +95,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
 extension ConnectionHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        if context.channel.isActive { begin() }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        if admission == .refuse {
-            fail(.tooManyConnections)
-            context.flush()
+        begin()
+    }
+
+    private func begin() {
+        if case .refuse(let limit) = admission {
+            fail(limit == .all ? .tooManyConnections : .tooManyConnectionsFromAddress)
         }
         updateDeadline()
     }
@@ -105,6 +112,7 @@ extension ConnectionHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         hasReadPart = true
         let part = unwrapInboundIn(data)
+        if version == .http2, case .end = part { isInputClosed = true }
         if isBlocked || !pending.isEmpty {
             enqueue(.part(part))
         } else {
@@ -141,11 +149,13 @@ extension ConnectionHandler {
             isInputClosed = true
             endInput()
         case is ChannelShouldQuiesceEvent:
+            // A stream ends with its response anyway, and its connection tells the sender to begin no others.
+            guard version == .http1 else { return }
             isDraining = true
             if phase == .idle, pending.isEmpty, !hasPartialHead {
                 // No request is in progress, so there is no need to wait for the sender to close.
                 isInputClosed = true
-                close(after: ByteBuffer())
+                close()
             }
         default:
             context.fireUserInboundEventTriggered(event)
@@ -203,9 +213,14 @@ extension ConnectionHandler {
 
     private func enqueue(_ item: Item) {
         if case .part(.body(let piece)) = item { pendingBytes += piece.readableBytes }
+        if case .part(.head) = item { pendingRequests += 1 }
         pendingBytes += 256
         // Later requests get no response then, which tells the sender that they were not accepted.
-        if pendingBytes > Self.maximumPendingBytes || !reservePending() { hasOverflowed = true }
+        if pendingRequests > shared.maximumPipelinedRequests || pendingBytes > Self.maximumPendingBytes
+            || !reservePending()
+        {
+            hasOverflowed = true
+        }
         if !hasOverflowed { pending.append(item) }
     }
 
@@ -222,6 +237,7 @@ extension ConnectionHandler {
     func clearPending() {
         pending.removeAll()
         pendingBytes = 0
+        pendingRequests = 0
         shared.budget.release(pendingReservedBytes)
         pendingReservedBytes = 0
     }
@@ -249,7 +265,7 @@ extension ConnectionHandler {
     private func process(_ failure: Failure) {
         switch phase {
         case .idle, .receiving: fail(failure)
-        case .discarding: close(after: ByteBuffer())
+        case .discarding: close()
         case .checking, .waiting, .closing: break
         }
         flushIfNeeded()
@@ -260,7 +276,9 @@ extension ConnectionHandler {
         isProcessing = true
         while !isBlocked, let item = pending.popFirst() {
             switch item {
-            case .part(let part): process(part)
+            case .part(let part):
+                if case .head = part { pendingRequests -= 1 }
+                process(part)
             case .failure(let failure): process(failure)
             }
             // The flush may make the channel writable again.
@@ -270,7 +288,7 @@ extension ConnectionHandler {
         isProcessing = false
         guard !isBlocked, pending.isEmpty else { return }
         clearPending()
-        if hasOverflowed { close(after: ByteBuffer()) }
+        if hasOverflowed { close() }
         if isInputClosed { endInput() }
         releaseRead()
     }
@@ -285,7 +303,7 @@ extension ConnectionHandler {
     private func endInput() {
         guard !isBlocked, pending.isEmpty else { return }
         switch phase {
-        case .idle, .discarding: close(after: ByteBuffer())
+        case .idle, .discarding: close()
         // All responses were sent when the output was closed.
         case .closing where clock.activity == .linger: context?.close(promise: nil)
         case .receiving, .checking, .waiting, .closing: break

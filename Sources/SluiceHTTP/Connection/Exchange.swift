@@ -25,13 +25,13 @@ struct Exchange {
     var expectsKeyInBody = false
     /// The web page that sends, if a browser says so.
     var origin: String?
-    /// Header fields of each response, each ending in CRLF.
-    var fields = ""
+    /// Header fields of each response.
+    var fields: HTTPHeaders = [:]
     /// The number of events that count against the key's limits.
     var countedEvents = 0
     /// Whether the body is compressed.
     var isGzip = false
-    /// Whether the sender wants to use the connection again.
+    /// Whether the connection can be used again.
     var keepsAlive = true
     /// Whether the sender speaks HTTP/1.0.
     var isVersion10 = false

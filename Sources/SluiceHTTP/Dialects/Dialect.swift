@@ -8,11 +8,13 @@ enum BodyLanguage {
     /// The format of other clients.
     case dialect(any Dialect)
 
-    /// The status and the body of the response for a failed request; nothing of it was stored.
-    func answer(to failure: Failure) -> (status: StaticString, body: [UInt8]) {
+    /// The response for a failed request; nothing of it was stored.
+    func answer(to failure: Failure) -> Answer {
         switch self {
-        case .sluice: (failure.status, AnswerEncoder.body(of: failure))
-        case .dialect(let dialect): (dialect.status(of: failure), dialect.answer(to: failure))
+        case .sluice:
+            Answer(status: failure.status, fields: failure.fields, body: AnswerEncoder.body(of: failure))
+        case .dialect(let dialect):
+            Answer(status: dialect.status(of: failure), fields: failure.fields, body: dialect.answer(to: failure))
         }
     }
 }
@@ -43,7 +45,7 @@ protocol Dialect: Sendable {
     var allRejectedStatus: StaticString { get }
 
     /// The body of the answer to a body that was checked and whose valid events are stored.
-    func answer(to body: CheckedBody) -> [UInt8]
+    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8]
 
     /// The status of the response for a failed request.
     func status(of failure: Failure) -> StaticString

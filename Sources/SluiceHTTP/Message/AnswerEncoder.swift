@@ -1,11 +1,29 @@
 import EventModel
 import NIOCore
+import NIOHPACK
+import NIOHTTP1
 
-/// Encodes HTTP responses, each with its header and body in one buffer.
+/// A response as it is written to a channel.
+enum EncodedAnswer: Sendable {
+    /// HTTP/1.1: the header and the body in one buffer.
+    case bytes(ByteBuffer)
+    /// HTTP/2: the content of a `HEADERS` frame, and of the `DATA` frames that follow, if there is a body.
+    case frames(HPACKHeaders, ByteBuffer?)
+
+    /// Its approximate size in memory.
+    var byteCount: Int {
+        switch self {
+        case .bytes(let buffer): buffer.readableBytes
+        case .frames(_, let body): (body?.readableBytes ?? 0) + AnswerEncoder.maximumHeaderBytes
+        }
+    }
+}
+
+/// Encodes HTTP responses.
 enum AnswerEncoder {
-    /// What a response says about the connection.
+    /// What a response says about an HTTP/1.1 connection.
     enum Persistence {
-        /// Nothing, because in HTTP/1.1 it stays open by default.
+        /// Nothing, because it stays open by default.
         case implied
         /// That it stays open, which HTTP/1.0 requires.
         case keepAlive
@@ -14,40 +32,66 @@ enum AnswerEncoder {
     }
 
     /// `100 Continue`: the sender may send the body.
-    static let goOn = ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n")
+    static func goOn(in version: ConnectionVersion) -> EncodedAnswer {
+        switch version {
+        case .http1: .bytes(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
+        case .http2: .frames([":status": "100"], nil)
+        }
+    }
 
     /// The body of the response to a successful health check.
     static let healthy = Array(#"{"status":"ok"}"#.utf8)
 
     /// Encodes a response; without its body it still has the body's length, for HEAD.
-    ///
-    /// - Parameter body: The body; `nil` if the status allows none.
-    static func answer(
-        status: StaticString,
-        fields: String = "",
-        body: [UInt8]?,
-        persistence: Persistence,
+    static func encode(
+        _ answer: Answer,
+        for version: ConnectionVersion,
+        persistence: Persistence = .implied,
         withoutBody: Bool = false
-    ) -> ByteBuffer {
-        let written = withoutBody ? 0 : body?.count ?? 0
-        var buffer = ByteBufferAllocator().buffer(capacity: 192 + fields.utf8.count + written)
+    ) -> EncodedAnswer {
+        switch version {
+        case .http1: .bytes(bytes(of: answer, persistence, withoutBody))
+        case .http2: .frames(header(of: answer), withoutBody ? nil : answer.body.map { ByteBuffer(bytes: $0) })
+        }
+    }
+
+    private static func bytes(of answer: Answer, _ persistence: Persistence, _ withoutBody: Bool) -> ByteBuffer {
+        let written = withoutBody ? 0 : answer.body?.count ?? 0
+        var buffer = ByteBufferAllocator().buffer(capacity: 256 + written)
         buffer.writeStaticString("HTTP/1.1 ")
-        buffer.writeStaticString(status)
+        buffer.writeStaticString(answer.status)
         buffer.writeStaticString("\r\n")
-        if let body {
+        if let body = answer.body {
             buffer.writeStaticString("content-type: application/json\r\ncontent-length: ")
             buffer.writeString(String(body.count))
             buffer.writeStaticString("\r\n")
         }
-        buffer.writeString(fields)
+        for (name, value) in answer.fields {
+            buffer.writeString(name)
+            buffer.writeStaticString(": ")
+            buffer.writeString(value)
+            buffer.writeStaticString("\r\n")
+        }
         switch persistence {
         case .implied: break
         case .keepAlive: buffer.writeStaticString("connection: keep-alive\r\n")
         case .close: buffer.writeStaticString("connection: close\r\n")
         }
         buffer.writeStaticString("\r\n")
-        if let body, !withoutBody { buffer.writeBytes(body) }
+        if let body = answer.body, !withoutBody { buffer.writeBytes(body) }
         return buffer
+    }
+
+    private static func header(of answer: Answer) -> HPACKHeaders {
+        // A status begins with its three digits.
+        let code = String(decoding: UnsafeBufferPointer(start: answer.status.utf8Start, count: 3), as: UTF8.self)
+        var header: HPACKHeaders = [":status": code]
+        if let body = answer.body {
+            header.add(name: "content-type", value: "application/json")
+            header.add(name: "content-length", value: String(body.count))
+        }
+        for (name, value) in answer.fields { header.add(name: name, value: value) }
+        return header
     }
 
     /// The maximum number of bytes of an `Origin` that is repeated in a response.
@@ -56,43 +100,44 @@ enum AnswerEncoder {
     /// The fields that let a web page of this origin read a response (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
     ///
     /// - Parameter withCredentials: Whether the page may send cookies; some clients do, although nothing here depends on them.
-    static func fields(allowing origin: String, withCredentials: Bool) -> String {
-        "access-control-allow-origin: \(origin)\r\n"
-            + (withCredentials ? "access-control-allow-credentials: true\r\n" : "")
-            + "access-control-expose-headers: retry-after, x-ratelimit-reset\r\nvary: origin\r\n"
+    static func fields(allowing origin: String, withCredentials: Bool) -> HTTPHeaders {
+        var fields: HTTPHeaders = [
+            "access-control-allow-origin": origin,
+            "access-control-expose-headers": "retry-after, x-ratelimit-reset",
+            "vary": "origin",
+        ]
+        if withCredentials { fields.add(name: "access-control-allow-credentials", value: "true") }
+        return fields
     }
 
     /// The fields of the response to a preflight request: what a web page may send.
-    static let preflightFields =
-        "access-control-allow-methods: GET, POST\r\n"
-        + "access-control-allow-headers: authorization, content-type, content-encoding, sluice-strict, anonymousid, "
-        + "ce-id, ce-source, ce-specversion, ce-type, ce-time, ce-subject, ce-dataschema, ce-datacontenttype\r\n"
-        + "access-control-max-age: 7200\r\n"
+    static let preflightFields: HTTPHeaders = [
+        "access-control-allow-methods": "GET, POST",
+        "access-control-allow-headers": """
+        authorization, content-type, content-encoding, sluice-strict, anonymousid, ce-id, ce-source, ce-specversion, ce-type, \
+        ce-time, ce-subject, ce-dataschema, ce-datacontenttype
+        """,
+        "access-control-max-age": "7200",
+    ]
 
-    /// The maximum number of bytes of a response, its header included.
-    static let maximumBytes = 256 << 10
+    /// The maximum number of bytes of one index in a response.
+    static let bytesPerIndex = 24
+    /// The maximum number of bytes of a response that explains no rejection, without the indexes.
+    static let bytesBesidesIndexes = 16 << 10
     /// The maximum number of bytes of a response's header.
     static let maximumHeaderBytes = 1 << 10
 
-    /// The body of a failure in Sluice's own format: `{"error":{"code":…,"message":…}}`, with `reasons` if there are any.
+    /// The body of a failure in Sluice's own format: `{"error":{"code":…,"message":…}}`.
     static func body(of failure: Failure) -> [UInt8] {
         Array(#"{"error":{"#.utf8) + members(of: failure) + Array("}}".utf8)
     }
 
-    /// The members that describe a failure, in each dialect: `"code":…,"message":…`, and `reasons` if there are any.
+    /// The members that describe a failure, in each dialect: `"code":…,"message":…`.
     static func members(of failure: Failure) -> [UInt8] {
         var bytes = Array(#""code":"#.utf8)
         JSONString.append(failure.code, to: &bytes)
         bytes.append(contentsOf: #","message":"#.utf8)
         JSONString.append(failure.message, to: &bytes)
-        if !failure.reasons.isEmpty {
-            bytes.append(contentsOf: #","reasons":["#.utf8)
-            for (position, reason) in failure.reasons.enumerated() {
-                if position > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSONString.append(reason, to: &bytes)
-            }
-            bytes.append(UInt8(ascii: "]"))
-        }
         return bytes
     }
 }

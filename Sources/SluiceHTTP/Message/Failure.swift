@@ -1,5 +1,5 @@
-import EventPipeline
 import EventValidation
+import NIOHTTP1
 
 /// A response that says why a request failed.
 ///
@@ -12,10 +12,8 @@ struct Failure: Error {
     let code: String
     /// One sentence for the developer of the client.
     let message: String
-    /// Further codes, in the member `reasons`, which is absent if there are none.
-    var reasons: [String] = []
-    /// Additional header fields, each ending in CRLF.
-    var fields = ""
+    /// Additional header fields.
+    var fields: HTTPHeaders = [:]
     /// Whether a limit of the key is the reason.
     var isLimit = false
     /// Whether the rest of the connection's input cannot be interpreted, so that the connection ends.
@@ -49,7 +47,7 @@ extension Failure {
         status: "401 Unauthorized",
         code: "unauthorized",
         message: "This needs a write key that is known and has not expired.",
-        fields: "www-authenticate: Bearer\r\n"
+        fields: ["www-authenticate": "Bearer"]
     )
     static let missingHost = Failure(
         status: "400 Bad Request",
@@ -88,7 +86,7 @@ extension Failure {
         status: "415 Unsupported Media Type",
         code: "unsupported-encoding",
         message: "Content-Encoding must be gzip or absent.",
-        fields: "accept-encoding: gzip\r\n"
+        fields: ["accept-encoding": "gzip"]
     )
     static let unknownExpectation = Failure(
         status: "417 Expectation Failed",
@@ -112,39 +110,44 @@ extension Failure {
         status: "503 Service Unavailable",
         code: "shutting-down",
         message: "The service is shutting down. Nothing was accepted.",
-        fields: "retry-after: 1\r\n",
+        fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let overloaded = Failure(
         status: "503 Service Unavailable",
         code: "overloaded",
         message: "The server has no capacity for this body now. Nothing was accepted.",
-        fields: "retry-after: 1\r\n",
+        fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let noMemory = Failure(
         status: "503 Service Unavailable",
         code: "no-memory",
         message: "There was no memory to check the events. Nothing was accepted.",
-        fields: "retry-after: 1\r\n"
+        fields: ["retry-after": "1"]
     )
     static let tooManyConnections = Failure(
         status: "503 Service Unavailable",
         code: "too-many-connections",
         message: "Too many connections at the same time. Nothing was accepted.",
-        fields: "retry-after: 1\r\n",
+        fields: ["retry-after": "1"],
+        endsConnection: true
+    )
+    static let tooManyConnectionsFromAddress = Failure(
+        status: "503 Service Unavailable",
+        code: "too-many-connections-from-address",
+        message: "Too many connections from one address at the same time. Nothing was accepted.",
+        fields: ["retry-after": "1"],
         endsConnection: true
     )
 
-    static func notReady(_ reasons: [UnreadyReason]) -> Failure {
-        Failure(
-            status: "503 Service Unavailable",
-            code: "not-ready",
-            message: "The service does not accept events at this time.",
-            reasons: reasons.map(\.description),
-            fields: "retry-after: 1\r\n"
-        )
-    }
+    /// It does not say why, because anyone may ask.
+    static let notReady = Failure(
+        status: "503 Service Unavailable",
+        code: "not-ready",
+        message: "The service does not accept events at this time.",
+        fields: ["retry-after": "1"]
+    )
 
     /// It has no `Retry-After`, because only the sender knows whether a repetition is harmless.
     static let outcomeUnknown = Failure(
@@ -159,7 +162,7 @@ extension Failure {
             status: "405 Method Not Allowed",
             code: "method-not-allowed",
             message: "This path allows \(allow).",
-            fields: "allow: \(allow)\r\n"
+            fields: ["allow": allow]
         )
     }
 
@@ -185,9 +188,9 @@ extension Failure {
     ///
     /// - Parameter isBrowser: Whether a browser sends; Segment's client for browsers reads the time to wait from another field.
     static func limited(_ refusal: KeyLimiter.Refusal, isBrowser: Bool) -> Failure {
-        func fields(_ retryAfter: Duration) -> String {
+        func fields(_ retryAfter: Duration) -> HTTPHeaders {
             let seconds = wholeSeconds(retryAfter)
-            return "retry-after: \(seconds)\r\n" + (isBrowser ? "x-ratelimit-reset: \(seconds)\r\n" : "")
+            return isBrowser ? ["retry-after": seconds, "x-ratelimit-reset": seconds] : ["retry-after": seconds]
         }
         switch refusal {
         case .rate(let retryAfter):
@@ -216,7 +219,7 @@ extension Failure {
             status: "503 Service Unavailable",
             code: "not-stored",
             message: "The journal does not accept events at this time. Nothing was accepted.",
-            fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+            fields: ["retry-after": wholeSeconds(retryAfter)]
         )
     }
 
@@ -226,13 +229,13 @@ extension Failure {
             status: "503 Service Unavailable",
             code: "queue-full",
             message: "A tracker's queue is full. Nothing was accepted.",
-            fields: "retry-after: \(wholeSeconds(retryAfter))\r\n"
+            fields: ["retry-after": wholeSeconds(retryAfter)]
         )
     }
 
     /// Rounded up, and at least 1, because a retry that comes too early fails.
-    private static func wholeSeconds(_ duration: Duration) -> Int64 {
+    private static func wholeSeconds(_ duration: Duration) -> String {
         let parts = duration.components
-        return max(1, parts.seconds + (parts.attoseconds > 0 ? 1 : 0))
+        return String(max(1, parts.seconds + (parts.attoseconds > 0 ? 1 : 0)))
     }
 }

@@ -63,7 +63,7 @@ struct RequestHead {
     }
 
     /// Whether the request is HTTP/1.0, in which a connection stays open only if both sides ask for it.
-    var isVersion10: Bool { version.minor == 0 }
+    var isVersion10: Bool { version == .http1_0 }
 
     /// How to handle the request with the limits and settings of a server.
     func disposition(in server: IngestContext) -> Disposition {
@@ -193,6 +193,8 @@ struct RequestHead {
     private mutating func judgeFraming() {
         if isChunked, contentLength != nil || isVersion10 { failure = .badRequest }
         if hostCount > 1 || (hostCount == 0 && !isVersion10) { failure = .badRequest }
-        if isVersion10 || (!isChunked && (contentLength ?? 0) == 0) { expectsContinue = false }
+        // In HTTP/2 the length of a body need not be announced.
+        let hasNoBody = contentLength == 0 || (!isChunked && contentLength == nil && version.major == 1)
+        if isVersion10 || hasNoBody { expectsContinue = false }
     }
 }

@@ -8,6 +8,7 @@ struct IngestContext: Sendable {
     struct Timeouts: Sendable {
         let head: TimeAmount
         let body: TimeAmount
+        let bodyPause: TimeAmount
         let check: TimeAmount
         let idle: TimeAmount
         let answer: TimeAmount
@@ -21,6 +22,9 @@ struct IngestContext: Sendable {
     let maxWait: Duration
     let maximumBodyBytes: Int
     let maximumRejections: Int
+    let maximumAnswerBytes: Int
+    let maximumRequestsPerConnection: Int
+    let maximumPipelinedRequests: Int
     let cloudEvents: IngestConfiguration.CloudEvents
     let budget: MemoryBudget
     let connections: LiveConnections
@@ -35,6 +39,7 @@ struct IngestContext: Sendable {
         timeouts = Timeouts(
             head: TimeAmount(configuration.timeouts.head),
             body: TimeAmount(configuration.timeouts.body),
+            bodyPause: TimeAmount(configuration.timeouts.bodyPause),
             check: TimeAmount(configuration.timeouts.check),
             idle: TimeAmount(configuration.timeouts.idle),
             answer: TimeAmount(configuration.timeouts.answer),
@@ -43,9 +48,16 @@ struct IngestContext: Sendable {
         maxWait = configuration.maxWait
         maximumBodyBytes = configuration.maximumBodyBytes
         maximumRejections = configuration.maximumRejections
+        maximumAnswerBytes = configuration.maximumAnswerBytes
+        maximumRequestsPerConnection = configuration.maximumRequestsPerConnection
+        maximumPipelinedRequests = configuration.maximumPipelinedRequests
         cloudEvents = configuration.cloudEvents
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
-        connections = LiveConnections(limit: connectionLimit, budget: budget)
+        connections = LiveConnections(
+            limit: connectionLimit,
+            limitPerAddress: configuration.maximumConnectionsPerAddress ?? max(1, connectionLimit / 2),
+            budget: budget
+        )
         self.keys = keys
         openOrigins = configuration.isOpen ? .any : .loopback
         queueFull = .queueFull(retryAfter: configuration.maxWait)

@@ -1,24 +1,36 @@
 import NIOCore
 import Synchronization
 
-/// The open connections: enforces their limit, and closes them at shutdown.
+/// The open connections and streams: enforces their limits, and closes them at shutdown.
 final class LiveConnections: Sendable {
-    /// How to handle a new connection.
-    enum Admission {
+    /// How to handle a new connection or stream.
+    enum Admission: Equatable {
         /// Its requests are answered.
         case serve
         /// It gets 503 and is closed.
-        case refuse
+        case refuse(Limit)
         /// It is closed without a response.
         case drop
     }
 
-    /// The maximum number of connections that are being refused at one time.
+    /// Why a connection is refused.
+    enum Limit {
+        /// There are too many connections and streams, or they have too little memory.
+        case all
+        /// There are too many connections from its address.
+        case address
+    }
+
+    /// The maximum number of connections and streams that are being refused at one time.
     static let maximumRefusals = 128
 
     private struct State {
         var served: [ObjectIdentifier: any Channel] = [:]
         var refused: [ObjectIdentifier: any Channel] = [:]
+        /// The number of connections among them, without streams.
+        var connections = 0
+        /// The number of connections from each address.
+        var addresses: [NetworkRange.Address: Int] = [:]
         /// Set when the shutdown begins, and fulfilled when the last connection is closed.
         var emptied: EventLoopPromise<Void>?
 
@@ -26,35 +38,91 @@ final class LiveConnections: Sendable {
     }
 
     private let limit: Int
+    private let limitPerAddress: Int
     private let budget: MemoryBudget
     private let state = Mutex(State())
 
-    init(limit: Int, budget: MemoryBudget) {
+    init(limit: Int, limitPerAddress: Int, budget: MemoryBudget) {
         self.limit = limit
+        self.limitPerAddress = limitPerAddress
         self.budget = budget
     }
 
     /// Decides about a new connection, which is counted until it closes, unless it is dropped.
-    func admit(_ channel: any Channel) -> Admission {
+    ///
+    /// - Parameter address: The address of the sender; `nil` if its connections are not counted, as those of a proxy.
+    func admit(_ channel: any Channel, from address: SocketAddress?) -> Admission {
+        let address = address.flatMap { NetworkRange.Address($0)?.sender }
         let admission = state.withLock { state -> Admission in
             guard state.emptied == nil else { return .drop }
-            if state.served.count < limit, budget.reserve(MemoryBudget.bytesPerConnection) {
-                state.served[ObjectIdentifier(channel)] = channel
-                return .serve
+            var limit: Limit? = state.connections < self.limit ? nil : .all
+            if let address, state.addresses[address, default: 0] >= limitPerAddress { limit = .address }
+            return admit(channel, limit: limit, &state) { state in
+                state.connections += 1
+                if let address { state.addresses[address, default: 0] += 1 }
             }
-            guard state.refused.count < Self.maximumRefusals else { return .drop }
-            state.refused[ObjectIdentifier(channel)] = channel
-            return .refuse
         }
-        if admission != .drop {
-            channel.closeFuture.whenComplete { [self] _ in remove(ObjectIdentifier(channel)) }
+        countUntilClosed(channel, admission) { state in
+            state.connections -= 1
+            guard let address, let count = state.addresses[address] else { return }
+            state.addresses[address] = count > 1 ? count - 1 : nil
         }
         return admission
     }
 
+    /// Decides about a stream of a connection that is served; it takes as much memory as a connection.
+    ///
+    /// A shutdown waits for the connection, so streams that begin before its end are served.
+    func admit(stream: any Channel) -> Admission {
+        let admission = state.withLock { admit(stream, limit: nil, &$0) { _ in } }
+        countUntilClosed(stream, admission) { _ in }
+        return admission
+    }
+
+    private func admit(
+        _ channel: any Channel,
+        limit: Limit?,
+        _ state: inout State,
+        counting count: (inout State) -> Void
+    ) -> Admission {
+        var limit = limit
+        if limit == nil, !budget.reserve(MemoryBudget.bytesPerConnection) { limit = .all }
+        guard let limit else {
+            state.served[ObjectIdentifier(channel)] = channel
+            count(&state)
+            return .serve
+        }
+        guard state.refused.count < Self.maximumRefusals else { return .drop }
+        state.refused[ObjectIdentifier(channel)] = channel
+        return .refuse(limit)
+    }
+
+    private func countUntilClosed(
+        _ channel: any Channel,
+        _ admission: Admission,
+        uncounting uncount: @escaping @Sendable (inout State) -> Void
+    ) {
+        guard admission != .drop else { return }
+        let id = ObjectIdentifier(channel)
+        channel.closeFuture.whenComplete { [self] _ in
+            let emptied = state.withLock { state in
+                if state.served.removeValue(forKey: id) != nil {
+                    budget.release(MemoryBudget.bytesPerConnection)
+                    uncount(&state)
+                }
+                state.refused[id] = nil
+                return state.served.isEmpty && state.refused.isEmpty ? state.emptied : nil
+            }
+            emptied?.succeed()
+        }
+    }
+
+    /// Whether the shutdown has begun.
+    var isDraining: Bool { state.withLock { $0.emptied != nil } }
+
     /// Lets each connection finish its requests, and waits until all are closed.
     ///
-    /// - Returns: The number of connections that were cut because they took longer than `timeout`.
+    /// - Returns: The number of connections and streams that were cut because they took longer than `timeout`.
     func drain(on eventLoop: any EventLoop, timeout: TimeAmount) async -> Int {
         let emptied = eventLoop.makePromise(of: Void.self)
         let channels = state.withLock { state in
@@ -75,14 +143,5 @@ final class LiveConnections: Sendable {
         try? await emptied.futureResult.get()
         deadline.cancel()
         return cut.withLock { $0 }
-    }
-
-    private func remove(_ id: ObjectIdentifier) {
-        let emptied = state.withLock { state in
-            if state.served.removeValue(forKey: id) != nil { budget.release(MemoryBudget.bytesPerConnection) }
-            state.refused[id] = nil
-            return state.served.isEmpty && state.refused.isEmpty ? state.emptied : nil
-        }
-        emptied?.succeed()
     }
 }

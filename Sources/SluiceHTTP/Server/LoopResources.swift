@@ -30,7 +30,7 @@ final class LoopResources {
     }
 
     /// The most common response; each loop has a copy, to avoid contention on one reference count.
-    let acceptedOne: ByteBuffer
+    private let acceptedOne: (http1: EncodedAnswer, http2: EncodedAnswer)
     /// The statistics of this loop's turns.
     private(set) var statistics = TurnStatistics()
     /// Checks bodies; it reuses its memory for each body.
@@ -57,15 +57,21 @@ final class LoopResources {
         self.keys = KeyLookup(keys)
         validator = EventValidator(
             catalog: catalog,
+            maximumEvents: configuration.maximumEvents,
             maximumRejections: configuration.maximumRejections,
             maximumExplained: configuration.maximumExplainedRejections,
             now: now
         )
-        acceptedOne = AnswerEncoder.answer(
-            status: "200 OK",
-            body: Array(VerdictEncoder.acceptedOne.utf8),
-            persistence: .implied
-        )
+        let answer = Answer(status: "200 OK", body: Array(VerdictEncoder.acceptedOne.utf8))
+        acceptedOne = (AnswerEncoder.encode(answer, for: .http1), AnswerEncoder.encode(answer, for: .http2))
+    }
+
+    /// The response to a single accepted event.
+    func acceptedOne(in version: ConnectionVersion) -> EncodedAnswer {
+        switch version {
+        case .http1: acceptedOne.http1
+        case .http2: acceptedOne.http2
+        }
     }
 
     /// Whether a body may have its first turn at once.

@@ -45,8 +45,8 @@ enum ImportRule {
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
         "SluiceHTTP": [
             "EventModel", "EventPipeline", "EventValidation", "Foundation", "FoundationEssentials", "Gzip", "Hashing",
-            "JSONTape",
-            "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "ServiceLifecycle",
+            "JSONTape", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2", "NIOPosix", "NIOSSL", "NIOTLS",
+            "ServiceLifecycle",
         ],
         "JustTrack": [
             "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
@@ -77,6 +77,7 @@ enum ImportRule {
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
             "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
             "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift", "Sources/SluiceHTTP/Keys/",
+            "Sources/SluiceHTTP/TLS/",
             "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
         ],
         "FoundationXML": ["Sources/PlanReading/Plist/"],

@@ -64,7 +64,7 @@ struct HangingDiskTests {
         #expect(first.body.contains(#"{"error":{"code":"outcome-unknown","#))
         #expect(!first.body.lowercased().contains("retry-after"))
         while try await sluice.request("/readyz").status != 503 { try Task.checkCancellation() }
-        #expect(try await sluice.request("/readyz").body.contains("commit-overdue"))
+        #expect(try await sluice.request("/readyz").status == 503)
         let second = try await sluice.post(Self.event(ids[2]), "-i")
         #expect(second.status == 503)
         #expect(second.body.contains(#"{"error":{"code":"not-stored","#))

@@ -140,7 +140,11 @@ struct LimitTests {
 
     @Test("a connection beyond the limit is 503 with Retry-After, until another one closes")
     func connections() async throws {
-        try await TestServer.run(Self.small { $0.maximumConnections = 2 }) { server in
+        let setup = Self.small {
+            $0.maximumConnections = 2
+            $0.maximumConnectionsPerAddress = 2
+        }
+        try await TestServer.run(setup) { server in
             let first = try await RawClient(to: server.address)
             let second = try await RawClient(to: server.address)
             #expect(try await first.exchange(Requests.post()).status == 200)
@@ -180,6 +184,77 @@ struct LimitTests {
                 status = try? await RawClient.with(server.address) { try await $0.exchange(Requests.post()).status }
             }
             for client in crowd { client.close() }
+        }
+    }
+
+    @Test("connections from one address beyond their limit are 503, and those of a proxy are not counted")
+    func connectionsPerAddress() async throws {
+        for proxies in [[], ["127.0.0.0/8"]] {
+            let setup = Self.small {
+                $0.maximumConnectionsPerAddress = 1
+                $0.proxies = proxies.compactMap { NetworkRange($0) }
+            }
+            try await TestServer.run(setup) { server in
+                let first = try await RawClient(to: server.address)
+                #expect(try await first.exchange(Requests.post()).status == 200)
+                let second = try await RawClient(to: server.address)
+                let response = try await second.exchange(Requests.post())
+                #expect(response.status == (proxies.isEmpty ? 503 : 200))
+                #expect(response.body.contains("too-many-connections-from-address") == proxies.isEmpty)
+                first.close()
+                second.close()
+            }
+        }
+    }
+
+    @Test("the last request that a connection may have is answered, and closes it")
+    func requestsPerConnection() async throws {
+        try await TestServer.run(Self.small { $0.maximumRequestsPerConnection = 2 }) { server in
+            try await RawClient.with(server.address) { client in
+                #expect(try await client.exchange(Requests.post()).field("connection") == nil)
+                let last = try await client.exchange(Requests.post())
+                #expect(last.status == 200)
+                #expect(last.field("connection") == "close")
+                #expect(try await client.isAtEnd())
+            }
+        }
+    }
+
+    @Test("requests that wait behind another are answered up to their limit, and then the connection is closed")
+    func pipelinedRequests() async throws {
+        var setup = Self.small {
+            $0.maximumPipelinedRequests = 3
+            $0.maxWait = .milliseconds(100)
+        }
+        setup.delivers = false
+        setup.queueCapacityInEvents = 1
+        try await TestServer.run(setup) { server in
+            try await RawClient.with(server.address) { client in
+                #expect(try await client.exchange(Requests.post()).status == 200)
+                // The first of these waits for the queue, and the others for it.
+                try await client.send(String(repeating: Requests.post(), count: 10))
+                for _ in 0..<4 { #expect(try await client.response().status == 503) }
+                #expect(try await client.isAtEnd())
+            }
+            #expect(server.pipeline.statistics.accepted == 1)
+        }
+    }
+
+    @Test("a body with more events than allowed is 413, and none of them is accepted")
+    func events() async throws {
+        try await TestServer.run(Self.small { $0.maximumEvents = 3 }) { server in
+            try await RawClient.with(server.address) { client in
+                for (count, status) in [(3, 200), (4, 413)] {
+                    let lines = String(repeating: Requests.ping + "\n", count: count)
+                    let list = "[" + [String](repeating: Requests.ping, count: count).joined(separator: ",") + "]"
+                    let asLines = try await client.exchange(Requests.post(lines, type: "application/x-ndjson"))
+                    #expect(asLines.status == status)
+                    let asList = try await client.exchange(Requests.post(list))
+                    #expect(asList.status == status)
+                    #expect((status == 413) == asList.body.hasPrefix(#"{"error":{"code":"too-large""#))
+                }
+            }
+            #expect(server.pipeline.statistics.accepted == 6)
         }
     }
 
@@ -238,6 +313,22 @@ struct LimitTests {
         }
     }
 
+    @Test("a pause in a body is 408, and steady bytes are not")
+    func bodyPause() async throws {
+        try await TestServer.run(Self.small { $0.timeouts.bodyPause = .milliseconds(500) }) { server in
+            try await RawClient.with(server.address) { client in
+                try await client.send(Requests.head(fields: "Content-Length: 900\r\n"))
+                // Longer than the pause in all.
+                let padding = String(repeating: " ", count: 900 - Requests.ping.utf8.count)
+                let dripping = Self.drip(padding, every: .milliseconds(1), to: client)
+                try await dripping.get()
+                #expect(try await client.exchange(Requests.ping).status == 200)
+                try await client.send(Requests.head(fields: "Content-Length: 900\r\n") + " ")
+                #expect(try await client.response().status == 408)
+            }
+        }
+    }
+
     @Test("an idle connection is closed without a response, before the first request and after the last")
     func idle() async throws {
         try await TestServer.run(Self.small { $0.timeouts.idle = .milliseconds(500) }) { server in
@@ -263,6 +354,23 @@ struct LimitTests {
                 while true { try await client.send(requests) }
             }
         }
+    }
+
+    /// Sends a text byte by byte.
+    private static func drip(_ text: String, every pause: TimeAmount, to client: RawClient) -> EventLoopFuture<Void> {
+        let done = client.channel.eventLoop.makePromise(of: Void.self)
+        let bytes = Array(text.utf8)
+        let position = NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: client.channel.eventLoop)
+        let channel = client.channel
+        channel.eventLoop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { task in
+            guard position.value < bytes.count else {
+                task.cancel()
+                return done.succeed()
+            }
+            channel.writeAndFlush(ByteBuffer(bytes: bytes[position.value..<position.value + 1]), promise: nil)
+            position.value += 1
+        }
+        return done.futureResult
     }
 
     /// Sends pieces, at most one per millisecond, until the response arrives.

@@ -20,6 +20,8 @@ struct TestServer: Sendable {
         var plan = TestServer.plan
         /// The write keys; `nil` if anyone may send.
         var keys: [WriteKey]?
+        /// The server's certificate; `nil` for plain HTTP.
+        var tls: TLSFiles.Paths?
         /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
@@ -30,6 +32,7 @@ struct TestServer: Sendable {
     let address: IngestServer.Address
     let http: IngestServer
     let pipeline: Pipeline
+    let tls: TLSFiles?
     let quarantineFolder: URL
     private let quarantine: Quarantine
     /// The canonical lines that the tracker received.
@@ -82,11 +85,13 @@ struct TestServer: Sendable {
         }
         let keys = WriteKeys(catalog: catalog)
         if let initial = setup.keys { try keys.replace(with: initial) }
+        tls = try setup.tls.map { try TLSFiles($0, logger: logger) }
         http = IngestServer(
             configuration: setup.http,
             catalog: catalog,
             pipeline: pipeline,
             keys: keys,
+            tls: tls,
             logger: logger,
             now: { Timestamp(microseconds: 1_600_000_000_000_000) }
         )

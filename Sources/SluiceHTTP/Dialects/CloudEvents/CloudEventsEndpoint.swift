@@ -16,7 +16,9 @@ struct CloudEventsEndpoint: Dialect {
 
     var allRejectedStatus: StaticString { "422 Unprocessable Content" }
 
-    func answer(to body: CheckedBody) -> [UInt8] { VerdictEncoder.verdicts(of: body) }
+    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+        VerdictEncoder.verdicts(of: body, within: maximumBytes)
+    }
 
     func answer(to failure: Failure) -> [UInt8] {
         Array("{".utf8) + AnswerEncoder.members(of: failure) + Array("}".utf8)

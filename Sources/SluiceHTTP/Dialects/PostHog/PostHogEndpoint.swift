@@ -44,17 +44,17 @@ struct PostHogEndpoint: Dialect {
     /// 200, because the clients discard a batch that is answered with 400.
     var allRejectedStatus: StaticString { "200 OK" }
 
-    func answer(to body: CheckedBody) -> [UInt8] {
-        if answersByEvent { return Self.results(of: body) }
-        return Array(#"{"status":1,"#.utf8) + VerdictEncoder.verdicts(of: body).dropFirst()
+    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+        if answersByEvent { return Self.results(of: body, within: maximumBytes) }
+        return Array(#"{"status":1,"#.utf8) + VerdictEncoder.verdicts(of: body, within: maximumBytes).dropFirst()
     }
 
     /// The result of each rejected event, by its id; the clients take an event that is not listed as accepted.
     ///
-    /// Some 3,000 results fit into an answer; the clients send far smaller batches.
-    private static func results(of body: CheckedBody) -> [UInt8] {
+    /// Some 3,000 results fit into 256 KiB; the clients send far smaller batches.
+    private static func results(of body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
         var bytes = Array(#"{"accepted":\#(body.batch?.count ?? 0),"results":{"#.utf8)
-        let room = AnswerEncoder.maximumBytes - AnswerEncoder.maximumHeaderBytes - 256
+        let room = maximumBytes - AnswerEncoder.maximumHeaderBytes - 256
         var isFirst = true
         for rejection in body.rejections {
             guard bytes.count < room, let id = rejection.id, let code = rejection.violations.first?.code else {

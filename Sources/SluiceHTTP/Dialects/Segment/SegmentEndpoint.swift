@@ -35,8 +35,8 @@ struct SegmentEndpoint: Dialect {
     /// 200, because the clients discard a batch that is answered with 400.
     var allRejectedStatus: StaticString { "200 OK" }
 
-    func answer(to body: CheckedBody) -> [UInt8] {
-        Array(#"{"success":true,"#.utf8) + VerdictEncoder.verdicts(of: body).dropFirst()
+    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+        Array(#"{"success":true,"#.utf8) + VerdictEncoder.verdicts(of: body, within: maximumBytes).dropFirst()
     }
 
     func answer(to failure: Failure) -> [UInt8] {

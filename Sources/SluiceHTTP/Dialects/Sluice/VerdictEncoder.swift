@@ -11,15 +11,15 @@ enum VerdictEncoder {
     /// `{"accepted":N,"rejected":[…]}`. If events were rejected, it also has `rejectedCount`, `rejectedIndexes` (pairs of the
     /// first and the last index of a range) and `rejectedCodes` (the number of events for each code; an event counts for its
     /// first code). `rejected` explains as many of the first rejected events as the check described and as fit into
-    /// `AnswerEncoder.maximumBytes`.
+    /// a response of `maximumBytes`.
     ///
     /// - Parameter accepted: How many events were accepted. Default: all valid ones.
-    static func verdicts(of body: CheckedBody, accepted: Int? = nil) -> [UInt8] {
+    static func verdicts(of body: CheckedBody, accepted: Int? = nil, within maximumBytes: Int) -> [UInt8] {
         let accepted = accepted ?? body.batch?.count ?? 0
         var bytes = Array(#"{"accepted":\#(accepted),"rejected":["#.utf8)
         guard body.rejected.count > 0 else { return bytes + Array("]}".utf8) }
         let summary = summary(of: body.rejected)
-        let room = AnswerEncoder.maximumBytes - AnswerEncoder.maximumHeaderBytes - summary.count
+        let room = maximumBytes - AnswerEncoder.maximumHeaderBytes - summary.count
         bytes.reserveCapacity(64 + body.explainedCount * 256 + summary.count)
         for (position, rejection) in body.rejections.prefix(body.explainedCount).enumerated() {
             let end = bytes.count
@@ -35,7 +35,7 @@ enum VerdictEncoder {
 
     /// The summary of all rejected events: the rest of the body, from the end of `rejected`.
     ///
-    /// With `IngestConfiguration.greatestMaximumRejections` events it takes at most 240 KiB.
+    /// It takes at most `AnswerEncoder.bytesPerIndex` for each event, and `AnswerEncoder.bytesBesidesIndexes`.
     private static func summary(of rejected: RejectionTally) -> [UInt8] {
         var bytes = Array(#"],"rejectedCount":\#(rejected.count),"rejectedIndexes":["#.utf8)
         bytes.reserveCapacity(bytes.count + rejected.indexes.count * 16 + rejected.codes.count * 32)

@@ -1,0 +1,11 @@
+import NIOHTTP1
+
+/// A response, before it is encoded for the connection's version of HTTP.
+struct Answer {
+    /// The status line's code and phrase.
+    let status: StaticString
+    /// The header fields besides those that describe the body and the connection; their names are in lower case.
+    var fields: HTTPHeaders = [:]
+    /// The body, in JSON; `nil` if the status allows none.
+    let body: [UInt8]?
+}

@@ -1,0 +1,153 @@
+import EventPipeline
+public import Logging
+import NIOSSL
+public import ServiceLifecycle
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The certificate of a server, which is read from files again when they change.
+///
+/// The server speaks TLS 1.2 and 1.3, and HTTP/2 or HTTP/1.1, whichever the client prefers (ALPN). Connections that are open keep
+/// the certificate that they began with.
+///
+/// Run it in a `ServiceGroup` beside the server. It looks at the files once a second. If they cannot be used, for example because
+/// only one of them is replaced yet, the server goes on with the previous certificate, and the reason is logged once.
+public final class TLSFiles: Service {
+    /// The paths of the files, each in PEM.
+    public struct Paths: Sendable, Hashable {
+        /// The certificate of the server, followed by those of the authorities that vouch for it.
+        public var certificate: String
+        /// The private key of the certificate, without a passphrase.
+        public var privateKey: String
+        /// The certificates of the authorities that vouch for clients; `nil` if clients need no certificate.
+        public var clientAuthorities: String?
+
+        /// Makes paths; without `clientAuthorities` clients need no certificate.
+        public init(certificate: String, privateKey: String, clientAuthorities: String? = nil) {
+            self.certificate = certificate
+            self.privateKey = privateKey
+            self.clientAuthorities = clientAuthorities
+        }
+    }
+
+    /// A file that cannot be used.
+    public struct Problem: Error, Sendable, CustomStringConvertible {
+        /// What is wrong, and in which file, if that is known.
+        public let description: String
+    }
+
+    private typealias Contents = [[UInt8]]
+
+    private struct State {
+        var context: NIOSSLContext
+        /// What the files contained at the last look, whether it could be used or not.
+        var contents: Contents
+        /// What was wrong at the last look.
+        var problem: String?
+    }
+
+    private let paths: Paths
+    private let logger: Logger
+    private let clock: PipelineClock
+    private let state: Mutex<State>
+
+    /// Reads the files; `clock` measures the time between two looks.
+    ///
+    /// - Throws: `Problem`.
+    public init(_ paths: Paths, logger: Logger, clock: some Clock<Duration> = ContinuousClock()) throws(Problem) {
+        self.paths = paths
+        self.logger = logger
+        self.clock = PipelineClock(clock)
+        let contents = try Self.contents(of: paths)
+        state = Mutex(State(context: try Self.context(of: contents), contents: contents))
+    }
+
+    /// Looks at the files until a graceful shutdown or cancellation.
+    public func run() async {
+        await cancelWhenGracefulShutdown {
+            while (try? await self.clock.sleepUntil(self.clock.now() + .seconds(1))) != nil { self.look() }
+        }
+    }
+
+    /// The settings for new connections.
+    var context: NIOSSLContext { state.withLock { $0.context } }
+
+    /// Takes over a change of the files, if there is one.
+    package func look() {
+        do throws(Problem) {
+            let contents = try Self.contents(of: paths)
+            let isNew = state.withLock { state in
+                defer { state.contents = contents }
+                return contents != state.contents
+            }
+            if isNew {
+                let context = try Self.context(of: contents)
+                state.withLock { state in
+                    state.context = context
+                    state.problem = nil
+                }
+                logger.info("The certificate of the server has changed.", metadata: metadata)
+            }
+        } catch {
+            let isNew = state.withLock { state in
+                defer { state.problem = error.description }
+                return state.problem != error.description
+            }
+            guard isNew else { return }
+            logger.error(
+                "The certificate of the server cannot be used; new connections get the previous one.",
+                metadata: metadata.merging(["error": "\(error)"]) { $1 }
+            )
+        }
+    }
+
+    private var metadata: Logger.Metadata { ["file": "\(paths.certificate)"] }
+
+    private static func contents(of paths: Paths) throws(Problem) -> Contents {
+        var contents: Contents = []
+        for path in [paths.certificate, paths.privateKey, paths.clientAuthorities] {
+            guard let path else { continue }
+            do {
+                contents.append(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
+            } catch {
+                throw Problem(description: "'\(path)' cannot be read: \(error)")
+            }
+        }
+        return contents
+    }
+
+    private static func context(of contents: Contents) throws(Problem) -> NIOSSLContext {
+        do {
+            let chain = try NIOSSLCertificate.fromPEMBytes(contents[0])
+            guard !chain.isEmpty else { throw Problem(description: "The file of the certificate contains none.") }
+            let key = try NIOSSLPrivateKey(bytes: contents[1], format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) },
+                privateKey: .privateKey(key)
+            )
+            configuration.minimumTLSVersion = .tlsv12
+            // For TLS 1.2, which also has others: forward secrecy and authenticated encryption. HTTP/2 requires both (RFC 9113,
+            // section 9.2.2).
+            configuration.cipherSuites = "ECDHE+AESGCM:ECDHE+CHACHA20"
+            configuration.applicationProtocols = ["h2", "http/1.1"]
+            if contents.count > 2 {
+                let authorities = try NIOSSLCertificate.fromPEMBytes(contents[2])
+                guard !authorities.isEmpty else {
+                    throw Problem(description: "The file of the clients' authorities contains no certificate.")
+                }
+                configuration.trustRoots = .certificates(authorities)
+                configuration.certificateVerification = .noHostnameVerification
+            }
+            return try NIOSSLContext(configuration: configuration)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(description: "The certificate and its key cannot be used: \(error)")
+        }
+    }
+}
