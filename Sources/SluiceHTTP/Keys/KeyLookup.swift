@@ -24,7 +24,7 @@ package final class KeyLookup {
         return current
     }
 
-    /// What the key with this text allows; `nil` if there is no such key, or its value has expired.
+    /// What a sender with this key may do; `nil` if the key is unknown or has expired.
     package func grant(for text: [UInt8], in ring: KeyRing, now: Timestamp) -> KeyGrant? {
         if let last, ConstantTime.areEqual(last.text, text) {
             return last.match.isExpired(now: now) ? nil : last.match.grant

@@ -23,7 +23,7 @@ public final class WriteKeys: Sendable {
 
     /// Replaces the keys, for all requests from now on.
     ///
-    /// A key that has the name of an earlier one goes on with what was counted for that name.
+    /// What was counted for a key stays with its name.
     ///
     /// - Throws: `IngestError` with the code `misconfigured` if a key is invalid or two have the same name; then nothing changes.
     public func replace(with keys: [WriteKey]) throws(IngestError) {

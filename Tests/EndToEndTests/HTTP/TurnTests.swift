@@ -98,7 +98,7 @@ struct TurnTests {
         }
     }
 
-    @Test("small bodies precede large ones, of which four of a sender take turns while the others wait")
+    @Test("small bodies go before large ones, and of the large ones of a sender four take turns while the others wait")
     func order() {
         var queue = TurnQueue<Int, String>()
         for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, of: 0, isSmall: false) }

@@ -68,7 +68,7 @@ struct FileTransaction {
     ///
     /// - Parameters:
     ///   - newMode: The mode of a new file; `nil` for the usual one.
-    ///   - keepsOwner: Whether the file belongs to the owner of the old file, or else of the folder, whoever runs the command.
+    ///   - keepsOwner: Whether the new file gets the owner of the old one, or, if there is none, of the folder.
     mutating func replaceRegular(
         _ path: String,
         _ bytes: some Collection<UInt8>,

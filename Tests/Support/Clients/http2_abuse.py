@@ -1,0 +1,90 @@
+"""Breaks the rules of HTTP/2 in one way, and prints what the server does: closes the connection, or resets the stream.
+
+    http2_abuse.py SCENARIO PORT CERTIFICATE
+
+The frames are written by hand (RFC 9113), because no library sends them.
+"""
+import socket
+import ssl
+import struct
+import sys
+
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+END_STREAM, END_HEADERS = 1, 4
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def header_block(method, path):
+    """`method` is its index in the static table of HPACK: 2 for GET, 3 for POST."""
+    path = path.encode()
+    return bytes([0x80 | method, 0x87, 0x04, len(path)]) + path + b"\x01\x01x"
+
+
+def attack(scenario):
+    """The frames of a scenario, one after another."""
+    post = header_block(3, "/v1/events")
+    if scenario == "rapid-reset":
+        for number in range(5000):
+            stream = 2 * number + 1
+            yield frame(HEADERS, END_HEADERS, stream, post) + frame(RST_STREAM, 0, stream, struct.pack(">I", 8))
+    elif scenario == "endless-header":
+        yield frame(HEADERS, 0, 1, post)
+        for _ in range(5000):
+            yield frame(CONTINUATION, 0, 1)
+    elif scenario == "pings":
+        for _ in range(5000):
+            yield frame(PING, 0, 0, bytes(8))
+    elif scenario == "closed-window":
+        yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0))
+        yield frame(HEADERS, END_HEADERS | END_STREAM, 1, header_block(2, "/livez"))
+    elif scenario == "data-without-stream":
+        yield frame(DATA, 0, 7, b"x")
+    elif scenario == "upper-case-name":
+        yield frame(HEADERS, END_HEADERS, 1, post + b"\x00\x01X\x01y")
+    elif scenario == "transfer-encoding":
+        name, value = b"transfer-encoding", b"chunked"
+        yield frame(HEADERS, END_HEADERS, 1, post + b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value)
+    elif scenario == "wrong-length":
+        yield frame(HEADERS, END_HEADERS, 1, post + b"\x0f\x0d\x013") + frame(DATA, END_STREAM, 1, b"too long")
+    elif scenario == "no-preface":
+        yield b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    else:
+        raise SystemExit(f"unknown scenario {scenario}")
+
+
+def outcome(connection, frames):
+    try:
+        for bytes_ in frames:
+            connection.sendall(bytes_)
+        received = b""
+        while True:
+            piece = connection.recv(1 << 16)
+            if not piece:
+                return "closed"
+            received += piece
+            while len(received) >= 9:
+                length = int.from_bytes(received[:3], "big")
+                if len(received) < 9 + length:
+                    break
+                if received[3] == RST_STREAM:
+                    return "reset"
+                received = received[9 + length :]
+    except (ssl.SSLError, ConnectionError):
+        return "closed"
+
+
+def main():
+    scenario, port, certificate = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    context = ssl.create_default_context(cafile=certificate)
+    context.set_alpn_protocols(["h2"])
+    connection = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="127.0.0.1")
+    connection.settimeout(60)
+    if scenario != "no-preface":
+        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0))
+    print(outcome(connection, attack(scenario)))
+
+
+main()
