@@ -29,7 +29,7 @@ enum SettingDefaults {
 }
 
 extension SettingKey {
-    /// The default as `sluice settings` prints it; in all cases but one, the configuration file accepts it, too.
+    /// The default as `sluice settings` prints it; unless it depends on something else, the configuration file accepts it, too.
     var defaultText: String {
         switch self {
         case .eventsDirectory: SettingDefaults.eventsFolder
