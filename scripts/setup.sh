@@ -5,7 +5,7 @@
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
 #                              and the SDKs of other products, in a Python environment in .run/clients
-#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk and nginx
+#   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/lib/postgres.sh
@@ -65,6 +65,7 @@ find_missing_on_linux() {
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
         need nginx nginx_installed
+        need openssl command -v openssl
     fi
 }
 

@@ -29,6 +29,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "A write key, with limits that are never reached.")
     var key: String?
 
+    @Option(help: "A file with a certificate and its key (PEM), for HTTPS.")
+    var certificate: String?
+
     @Flag(help: "Acknowledge before the journal is synced.")
     var unsynced = false
 
@@ -53,6 +56,7 @@ struct Serve: AsyncParsableCommand {
             catalog: catalog,
             pipeline: pipeline,
             keys: try makeKeys(catalog),
+            tls: try certificate.map { try TLSFiles(.init(certificate: $0, privateKey: $0), logger: logger) },
             logger: logger
         )
         // Services shut down in reverse order: the port first, then the pipeline.

@@ -12,6 +12,7 @@ struct HTTPRow: Row {
         HTTPRow(name: "http-batch", load: .batch, server: .sluice, others: [(.bareNIO, 0.2), (.nginx, 0.2)]),
         HTTPRow(name: "key-single", load: .single, server: .keyed, others: [(.sluice, 0.85)]),
         HTTPRow(name: "key-batch", load: .batch, server: .keyed, others: [(.sluice, 0.85)]),
+        HTTPRow(name: "tls-single", load: .single, server: .encrypted, others: [(.sluice, 0.5)]),
         HTTPRow(name: "durable-single", load: .single, server: .synced, others: [(.bareNIO, 0.5), (.nginx, 0.25)]),
         HTTPRow(name: "durable-batch", load: .batch, server: .synced, others: [(.bareNIO, 0.18), (.nginx, 0.1)]),
         HTTPRow(name: "sync-single", load: .single, server: .synced, others: [(.unsynced, 0.75)]),
@@ -21,7 +22,8 @@ struct HTTPRow: Row {
     var what: String {
         let journal = server == .synced ? ", synced to the journal before the answer" : ""
         let key = server == .keyed ? ", with a key, its events and its limits" : ""
-        return "HTTP to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)"
+        let port = server == .encrypted ? "HTTPS" : "HTTP"
+        return "\(port) to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)"
     }
 
     private static let seconds = 4
@@ -103,7 +105,8 @@ struct HTTPRow: Row {
             contentType: load.contentType,
             file: file,
             seconds: seconds,
-            key: server == .keyed ? HTTPServer.key : nil
+            key: server == .keyed ? HTTPServer.key : nil,
+            isEncrypted: server == .encrypted
         )
     }
 }

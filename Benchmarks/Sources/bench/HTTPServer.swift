@@ -4,6 +4,7 @@ import Foundation
 enum HTTPServer: String {
     case sluice = "Sluice without a journal"
     case keyed = "Sluice with a key and its limits"
+    case encrypted = "Sluice with TLS"
     case synced = "Sluice with a synced journal"
     case unsynced = "Sluice with an unsynced journal"
     case bareNIO = "bare NIO handler"
@@ -13,7 +14,7 @@ enum HTTPServer: String {
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
-        case .sluice, .keyed, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
+        case .sluice, .keyed, .encrypted, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
         }
     }
 
@@ -24,6 +25,8 @@ enum HTTPServer: String {
         return switch self {
         case .sluice: try Child("\(site.programs)/bench-serve", sluice)
         case .keyed: try Child("\(site.programs)/bench-serve", sluice + ["--key", Self.key])
+        case .encrypted:
+            try Child("\(site.programs)/bench-serve", sluice + ["--certificate", makeCertificate(at: site)])
         case .synced: try Child("\(site.programs)/bench-serve", sluice + journal)
         case .unsynced: try Child("\(site.programs)/bench-serve", sluice + journal + ["--unsynced"])
         case .bareNIO: try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)])
@@ -43,6 +46,23 @@ enum HTTPServer: String {
 
     /// The folder for the server's files.
     private func folder(at site: Site) -> String { site.scratch + "/http-server" }
+
+    /// Makes a certificate and its key, and returns the path of the file that contains both.
+    private func makeCertificate(at site: Site) throws -> String {
+        let folder = folder(at: site)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let (certificate, key) = ("\(folder)/certificate.pem", "\(folder)/key.pem")
+        try Child.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-keyout", key, "-out", certificate, "-subj", "/CN=localhost",
+            ]
+        )
+        let texts = try [certificate, key].map { try String(contentsOfFile: $0, encoding: .utf8) }
+        try texts.joined().write(toFile: certificate, atomically: true, encoding: .utf8)
+        return certificate
+    }
 
     private func startNginx(port: Int, at site: Site) throws -> Child {
         let folder = folder(at: site)

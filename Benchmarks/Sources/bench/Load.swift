@@ -21,6 +21,8 @@ struct Load {
         let seconds: Int
         /// The write key, if the server needs one.
         var key: String?
+        /// Whether the server speaks TLS.
+        var isEncrypted = false
     }
 
     /// Sends events for some seconds and throws unless all are accepted, because the figure would mean nothing.
@@ -38,7 +40,7 @@ struct Load {
             "wrk",
             [
                 "-t1", "-c\(shape.connections)", "-d\(shape.seconds)s", "--timeout", "10s", "-s", site.loadScript,
-                "http://127.0.0.1:\(shape.port)/v1/events", "--",
+                "\(shape.isEncrypted ? "https" : "http")://127.0.0.1:\(shape.port)/v1/events", "--",
                 shape.file, String(shape.eventsARequest), shape.contentType,
             ] + (shape.key.map { [$0] } ?? [])
         )
