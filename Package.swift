@@ -158,7 +158,7 @@ let package = Package(
         .target(name: "JSONTape", dependencies: ["CSimdJSON", "EventModel"]),
         .target(
             name: "EventValidation",
-            dependencies: ["CXXHash", "EventModel", "EventSchema", "JSONTape", "PatternMatching"]
+            dependencies: ["CXXHash", "EventModel", "EventSchema", "Hashing", "JSONTape", "PatternMatching"]
         ),
         .target(name: "Gzip", dependencies: ["CZlib"]),
         .target(name: "EventJournal", dependencies: ["CISAL", "EventModel"]),
@@ -360,7 +360,7 @@ let package = Package(
         .unitTests(
             "EventValidation",
             dependencies: [
-                "EventValidation", "EventJournal", "EventModel", "EventQuarantine", "EventSchema",
+                "EventValidation", "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "GoldenShapes",
                 "PipelineTestSupport", "TestCases",
             ]
         ),

@@ -94,7 +94,19 @@ extension TrackingPlan {
     /// The plan with file names relative to a folder and without lines, so that the same definitions give the same Swift
     /// wherever their file is and whatever else it contains.
     fileprivate func withoutPlaces(root: String?) -> TrackingPlan {
-        TrackingPlan(version: version, events: events.map { $0.withoutPlaces(root: root) })
+        TrackingPlan(
+            version: version,
+            context: context.map { $0.withoutPlaces(root: root) },
+            events: events.map { $0.withoutPlaces(root: root) }
+        )
+    }
+}
+
+extension ContextAttribute {
+    fileprivate func withoutPlaces(root: String?) -> ContextAttribute {
+        var attribute = self
+        attribute.location = location.withoutLine(root: root)
+        return attribute
     }
 }
 

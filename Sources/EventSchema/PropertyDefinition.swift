@@ -18,6 +18,8 @@ public struct PropertyDefinition: Sendable, Hashable {
     public var description: String?
     /// Says what to use instead, if the property is deprecated.
     public var deprecated: String?
+    /// How the value is protected; `nil` if it is not sensitive.
+    public var sensitivity: Sensitivity?
     /// The allowed values, all of type `type`; `nil` if all are allowed, as always for `array`, `object` and `any`.
     public var enumeration: [PlanValue]?
     /// The smallest allowed value, of type `type`; only for `integer`, `number` and `decimal`.
@@ -69,6 +71,7 @@ public struct PropertyDefinition: Sendable, Hashable {
         swiftCases: [String: String] = [:],
         description: String? = nil,
         deprecated: String? = nil,
+        sensitivity: Sensitivity? = nil,
         enumeration: [PlanValue]? = nil,
         minimum: PlanValue? = nil,
         maximum: PlanValue? = nil,
@@ -88,6 +91,7 @@ public struct PropertyDefinition: Sendable, Hashable {
         self.swiftCases = swiftCases
         self.description = description
         self.deprecated = deprecated
+        self.sensitivity = sensitivity
         self.enumeration = enumeration
         self.minimum = minimum
         self.maximum = maximum

@@ -22,7 +22,11 @@ public final class EventCatalog: Sendable {
     public var definitions: [EventDefinition] { plan.events }
 
     /// Compiles a plan; a plan must not use more than `maximumTrackers` names, which the reader of plans ensures.
-    public init(plan: TrackingPlan) {
+    ///
+    /// - Parameters:
+    ///   - plan: The plan.
+    ///   - hashKey: The key of hashed values. Default: none; a pipeline refuses a catalog that needs one and has none.
+    public init(plan: TrackingPlan, hashKey: HashKey? = nil) {
         var bits: [String: Int] = [:]
         var names: [String] = []
         var masks: [UInt64] = []
@@ -43,12 +47,39 @@ public final class EventCatalog: Sendable {
         self.plan = plan
         trackerNames = names
         trackerMasks = masks
-        compiled = CompiledPlan(plan)
+        compiled = CompiledPlan(plan, hashKey: hashKey)
     }
 
     /// The mask with only the bit of the named tracker, compared without regard to case; zero if the plan does not use it.
     package func mask(ofTracker name: String) -> UInt64 {
         trackerNames.firstIndex(of: name.lowercased()).map { 1 << UInt64($0) } ?? 0
+    }
+}
+
+// MARK: - Privacy
+
+extension EventCatalog {
+    /// The same plan with a key for hashed values.
+    ///
+    /// A generated catalog has no key. Typed events of the generated catalog are accepted by a pipeline with this one.
+    public func hashing(with key: HashKey) -> EventCatalog {
+        EventCatalog(plan: plan, hashKey: key)
+    }
+
+    /// Whether the plan replaces values by their hashes, and there is no key; an `EventValidator` removes such values.
+    public var lacksHashKey: Bool { compiled.tables.sensitive.needsHashKey && compiled.hashKey == nil }
+
+    /// The catalog for one tracker, with the same indexes, in which everything is dropped that is hidden from the tracker.
+    ///
+    /// It is this catalog if nothing is hidden.
+    package func visible(to tracker: String) -> EventCatalog {
+        let visible = plan.visible(to: tracker)
+        return visible == plan ? self : replacingPlan(with: visible)
+    }
+
+    /// The catalog of another plan, with the same key for hashed values.
+    package func replacingPlan(with plan: TrackingPlan) -> EventCatalog {
+        EventCatalog(plan: plan, hashKey: compiled.hashKey)
     }
 }
 

@@ -30,9 +30,11 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
         case duplicateEnumValue = "duplicate-enum-value"
         case badExample = "bad-example"
         case requiredAndDeprecated = "required-and-deprecated"
+        case badSensitivity = "bad-sensitivity"
         case noEvents = "no-events"
         case conflictingVersions = "conflicting-versions"
         case duplicateEvent = "duplicate-event"
+        case duplicateContextKey = "duplicate-context-key"
         case duplicatePropertyGroup = "duplicate-property-group"
         case unknownPropertyGroup = "unknown-property-group"
         case propertyGroupCycle = "property-group-cycle"
@@ -134,6 +136,8 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
     public static let badExample = Self(.badExample)
     /// A property is both deprecated and required.
     public static let requiredAndDeprecated = Self(.requiredAndDeprecated)
+    /// `sensitive` has an unknown value, or lists no trackers.
+    public static let badSensitivity = Self(.badSensitivity)
 
     // MARK: The whole plan
 
@@ -143,6 +147,8 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
     public static let conflictingVersions = Self(.conflictingVersions)
     /// Two events have the same name on the wire.
     public static let duplicateEvent = Self(.duplicateEvent)
+    /// Two files protect the same key of the context.
+    public static let duplicateContextKey = Self(.duplicateContextKey)
     /// Two property groups have the same name.
     public static let duplicatePropertyGroup = Self(.duplicatePropertyGroup)
     /// An `include` names a property group that does not exist.

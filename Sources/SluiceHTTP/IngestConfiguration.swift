@@ -102,7 +102,8 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var timeouts: Timeouts
     /// The limits of a connection that speaks HTTP/2.
     public var http2: HTTP2
-    /// The proxies in front of the server: their connections do not count towards `maximumConnectionsPerAddress`.
+    /// The proxies in front of the server: their connections do not count towards `maximumConnectionsPerAddress`, and their
+    /// `X-Forwarded-For` states the sender's address for `recordsClientAddress`.
     ///
     /// Default: none.
     public var proxies: [NetworkRange]
@@ -111,6 +112,10 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// Default: `false`. Other senders must not send such a header.
     public var expectsProxyHeader: Bool
+    /// Whether the sender's address becomes `ip` in the `context` of each event that has no `ip`.
+    ///
+    /// Default: `false`: no event and no log contains the address. A plan can protect `ip` like every key of the context.
+    public var recordsClientAddress: Bool
     /// How CloudEvents become events.
     public var cloudEvents: CloudEvents
     /// How long requests that are in progress may take to finish at a graceful shutdown.
@@ -190,6 +195,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         http2 = HTTP2()
         proxies = []
         expectsProxyHeader = false
+        recordsClientAddress = false
         cloudEvents = CloudEvents()
         drainTimeout = .seconds(10)
         maximumBodyBytes = 8 << 20

@@ -71,7 +71,8 @@ public final class IngestEndpoint: Sendable {
     /// - Throws: `ChannelError.ioOnClosedChannel` if the connection has to be closed at once, because the endpoint is shutting
     ///   down or has too many connections to answer with 503.
     public func configurePipeline(of channel: any Channel) throws {
-        try addHandlers(to: channel, admission: admit(channel, from: channel.remoteAddress))
+        let peer = channel.remoteAddress
+        try addHandlers(to: channel, from: peer, admission: admit(channel, from: peer))
     }
 
     /// Adds the handlers to a connection that has agreed on HTTP/2; call it on the channel's event loop.
@@ -79,7 +80,8 @@ public final class IngestEndpoint: Sendable {
     /// - Throws: `ChannelError.ioOnClosedChannel` if the connection has to be closed at once, because the endpoint is shutting
     ///   down or has too many connections.
     public func configureHTTP2Pipeline(of channel: any Channel) throws {
-        try addHTTP2Handlers(to: channel, admission: admit(channel, from: channel.remoteAddress))
+        let peer = channel.remoteAddress
+        try addHTTP2Handlers(to: channel, from: peer, admission: admit(channel, from: peer))
     }
 
     /// Decides about a new connection from an address; `nil` if the connections of its sender are not counted.
@@ -91,14 +93,22 @@ public final class IngestEndpoint: Sendable {
     }
 
     /// Adds the handlers for HTTP/1.
-    func addHandlers(to channel: any Channel, admission: LiveConnections.Admission) throws {
+    func addHandlers(
+        to channel: any Channel,
+        from peer: SocketAddress?,
+        admission: LiveConnections.Admission
+    ) throws {
         try setOptions(of: channel)
-        let handler = connectionHandler(for: channel, admission, .http1)
+        let handler = connectionHandler(for: channel, from: peer, admission, .http1)
         try channel.pipeline.syncOperations.addHandlers([Self.makeDecoder(decoderLimits), handler])
     }
 
     /// Adds the handlers for HTTP/2.
-    func addHTTP2Handlers(to channel: any Channel, admission: LiveConnections.Admission) throws {
+    func addHTTP2Handlers(
+        to channel: any Channel,
+        from peer: SocketAddress?,
+        admission: LiveConnections.Admission
+    ) throws {
         // A response would need the first stream, and the sender tries again anyway.
         guard admission == .serve else { throw ChannelError.ioOnClosedChannel }
         let manager = NIOHTTP2ServerConnectionManagementHandler(
@@ -111,20 +121,21 @@ public final class IngestEndpoint: Sendable {
             streamConfiguration: configuration.http2Stream,
             streamDelegate: manager.http2StreamDelegate
         ) { [self] stream in
-            stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream) }
+            stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream, from: peer) }
         }
         try channel.pipeline.syncOperations.addHandlers([manager, HTTP2ErrorHandler()])
     }
 
-    private func addHandlers(toStream stream: any Channel) throws {
+    private func addHandlers(toStream stream: any Channel, from peer: SocketAddress?) throws {
         let admission = shared.connections.admit(stream: stream)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
-        let handler = connectionHandler(for: stream, admission, .http2)
+        let handler = connectionHandler(for: stream, from: peer, admission, .http2)
         try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])
     }
 
     private func connectionHandler(
         for channel: any Channel,
+        from peer: SocketAddress?,
         _ admission: LiveConnections.Admission,
         _ version: ConnectionVersion
     ) -> ConnectionHandler {
@@ -133,6 +144,7 @@ public final class IngestEndpoint: Sendable {
             loop: resources(of: channel.eventLoop),
             admission: admission,
             version: version,
+            peer: peer,
             eventLoop: channel.eventLoop
         )
     }

@@ -35,8 +35,9 @@ struct CatalogRenderer {
             }
         }
         let version = plan.version.map { "\"version\":\(text($0))," } ?? ""
+        let context = plan.context.isEmpty ? "" : "\"context\":\(text(plan.context)),"
         let events = plan.events.enumerated().map { text($1) + ($0 == plan.events.count - 1 ? "" : ",") }
-        return ["{\(version)\"events\":["] + events + ["]}"]
+        return ["{\(version)\(context)\"events\":["] + events + ["]}"]
     }
 
     /// Escapes what would end the literal or begin an escape in it, and invisible characters.

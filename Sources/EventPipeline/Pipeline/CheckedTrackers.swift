@@ -6,13 +6,17 @@ import TrackerKit
 /// The initializers of `Pipeline` that call each other pass them on, so that each tracker is checked once.
 struct CheckedTrackers: Sendable {
     let trackers: [any Tracker]
+    /// The catalog for each tracker, in which everything is dropped that the plan hides from it.
+    let catalogs: [EventCatalog]
 
     var names: [String] { trackers.map(\.name) }
 
     /// - Throws: If these cannot be the trackers of one pipeline.
     init(_ trackers: [any Tracker], catalog: EventCatalog) throws(PipelineError) {
+        guard !catalog.lacksHashKey else { throw .missingHashKey }
         try Self.checkNames(of: trackers)
-        for tracker in trackers {
+        catalogs = trackers.map { catalog.visible(to: $0.name) }
+        for (tracker, catalog) in zip(trackers, catalogs) {
             do throws(TrackerError) {
                 try tracker.checkSettings(for: catalog)
             } catch {

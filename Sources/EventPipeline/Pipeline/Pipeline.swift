@@ -25,6 +25,8 @@ public final class Pipeline: Service {
 
     let trackers: [any Tracker]
     let catalog: EventCatalog
+    /// The catalog for each tracker, in which everything is dropped that the plan hides from it.
+    let trackerCatalogs: [EventCatalog]
     let configuration: Configuration
     let log: PipelineLog
     let clock: PipelineClock
@@ -96,6 +98,7 @@ public final class Pipeline: Service {
         let names = parts.trackers.names
         self.catalog = catalog
         trackers = parts.trackers.trackers
+        trackerCatalogs = parts.trackers.catalogs
         var configuration = parts.configuration
         // Parked events could not be recovered from a quarantine that discards them.
         if parts.quarantine.isDiscarding { configuration.parkAfter = nil }

@@ -13,6 +13,7 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
             case alreadyRun = "already-run"
             case duplicateTracker = "duplicate-tracker"
             case tooManyTrackers = "too-many-trackers"
+            case missingHashKey = "missing-hash-key"
         }
 
         package let kind: Kind
@@ -31,6 +32,8 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
         public static let duplicateTracker = Code(kind: .duplicateTracker)
         /// There are more than 64 trackers.
         public static let tooManyTrackers = Code(kind: .tooManyTrackers)
+        /// The plan replaces values by their hashes, and the catalog has no key for them.
+        public static let missingHashKey = Code(kind: .missingHashKey)
 
         /// The code's stable text, for example `tracker-not-started`.
         public var rawValue: String { kind.rawValue }
@@ -73,6 +76,13 @@ public struct PipelineError: Error, Sendable, CustomStringConvertible {
     static func journalHangs(_ hang: JournalHang, _ durability: JournalConfiguration.Durability) -> PipelineError {
         PipelineError(code: .journalHangs, tracker: nil, message: hang.sentence(durability), underlying: nil)
     }
+
+    static let missingHashKey = PipelineError(
+        code: .missingHashKey,
+        tracker: nil,
+        message: "The plan has sensitive values that are hashed, so the catalog needs a key.",
+        underlying: nil
+    )
 
     static let alreadyRun = PipelineError(
         code: .alreadyRun,

@@ -52,7 +52,7 @@ struct TrackerWorker: Sendable {
         var failure: TrackerError?
         var resumption: Resumption?
         do throws(TrackerError) {
-            try await tracker.start(for: pipeline.catalog)
+            try await tracker.start(for: pipeline.trackerCatalogs[queue])
             resumption = try await resume()
         } catch {
             failure = error
@@ -103,7 +103,7 @@ struct TrackerWorker: Sendable {
     /// Hands events to the tracker, and stores in the quarantine what it refuses.
     func send(_ delivery: Delivery) async -> Settlement {
         let began = pipeline.clock.now()
-        let outcome = await tracker.deliver(delivery)
+        let outcome = await deliverVisible(delivery)
         var settlement = Settlement(of: delivery, outcome: outcome)
         if let reason = await quarantine(settlement.refusals, of: delivery) {
             settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
@@ -113,6 +113,17 @@ struct TrackerWorker: Sendable {
             pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
         }
         return settlement
+    }
+
+    /// Hands the tracker what it may see of the events.
+    private func deliverVisible(_ delivery: Delivery) async -> DeliveryOutcome {
+        let catalog = pipeline.trackerCatalogs[queue]
+        guard catalog !== pipeline.catalog else { return await tracker.deliver(delivery) }
+        do throws(TrackerError) {
+            return await tracker.deliver(try delivery.visible(in: catalog))
+        } catch {
+            return .retry(error)
+        }
     }
 
     /// The checkpoint that the tracker has stored, as it promises to, if all of a delivery was delivered.

@@ -5,6 +5,7 @@ extension PropertyDefinition: Codable {
         case isRequired = "required"
         case isNullable = "nullable"
         case enumeration = "enum"
+        case sensitivity = "sensitive"
     }
 
     /// Reads a property that was checked before it was encoded.
@@ -22,6 +23,7 @@ extension PropertyDefinition: Codable {
             swiftCases: try value(.swiftCases) ?? [:],
             description: try value(.description),
             deprecated: try value(.deprecated),
+            sensitivity: try value(.sensitivity),
             enumeration: try value(.enumeration),
             minimum: try value(.minimum),
             maximum: try value(.maximum),
@@ -46,6 +48,7 @@ extension PropertyDefinition: Codable {
         if !swiftCases.isEmpty { try values.encode(swiftCases, forKey: .swiftCases) }
         try values.encodeIfPresent(description, forKey: .description)
         try values.encodeIfPresent(deprecated, forKey: .deprecated)
+        try values.encodeIfPresent(sensitivity, forKey: .sensitivity)
         try values.encodeIfPresent(enumeration, forKey: .enumeration)
         try values.encodeIfPresent(minimum, forKey: .minimum)
         try values.encodeIfPresent(maximum, forKey: .maximum)

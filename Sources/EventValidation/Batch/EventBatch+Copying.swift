@@ -34,6 +34,11 @@ extension EventBatch {
 }
 
 extension EventSlice {
+    /// A batch of exactly these events.
+    package var ownBatch: EventBatch {
+        count == batch.count ? batch : batch.copying((0..<count).map { batchIndex(at: $0) }, byteCount: byteCount)
+    }
+
     /// The same events in a batch of their own if they are less than half of their batch; otherwise this slice.
     ///
     /// A slice keeps its whole batch in memory. If a queue held one event of each of a thousand batches, it would use far more

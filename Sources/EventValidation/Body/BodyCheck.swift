@@ -67,14 +67,16 @@ struct BodyCheck: ~Copyable {
         bodyOf byteCount: Int,
         as format: BodyFormat,
         nullIsAbsent: Bool,
-        allowedEvents: EventSet?
+        allowedEvents: EventSet?,
+        clientAddress: [UInt8]
     ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
             collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
             arrival: now(),
             nullIsAbsent: nullIsAbsent,
-            allowedEvents: allowedEvents
+            allowedEvents: allowedEvents,
+            clientAddress: clientAddress
         )
     }
 
@@ -88,6 +90,7 @@ struct BodyCheck: ~Copyable {
         check.arrival = progress.arrival
         check.nullIsAbsent = progress.nullIsAbsent
         check.allowedEvents = progress.allowedEvents
+        check.clientAddress = progress.clientAddress
         check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
         let rejections = progress.collector.rejectionCount
@@ -331,14 +334,16 @@ struct BodyCheck: ~Copyable {
             return collector.accept(id: id, time: result.time ?? arrival, definitionIndex: result.definitionIndex)
         }
         let isDescribed = check.maximumViolations > 0
-        collector.reject(
-            for: code,
-            check.violations,
-            line: line,
-            id: isDescribed ? check.statedID : nil,
-            name: !isDescribed || result.definitionIndex < 0 ? nil : catalog.definitions[result.definitionIndex].name,
-            original: (isDescribed ? original() : nil) ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0)
-        )
+        let (violations, id) = (check.violations, isDescribed ? check.statedID : nil)
+        let name = !isDescribed || result.definitionIndex < 0 ? nil : catalog.definitions[result.definitionIndex].name
+        func reject(_ original: UnsafeRawBufferPointer) {
+            collector.reject(for: code, violations, line: line, id: id, name: name, original: original)
+        }
+        if isDescribed, check.sensitive.concernsRejections {
+            check.treatedOriginal(at: index, definitionIndex: result.definitionIndex).withUnsafeBytes(reject)
+        } else {
+            reject((isDescribed ? original() : nil) ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0))
+        }
         check.maximumViolations = collector.wantedViolations
     }
 
@@ -349,7 +354,16 @@ struct BodyCheck: ~Copyable {
         _ text: UnsafeRawBufferPointer,
         into collector: inout BatchCollector
     ) {
-        collector.reject(violation, line: line, original: text)
+        if check.sensitive.concernsRejections {
+            Self.withheld.withUnsafeBytes { collector.reject(violation, line: line, original: $0) }
+        } else {
+            collector.reject(violation, line: line, original: text)
+        }
         check.maximumViolations = collector.wantedViolations
     }
+
+    /// What the quarantine gets instead of a text in which nothing can be found.
+    private static let withheld = Array(
+        "The event is not stored: it cannot be read, and may contain values that the plan protects.".utf8
+    )
 }

@@ -3,6 +3,7 @@
 /// The ordinal of a field is its position in `CompiledPlan.fieldNames`.
 struct EnvelopeFields: ~Copyable {
     static let receivedAtOrdinal = 3
+    static let contextOrdinal = 7
 
     private let places = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
     /// The ordinals of the fields in the order of the last event, because senders mostly keep to an order.
@@ -25,7 +26,7 @@ struct EnvelopeFields: ~Copyable {
     var userID: Int { places[4] }
     var anonymousID: Int { places[5] }
     var sessionID: Int { places[6] }
-    var context: Int { places[7] }
+    var context: Int { places[Self.contextOrdinal] }
     var payload: Int { places[8] }
 
     func reset() {

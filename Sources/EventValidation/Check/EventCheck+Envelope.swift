@@ -170,9 +170,12 @@ extension EventCheck {
     }
 
     private mutating func encodeContext(_ index: Int, into output: inout ByteBuilder) {
-        guard index != 0 else { return }
+        let isTreated = !sensitive.context.isEmpty || !clientAddress.isEmpty
+        guard index != 0 || isTreated else { return }
         path.push(.field("context"))
-        if tape.kind(at: index) == .object {
+        if isTreated, index == 0 || tape.kind(at: index) == .object {
+            encodeTreatedContext(at: index, into: &output)
+        } else if tape.kind(at: index) == .object {
             output.appendPadded(tables.keys.context.bytes)
             encodeFreeForm(at: index, into: &output)
         } else {

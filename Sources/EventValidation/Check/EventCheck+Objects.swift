@@ -127,6 +127,7 @@ extension EventCheck {
             if property.pointee.isRequired { reportMissing(property) }
             return
         }
+        if property.pointee.treatment != .keep { return encodeSensitive(at: value, as: property, into: &output) }
         output.appendPadded(property.pointee.key.bytes)
         encodeValue(at: value, as: property, into: &output)
     }

@@ -139,7 +139,7 @@ extension EventCheck {
     }
 
     /// The number at `index` as it was sent.
-    private mutating func numberText(at index: Int) -> UnsafeRawBufferPointer {
+    mutating func numberText(at index: Int) -> UnsafeRawBufferPointer {
         let numbers = numbers ?? NumberTokens(tape)
         self.numbers = numbers
         return numbers.text(at: index)

@@ -26,6 +26,8 @@ struct EventCheck: ~Copyable {
     var nullIsAbsent = false
     /// The events that the sender may send; `nil` for all.
     var allowedEvents: EventSet?
+    /// The sender's address, which becomes part of the `context`; empty if it is not recorded.
+    var clientAddress: [UInt8] = []
     var path = ViolationPath()
     /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []
@@ -46,6 +48,9 @@ struct EventCheck: ~Copyable {
         tables = plan.tables
         self.acceptsReceivedAt = acceptsReceivedAt
     }
+
+    /// What the plan protects.
+    var sensitive: SensitiveKeys { tables.sensitive }
 
     /// Continues with another document.
     mutating func begin(_ tape: JSONTape) {

@@ -11,6 +11,7 @@ final class CompiledPlan: Sendable {
         let type: PropertyType.Kind
         let isRequired: Bool
         let isNullable: Bool
+        let treatment: Treatment
         let hasRange: Bool
         let hasLength: Bool
         /// `,"key":`, escaped.
@@ -99,6 +100,7 @@ final class CompiledPlan: Sendable {
         let events: UnsafePointer<Event>
         let objects: UnsafePointer<Object>
         let properties: UnsafePointer<Property>
+        let sensitive: SensitiveKeys
     }
 
     // Safe to share: the memory of the arena is written in `init` and never afterwards.
@@ -114,6 +116,8 @@ final class CompiledPlan: Sendable {
     let decimalLimits: [DecimalLimits?]
     /// The enumerations whose values cannot be compared as text, by the property's index.
     let allowedValues: [Int: AllowedValues]
+    /// The key of hashed values; without one, such values are removed.
+    let hashKey: HashKey?
 
     /// The envelope's fields, in the order of the canonical form.
     static let fieldNames = [
@@ -123,7 +127,8 @@ final class CompiledPlan: Sendable {
     /// The number of the envelope's fields.
     static let fieldCount = 9
 
-    init(_ plan: TrackingPlan) {
+    init(_ plan: TrackingPlan, hashKey: HashKey?) {
+        self.hashKey = hashKey
         let compiler = PlanCompiler()
         let events = plan.events.map { compiler.compile($0) }
         let names = ByteTable(plan.events.map { Array($0.name.utf8) }, in: compiler.arena)
@@ -134,7 +139,8 @@ final class CompiledPlan: Sendable {
             suggestions: SuggestionTable(names, in: compiler.arena),
             events: compiler.arena.allocate(events),
             objects: compiler.arena.allocate(compiler.objects),
-            properties: compiler.arena.allocate(compiler.properties.compactMap(\.self))
+            properties: compiler.arena.allocate(compiler.properties.compactMap(\.self)),
+            sensitive: SensitiveKeys(plan, in: compiler.arena)
         )
         arena = compiler.arena
         definitions = compiler.definitions

@@ -30,7 +30,7 @@ final class PlanCompiler {
         CompiledPlan.Event(
             nameAndTimeKey: allocate("\",\"name\":" + json(event.name) + ",\"time\":\""),
             payload: compile(event.properties, isOpen: event.allowsAdditionalProperties, location: event.location),
-            requiresPayload: event.properties.contains(where: \.isRequired)
+            requiresPayload: event.properties.contains(where: \.mustBePresent)
         )
     }
 
@@ -62,8 +62,9 @@ final class PlanCompiler {
         compileExactly(property, at: index)
         return CompiledPlan.Property(
             type: property.type.kind,
-            isRequired: property.isRequired,
+            isRequired: property.mustBePresent,
             isNullable: property.isNullable,
+            treatment: Treatment(property.sensitivity),
             hasRange: property.minimum != nil || property.maximum != nil,
             hasLength: property.minLength != nil || property.maxLength != nil,
             key: allocate("," + json(property.name) + ":"),

@@ -14,6 +14,7 @@ public struct EventBatchBuilder: ~Copyable {
     private var entries: [EventBatch.Entry] = []
     private var ids = EventIDGenerator()
     private var envelopeWriter = EnvelopeWriter()
+    private var treatment: LineTreatment
     /// The indexes in this catalog of events of other catalogs that have the same definition here.
     private var equivalents: [ObjectIdentifier: Int] = [:]
 
@@ -26,6 +27,7 @@ public struct EventBatchBuilder: ~Copyable {
         self.catalog = catalog
         self.now = now
         encoder = PayloadEncoder(plan: catalog.compiled)
+        treatment = LineTreatment(plan: catalog.compiled)
     }
 
     /// The number of events so far.
@@ -92,14 +94,25 @@ public struct EventBatchBuilder: ~Copyable {
         if !encoder.violations.isEmpty || length > EventValidator.maximumEventBytes || end > Self.maximumBytes {
             throw discard(from: start, length: length, index: index)
         }
+        if needsTreatment(index, context) {
+            encoder.violations = treatment.treat(from: start, in: &encoder.output)
+            if !encoder.violations.isEmpty { throw discard(from: start, length: length, index: index) }
+        }
         entries.append(
             EventBatch.Entry(
                 id: id,
                 time: time,
                 definitionIndex: UInt32(truncatingIfNeeded: index),
-                end: UInt32(truncatingIfNeeded: end)
+                end: UInt32(truncatingIfNeeded: encoder.output.count)
             )
         )
+    }
+
+    /// Whether the plan protects a value that the event may have.
+    private func needsTreatment(_ index: Int, _ context: borrowing EventContext) -> Bool {
+        let sensitive = encoder.plan.tables.sensitive
+        if !sensitive.payload(of: index).isEmpty { return true }
+        return !sensitive.context.isEmpty && !context.attributes.isEmpty
     }
 
     /// Removes the last event, and says why it is invalid.

@@ -15,6 +15,7 @@ enum PlanChecker {
             event.definition.notePostgresTrackers(postgresTrackers)
             return event
         }
+        let context = context(of: files)
         let diagnostics =
             versions(files.compactMap(\.version))
             + groupDiagnostics
@@ -22,10 +23,34 @@ enum PlanChecker {
             + groups.cycles()
             + expansions.flatMap(\.diagnostics)
             + TrackerCheck.checkCount(files)
+            + context.diagnostics
             + EventNameCheck.check(events)
             + events.flatMap { PropertyCheck.check($0.definition) }
-        let plan = TrackingPlan(version: files.lazy.compactMap(\.version).first?.text, events: events.map(\.definition))
+        let plan = TrackingPlan(
+            version: files.lazy.compactMap(\.version).first?.text,
+            context: context.attributes,
+            events: events.map(\.definition)
+        )
         return (plan, diagnostics)
+    }
+
+    /// The protected keys of the context; of two with the same name, the first is used and the second is reported.
+    private static func context(
+        of files: [PlanFile]
+    ) -> (attributes: [ContextAttribute], diagnostics: [Diagnostic]) {
+        var attributes: [ContextAttribute] = []
+        var diagnostics: [Diagnostic] = []
+        var known: [String: PlanLocation] = [:]
+        for attribute in files.flatMap(\.context) {
+            if let first = known[attribute.name] {
+                let sentence = "the context's key \(quoted(attribute.name)) is already defined at \(first); remove one"
+                diagnostics.append(Diagnostic(.duplicateContextKey, at: attribute.location, sentence))
+            } else {
+                known[attribute.name] = attribute.location
+                attributes.append(attribute)
+            }
+        }
+        return (attributes, diagnostics)
     }
 
     private static func versions(_ versions: [PlacedText]) -> [Diagnostic] {

@@ -5,19 +5,31 @@ enum TrackerCheck {
     /// The number of bits in the mask of an event's trackers.
     static let maximumTrackers = 64
 
-    /// Reports trackers that the plan does not declare, if any of its files declares trackers.
+    /// Reports trackers that the plan does not declare, if any of its files declares trackers; and otherwise the trackers in
+    /// `sensitive` that no event has, because a misspelt one would get nothing.
     static func checkNames(_ files: [PlanFile]) -> [Diagnostic] {
         let lists = files.compactMap(\.trackers)
-        guard !lists.isEmpty else { return [] }
-        let names = lists.flatMap { $0 }.map(\.text)
-        let declared = Set(names.map { $0.lowercased() })
-        let named = files.flatMap(\.postgresTrackers) + files.flatMap(\.events).flatMap(\.trackers)
-        return named.filter { !declared.contains($0.text.lowercased()) }.map {
-            tracker in
+        let ofEvents = files.flatMap(\.events).flatMap(\.trackers)
+        let ofValues = files.flatMap(\.sensitiveTrackers)
+        guard lists.isEmpty else {
+            let named = files.flatMap(\.postgresTrackers) + ofEvents + ofValues
+            return unknown(named, among: lists.flatMap { $0 }.map(\.text), listedAs: "'trackers' declares")
+        }
+        var known: Set<String> = []
+        let names = ofEvents.map(\.text).filter { known.insert($0.lowercased()).inserted }
+        return unknown(ofValues, among: names, listedAs: "the plan's events have")
+    }
+
+    private static func unknown(
+        _ named: [PlacedText],
+        among names: [String],
+        listedAs introduction: String
+    ) -> [Diagnostic] {
+        let known = Set(names.map { $0.lowercased() })
+        return named.filter { !known.contains($0.text.lowercased()) }.map { tracker in
             let hint =
                 names.isEmpty
-                ? "'trackers' declares none"
-                : Spelling.hint(for: tracker.text, among: names, listedAs: "'trackers' declares")
+                ? introduction + " none" : Spelling.hint(for: tracker.text, among: names, listedAs: introduction)
             return Diagnostic(.unknownTracker, at: tracker.place, "unknown tracker \(quoted(tracker.text)); \(hint)")
         }
     }

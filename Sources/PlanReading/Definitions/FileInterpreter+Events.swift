@@ -1,7 +1,7 @@
 import EventSchema
 
 extension FileInterpreter {
-    private static let rootKeys = ["events", "version", "trackers", "postgresTrackers", "propertyGroups"]
+    private static let rootKeys = ["events", "version", "trackers", "postgresTrackers", "context", "propertyGroups"]
     private static let eventKeys = [
         "name", "swiftName", "description", "owner", "deprecated", "registeredTrackers", "include", "payload",
         "payloadKeys",
@@ -15,8 +15,10 @@ extension FileInterpreter {
         file.version = text(fields["version"])
         file.trackers = names(fields["trackers"], ignoringCase: true)
         file.postgresTrackers = names(fields["postgresTrackers"], ignoringCase: true) ?? []
+        file.context = context(fields["context"])
         file.groups = groups(fields["propertyGroups"])
         file.events = events(fields["events"])
+        file.sensitiveTrackers = sensitiveTrackers
         if Self.rootKeys.allSatisfy({ $0 == "version" || fields[$0] == nil }) {
             report(.missingKey, at: root.place, "a plan file needs 'events', a dictionary of event definitions")
         }

@@ -6,7 +6,7 @@ extension FileInterpreter {
         "maxLength", "pattern", "items",
         "properties", "examples",
     ]
-    private static let propertyKeys = itemKeys + ["required", "deprecated"]
+    private static let propertyKeys = itemKeys + ["required", "deprecated", "sensitive"]
 
     /// The properties of a payload, or of an object.
     mutating func properties(_ entry: PlistEntry) -> [PropertyDefinition] {
@@ -60,6 +60,7 @@ extension FileInterpreter {
         )
         // Limits and values cannot be checked without a type.
         guard type != nil else { return property }
+        property.sensitivity = sensitivity(fields["sensitive"], of: property)
         reportMisplacedKeys(fields, property)
         readLimits(fields, &property)
         readValues(fields, &property)

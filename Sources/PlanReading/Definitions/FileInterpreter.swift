@@ -3,6 +3,8 @@ import EventSchema
 /// The second stage: converts the nodes of one file to definitions, and reports all problems within the file.
 struct FileInterpreter {
     private(set) var diagnostics: [Diagnostic] = []
+    /// The trackers that the file lists in `sensitive`.
+    var sensitiveTrackers: [PlacedText] = []
 
     /// Interprets a file; the result leaves out as little as possible of what is wrong.
     static func interpret(_ root: PlistNode) -> (file: PlanFile, diagnostics: [Diagnostic]) {

@@ -9,6 +9,10 @@ struct PlanFile: Sendable {
     var trackers: [PlacedText]?
     /// The trackers that the file lists in `postgresTrackers`.
     var postgresTrackers: [PlacedText] = []
+    /// The keys of the context that the file protects.
+    var context: [ContextAttribute] = []
+    /// The trackers that the file lists in `sensitive`.
+    var sensitiveTrackers: [PlacedText] = []
     var groups: [PropertyGroup] = []
     var events: [EventDraft] = []
 }

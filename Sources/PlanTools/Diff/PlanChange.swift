@@ -91,6 +91,8 @@ package struct PlanChange: Sendable, Hashable {
         case shapeRemoved = "shape-removed"
         /// The examples changed.
         case examplesChanged = "examples-changed"
+        /// The property, or a key of the context, is protected in another way.
+        case sensitivityChanged = "sensitivity-changed"
 
         // MARK: Limits of properties
 

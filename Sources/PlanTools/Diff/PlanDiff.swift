@@ -20,7 +20,8 @@ package struct PlanDiff: Sendable, Hashable {
         )
         let added = pairs.filter { $0.old == nil }.map(\.new)
         let removed = gone.map { Self.removal(of: $0, among: added).judged }
-        changes = Self.version(from: old, to: new) + pairs.flatMap { Self.changes(of: $0) } + removed
+        let plan = Self.version(from: old, to: new) + SensitivityChange.changes(from: old, to: new)
+        changes = plan + pairs.flatMap { Self.changes(of: $0) } + removed
     }
 
     /// The changes of one compatibility.

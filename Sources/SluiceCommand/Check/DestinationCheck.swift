@@ -31,6 +31,7 @@ struct DestinationCheck {
     }
 
     private func problems(of tracker: any Tracker) async -> [TrackerError] {
+        let catalog = catalog.visible(to: tracker.name)
         do throws(TrackerError) {
             try tracker.checkSettings(for: catalog)
         } catch {

@@ -46,6 +46,8 @@ extension SettingKey {
             httpLimit.map { "\(SettingDefaults.http[keyPath: $0])" } ?? ""
         case .httpWorkers: "one for each processor core"
         case .httpProxies, .tlsCertificate, .tlsPrivateKey, .tlsClientAuthorities: "none"
+        case .httpClientAddress: "\(SettingDefaults.http.recordsClientAddress)"
+        case .hashKey, .hashKeyFile: "none"
         case .httpProxyProtocol: "\(SettingDefaults.http.expectsProxyHeader)"
         case .httpAddressConnections: "half of http.maximumConnections"
         case .cloudEventsTypePrefix: "none"

@@ -17,6 +17,7 @@ enum SettingKey: String, CaseIterable {
     case httpWorkers = "http.workers"
     case httpProxies = "http.proxies"
     case httpProxyProtocol = "http.proxyProtocol"
+    case httpClientAddress = "http.recordClientAddress"
     case tlsCertificate = "http.tls.certificate"
     case tlsPrivateKey = "http.tls.privateKey"
     case tlsClientAuthorities = "http.tls.clientAuthorities"
@@ -63,6 +64,8 @@ enum SettingKey: String, CaseIterable {
     case quarantineBytes = "quarantine.capacityInBytes"
     case parkAfterSeconds = "delivery.parkAfterSeconds"
     case strictTrackers = "trackers.strict"
+    case hashKey = "privacy.hashKey"
+    case hashKeyFile = "privacy.hashKeyFile"
     case logLevel = "log.level"
 
     /// The environment variable.
@@ -103,8 +106,8 @@ enum SettingKey: String, CaseIterable {
         }
     }
 
-    /// Whether the value may contain a password, so that it must not be logged.
-    var isSecret: Bool { self == .postgresURL || self == .kafkaProperties }
+    /// Whether the value may contain a password or a key, so that it must not be logged.
+    var isSecret: Bool { self == .postgresURL || self == .kafkaProperties || self == .hashKey }
 
     /// What the setting decides, with its unit.
     var summary: String {
@@ -145,6 +148,8 @@ enum SettingKey: String, CaseIterable {
             """
         case .httpProxyProtocol:
             "Whether each connection of http.proxies begins with a header of the PROXY protocol, version 2."
+        case .httpClientAddress:
+            "Whether the sender's address becomes `ip` in the context of each event that has no `ip`."
         case .tlsCertificate:
             "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes."
         case .tlsPrivateKey: "The file with the private key of the certificate (PEM)."
@@ -220,6 +225,9 @@ enum SettingKey: String, CaseIterable {
             Whether Sluice exits with 1 if an event names a tracker that is not configured, or if a tracker, or one of \
             its tables or topics, fails its first start.
             """
+        case .hashKey: "The secret key of hashed values, at least 16 bytes; better in a file, see privacy.hashKeyFile."
+        case .hashKeyFile:
+            "The file with the secret key of hashed values; one line break at its end is not part of the key."
         case .logLevel: "The lowest level that is logged: trace, debug, info, notice, warning, error or critical."
         }
     }

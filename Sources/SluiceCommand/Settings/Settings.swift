@@ -2,6 +2,7 @@ import Configuration
 import EventJournal
 import EventPipeline
 import EventQuarantine
+import EventValidation
 import Foundation
 import Logging
 import SluiceConsole
@@ -31,6 +32,8 @@ struct Settings {
     var quarantineFolder: String
     var quarantineCapacityInBytes: Int
     var strictTrackers: Bool
+    /// The key of hashed values; `nil` if there is none.
+    var hashKey: HashKey?
     var logLevel: Logger.Level
 
     struct JournalSettings {
@@ -83,6 +86,7 @@ struct Settings {
         quarantineFolder = reader.string(.quarantineFolder) ?? SettingDefaults.quarantineFolder
         quarantineCapacityInBytes = reader.count(.quarantineBytes) ?? Quarantine.defaultCapacityInBytes
         strictTrackers = reader.bool(.strictTrackers) ?? SettingDefaults.strictTrackers
+        hashKey = reader.hashKey()
         logLevel = reader.choice(.logLevel) ?? SettingDefaults.logLevel
     }
 }
@@ -113,6 +117,7 @@ extension SettingsReader {
         if let connections = count(.httpConnections) { http.maximumConnections = connections }
         http.maximumConnectionsPerAddress = count(.httpAddressConnections)
         http.eventLoopCount = count(.httpWorkers)
+        http.recordsClientAddress = bool(.httpClientAddress) ?? http.recordsClientAddress
         http.expectsProxyHeader = bool(.httpProxyProtocol) ?? http.expectsProxyHeader
         http.proxies = (strings(.httpProxies) ?? []).compactMap { text in
             let range = NetworkRange(text)
@@ -176,6 +181,34 @@ extension SettingsReader {
             kafka.properties[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
         return kafka
+    }
+
+    /// The key of hashed values; `nil` if there is none.
+    fileprivate func hashKey() -> HashKey? {
+        let bytes: [UInt8]
+        let place: String
+        switch (string(.hashKey), string(.hashKeyFile)) {
+        case (nil, nil): return nil
+        case (.some, .some):
+            note("privacy.hashKey: set only one of privacy.hashKey and privacy.hashKeyFile")
+            return nil
+        case (let text?, nil):
+            (bytes, place) = (Array(text.utf8), "privacy.hashKey")
+        case (nil, let file?):
+            do {
+                let contents = try Data(contentsOf: URL(filePath: file))
+                bytes = Array(contents.last == UInt8(ascii: "\n") ? contents.dropLast() : contents)
+            } catch {
+                note("privacy.hashKeyFile: the file '\(file)' cannot be read")
+                return nil
+            }
+            place = "privacy.hashKeyFile"
+        }
+        guard let key = HashKey(bytes) else {
+            note("\(place): expected a key of at least \(HashKey.minimumBytes) bytes, found \(bytes.count)")
+            return nil
+        }
+        return key
     }
 
     fileprivate func pipeline(hasJournal: Bool) -> Pipeline.Configuration {

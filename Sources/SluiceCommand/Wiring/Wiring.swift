@@ -29,7 +29,7 @@ struct Wiring {
     /// - Parameter minimumLogLevel: The lowest level to log, even if the settings ask for more.
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
         self.settings = settings
-        catalog = EventCatalog(plan: plan)
+        catalog = EventCatalog(plan: plan, hashKey: settings.hashKey)
         var logger = Logger(label: "sluice", factory: { TerminalLogHandler(label: $0) })
         logger.logLevel = max(settings.logLevel, minimumLogLevel ?? settings.logLevel)
         self.logger = logger
@@ -78,6 +78,10 @@ struct Wiring {
         return "The tracker '\(tracker)' is not configured, but \(count) it: \(events.abbreviatedList)."
     }
 
+    /// Says what to set if the plan hashes values and there is no key.
+    static let missingHashKey =
+        "The plan hashes sensitive values, so a key is needed: set privacy.hashKeyFile or SLUICE_PRIVACY_HASH_KEY."
+
     // MARK: The pipeline
 
     /// Creates the pipeline.
@@ -90,6 +94,9 @@ struct Wiring {
         journal: Journal? = nil,
         reportsMissing: Bool = true
     ) throws -> Pipeline {
+        guard !catalog.lacksHashKey else {
+            throw Terminal.failure("\(Self.missingHashKey)")
+        }
         let pipeline: Pipeline
         if let journal {
             pipeline = try Pipeline(

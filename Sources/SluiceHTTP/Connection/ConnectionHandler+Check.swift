@@ -12,6 +12,7 @@ extension ConnectionHandler {
             isGzip: exchange.isGzip,
             maximumBytes: shared.maximumBodyBytes,
             access: exchange.expectsKeyInBody ? nil : access,
+            clientAddress: exchange.clientAddress,
             now: loop.now
         )
         exchange.body = nil

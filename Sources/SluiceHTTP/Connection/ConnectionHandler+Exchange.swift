@@ -10,6 +10,9 @@ extension ConnectionHandler {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
         if requestNumber >= shared.maximumRequestsPerConnection { exchange.keepsAlive = false }
+        if shared.recordsClientAddress {
+            exchange.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
+        }
         noteOrigin()
         do throws(Failure) {
             try handle(head)

@@ -44,6 +44,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let loop: LoopResources
     let admission: LiveConnections.Admission
     let version: ConnectionVersion
+    let clientAddress: ClientAddress
     var submission: Submission
 
     var context: ChannelHandlerContext?
@@ -80,12 +81,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         loop: LoopResources,
         admission: LiveConnections.Admission,
         version: ConnectionVersion,
+        peer: SocketAddress?,
         eventLoop: any EventLoop
     ) {
         self.shared = shared
         self.loop = loop
         self.admission = admission
         self.version = version
+        clientAddress = ClientAddress(peer: peer, proxies: shared.proxies)
         submission = Submission(eventLoop: eventLoop)
     }
 }

@@ -25,6 +25,8 @@ struct Exchange {
     var expectsKeyInBody = false
     /// The web page that sends, if a browser says so.
     var origin: String?
+    /// The sender's address; empty if it is not recorded.
+    var clientAddress: [UInt8] = []
     /// Header fields of each response.
     var fields: HTTPHeaders = [:]
     /// The number of events that count against the key's limits.

@@ -33,6 +33,8 @@ struct RequestHead {
 
     /// The web page that sends, if a browser says so.
     private(set) var origin: String?
+    /// The values of the fields `X-Forwarded-For`.
+    private(set) var forwardedFor: [String] = []
     /// The server's host as the sender knows it.
     private(set) var host: String?
 
@@ -159,6 +161,8 @@ struct RequestHead {
             authorization = value
         case 14 where name.equalsIgnoringCase("content-length"):
             noteContentLength(value)
+        case 15 where name.equalsIgnoringCase("x-forwarded-for"):
+            forwardedFor.append(value)
         case 16 where name.equalsIgnoringCase("content-encoding"):
             contentEncodingCount += 1
             isGzip = ContentCoding.isGzip(value)

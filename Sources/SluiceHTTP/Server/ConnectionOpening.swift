@@ -23,28 +23,35 @@ struct ConnectionOpening: Sendable {
     /// - Throws: `ChannelError` if the connection has to be closed at once.
     func configure(_ channel: any Channel) throws {
         guard let address = channel.remoteAddress, proxies.contains(where: { $0.contains(address) }) else {
-            return try configure(channel, from: channel.remoteAddress)
+            return try configure(channel, from: channel.remoteAddress, counting: channel.remoteAddress)
         }
-        guard expectsProxyHeader else { return try configure(channel, from: nil) }
+        guard expectsProxyHeader else { return try configure(channel, from: address, counting: nil) }
         let deadline = OpeningDeadline(timeout: timeout)
         let decoder = ProxyHeaderDecoder { address, channel in
             channel.pipeline.syncOperations.removeHandler(deadline, promise: nil)
-            try configure(channel, from: address)
+            try configure(channel, from: address, counting: address)
         }
         try channel.pipeline.syncOperations.addHandlers([deadline, decoder])
     }
 
-    private func configure(_ channel: any Channel, from address: SocketAddress?) throws {
+    /// - Parameters:
+    ///   - peer: The sender; a proxy, unless it states for whom it sends.
+    ///   - address: The address whose connections are counted; `nil` for a proxy.
+    private func configure(
+        _ channel: any Channel,
+        from peer: SocketAddress?,
+        counting address: SocketAddress?
+    ) throws {
         let admission = try endpoint.admit(channel, from: address)
-        guard let tls else { return try endpoint.addHandlers(to: channel, admission: admission) }
+        guard let tls else { return try endpoint.addHandlers(to: channel, from: peer, admission: admission) }
         let deadline = OpeningDeadline(timeout: timeout)
         let negotiation = ApplicationProtocolNegotiationHandler { [endpoint] result, channel in
             channel.pipeline.syncOperations.removeHandler(deadline, promise: nil)
             return channel.eventLoop.makeCompletedFuture {
                 if result == .negotiated("h2") {
-                    try endpoint.addHTTP2Handlers(to: channel, admission: admission)
+                    try endpoint.addHTTP2Handlers(to: channel, from: peer, admission: admission)
                 } else {
-                    try endpoint.addHandlers(to: channel, admission: admission)
+                    try endpoint.addHandlers(to: channel, from: peer, admission: admission)
                 }
             }
         }

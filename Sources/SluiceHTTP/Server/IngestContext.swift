@@ -26,6 +26,8 @@ struct IngestContext: Sendable {
     let maximumRequestsPerConnection: Int
     let maximumPipelinedRequests: Int
     let cloudEvents: IngestConfiguration.CloudEvents
+    let recordsClientAddress: Bool
+    let proxies: [NetworkRange]
     let budget: MemoryBudget
     let connections: LiveConnections
     let keys: WriteKeys
@@ -52,6 +54,8 @@ struct IngestContext: Sendable {
         maximumRequestsPerConnection = configuration.maximumRequestsPerConnection
         maximumPipelinedRequests = configuration.maximumPipelinedRequests
         cloudEvents = configuration.cloudEvents
+        recordsClientAddress = configuration.recordsClientAddress
+        proxies = configuration.proxies
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         connections = LiveConnections(
             limit: connectionLimit,

@@ -16,6 +16,8 @@ struct BodyWork: ~Copyable {
     /// What the sender may do; `nil` as long as the key that the body contains is not judged.
     private var access: Access?
     private var isConcealed = false
+    /// The sender's address; empty if it is not recorded.
+    private let clientAddress: [UInt8]
     private let maximumBytes: Int
     /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
@@ -48,12 +50,14 @@ struct BodyWork: ~Copyable {
 
     /// - Parameters:
     ///   - access: What the sender may do; `nil` if its key is in the body.
+    ///   - clientAddress: The sender's address; empty if it is not recorded.
     init(
         _ body: ByteBuffer,
         in language: BodyLanguage,
         isGzip: Bool,
         maximumBytes: Int,
         access: Access?,
+        clientAddress: [UInt8],
         now: () -> Timestamp
     ) {
         received = body
@@ -70,6 +74,7 @@ struct BodyWork: ~Copyable {
         }
         isTranslated = translation == nil
         self.access = access
+        self.clientAddress = clientAddress
         self.maximumBytes = maximumBytes
         isInflated = !self.isGzip
     }
@@ -172,7 +177,8 @@ struct BodyWork: ~Copyable {
             bodyOf: translation?.text.count ?? gzip?.text.count ?? received.readableBytes,
             as: format,
             nullIsAbsent: translation != nil,
-            allowedEvents: allowedEvents
+            allowedEvents: allowedEvents,
+            clientAddress: clientAddress
         )
     }
 }

@@ -11,7 +11,7 @@ package struct RowLayout: Sendable {
         let keyLength: Int
     }
 
-    /// The columns of the properties, in the order of the definition.
+    /// The columns of the properties whose values are not dropped, in the order of the definition.
     let columns: [Column]
     /// The keys in canonical form, with quotes and colon, concatenated.
     let keys: [UInt8]
@@ -26,7 +26,7 @@ package struct RowLayout: Sendable {
 
     package init(_ definition: EventDefinition) {
         var keys: [UInt8] = []
-        columns = definition.properties.map { property in
+        columns = definition.properties.filter { !$0.isDropped }.map { property in
             let start = keys.count
             keys += JSONString.canonical(property.name) + [UInt8(ascii: ":")]
             return Column(type: ColumnType(property.type), keyStart: start, keyLength: keys.count - start)

@@ -20,7 +20,7 @@ package struct EventTable: Sendable, Hashable {
 
     package var schema: String
     package var name: String
-    /// Sluice's own columns, then one for each property, then `extra` if additional properties are allowed.
+    /// Sluice's own columns, then one for each property whose value is not dropped, then `extra` if additional properties are allowed.
     package var columns: [Column]
     /// The event's description; `nil` for none.
     package var comment: String?
@@ -31,7 +31,7 @@ package struct EventTable: Sendable, Hashable {
         name = SQLName.snakeCase(definition.name)
         comment = definition.description
         columns = Self.ownColumns
-        columns += definition.properties.map { property in
+        columns += definition.properties.filter { !$0.isDropped }.map { property in
             Column(
                 name: SQLName.snakeCase(property.name),
                 type: ColumnType(property.type),
@@ -75,10 +75,11 @@ package struct EventTable: Sendable, Hashable {
 }
 
 extension EventTable {
-    /// Returns the tables of all events that the plan sends to the tracker of this name, in the plan's order.
+    /// Returns the tables of all events that the plan sends to the tracker of this name, in the plan's order, without columns for
+    /// what the plan hides from it.
     package static func tables(of plan: TrackingPlan, tracker: String, schema: String) -> [EventTable] {
         let name = tracker.lowercased()
-        return plan.events
+        return plan.visible(to: name).events
             .filter { $0.trackers.contains { $0.lowercased() == name } }
             .map { EventTable($0, schema: schema) }
     }

@@ -18,7 +18,8 @@ enum ImportRule {
         "event-codegen": ["ArgumentParser", "EventCodegen", "EventSchema", "Foundation", "PlanReading"],
         "JSONTape": ["CSimdJSON", "EventModel"],
         "EventValidation": [
-            "CXXHash", "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "JSONTape", "PatternMatching",
+            "CXXHash", "EventModel", "EventSchema", "Foundation", "FoundationEssentials", "Hashing", "JSONTape",
+            "PatternMatching",
         ],
         "Gzip": ["CZlib"],
         "EventJournal": ["CISAL", "EventModel"],

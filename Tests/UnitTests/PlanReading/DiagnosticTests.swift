@@ -8,7 +8,7 @@ import Testing
 struct DiagnosticTests {
     private static let cases =
         DiagnosticCase.plist + DiagnosticCase.structure + DiagnosticCase.values + DiagnosticCase.plan
-        + DiagnosticCase.groups
+        + DiagnosticCase.groups + DiagnosticCase.privacy
 
     @Test("each mistake is one diagnostic at the offending node", arguments: cases)
     func place(of mistake: DiagnosticCase) {
@@ -25,7 +25,7 @@ struct DiagnosticTests {
         // The generator reports the last one; JustTrackStyleTests covers it.
         let elsewhere: Set<DiagnosticCode> = [
             .noPlanFiles, .emptyFolder, .unreadableFile, .fileTooLarge, .tooDeep, .conflictingVersions,
-            .duplicatePropertyGroup, .noJustTrackForm,
+            .duplicatePropertyGroup, .duplicateContextKey, .noJustTrackForm,
         ]
         let here = Set(Self.cases.map(\.code))
         #expect(here.isDisjoint(with: elsewhere))

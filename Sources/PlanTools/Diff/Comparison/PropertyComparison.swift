@@ -130,6 +130,8 @@ enum PropertyComparison {
         if let kind = EventComparison.deprecation(from: old.deprecated, to: new.deprecated) {
             facts.append((kind, EventComparison.deprecationSentence(from: old.deprecated, to: new.deprecated)))
         }
+        let sensitivity = SensitivityChange(old: old.sensitivity, new: new.sensitivity)
+        if old.sensitivity != new.sensitivity { facts.append((.sensitivityChanged, sensitivity.sentence)) }
         if old.examples != new.examples { facts.append((.examplesChanged, "the examples changed")) }
         return facts
     }

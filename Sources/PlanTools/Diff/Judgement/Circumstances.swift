@@ -64,6 +64,17 @@ struct Circumstances: OptionSet, Sendable, Hashable {
     /// `maxLength` fell, or was added.
     static let maxLengthFell = Circumstances(rawValue: 1 << 21)
 
+    // MARK: Privacy
+
+    /// Tables get less of the value than before.
+    static let tablesLoseValue = Circumstances(rawValue: 1 << 22)
+    /// Tables get more of the value than before.
+    static let tablesGainValue = Circumstances(rawValue: 1 << 23)
+    /// Readers get less of the value than before.
+    static let readersLoseValue = Circumstances(rawValue: 1 << 24)
+    /// Readers get more of the value than before.
+    static let readersGainValue = Circumstances(rawValue: 1 << 25)
+
     /// The given circumstances that hold.
     fileprivate init(_ candidates: [(Circumstances, Bool)]) {
         self = candidates.reduce(into: []) { if $1.1 { $0.insert($1.0) } }
@@ -93,7 +104,8 @@ extension PropertyDifference {
     /// The circumstances of the difference in an event, which is given as it was and as it is.
     func circumstances(from oldEvent: EventDefinition, to newEvent: EventDefinition) -> Circumstances {
         let type = TypeChange(from: old.type, to: new.type)
-        return Circumstances(routesFrom: oldEvent, to: newEvent).union(
+        let sensitivity = SensitivityChange(old: old.sensitivity, new: new.sensitivity)
+        return Circumstances(of: sensitivity, from: [oldEvent], to: [newEvent]).union(
             Circumstances([
                 (.isEvent, path.depth == 0), (.isColumn, path.hasColumn),
                 (.keepsSwiftName, SwiftNameComparison.ownNames(from: old, to: new).isEmpty),
@@ -118,6 +130,29 @@ extension Circumstances {
             (.hasRows, old.hasTable && new.hasTable),
             (.hasReaders, [old, new].allSatisfy { event in event.trackers.contains(where: event.passesLines) }),
         ])
+    }
+
+    /// The circumstances of another protection of a value in these events.
+    init(of change: SensitivityChange, from old: [EventDefinition], to new: [EventDefinition]) {
+        let (oldTables, oldReaders) = Self.audiences(of: old)
+        let (newTables, newReaders) = Self.audiences(of: new)
+        let (tables, readers) = (oldTables.filter(newTables.contains), oldReaders.filter(newReaders.contains))
+        self.init([
+            (.hasRows, !oldTables.isEmpty && !newTables.isEmpty),
+            (.hasReaders, !oldReaders.isEmpty && !newReaders.isEmpty),
+            (.tablesLoseValue, change.takes(fromOneOf: tables)), (.tablesGainValue, change.gives(toOneOf: tables)),
+            (.readersLoseValue, change.takes(fromOneOf: readers)), (.readersGainValue, change.gives(toOneOf: readers)),
+        ])
+    }
+
+    /// The trackers of events that fill tables, and those that pass on lines, in lower case.
+    private static func audiences(of events: [EventDefinition]) -> (tables: [String], readers: [String]) {
+        var (tables, readers): (Set<String>, Set<String>) = ([], [])
+        for event in events {
+            tables.formUnion(event.trackers.filter(event.fillsTable).map { $0.lowercased() })
+            readers.formUnion(event.trackers.filter(event.passesLines).map { $0.lowercased() })
+        }
+        return (tables.sorted(), readers.sorted())
     }
 }
 

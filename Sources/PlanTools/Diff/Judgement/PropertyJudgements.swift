@@ -15,7 +15,7 @@ extension PropertyDifference {
         )
     }
 
-    static let judgements: [Judgement] = presence + names + values
+    static let judgements: [Judgement] = presence + names + values + [sensitivity]
 
     // MARK: Added, removed, required, null
 
@@ -162,6 +162,24 @@ extension PropertyDifference {
     ]
 
     private static let noOrder = "the keys of an object have no order"
+
+    // MARK: Privacy
+
+    private static let sensitivity = Judgement(
+        .sensitivityChanged,
+        swift: [.compatible("the argument stays")],
+        http: [.compatible("the same values are accepted")],
+        sql: [
+            .breaking("new rows have a hash, or nothing, instead of the value", if: .tablesLoseValue),
+            .risky("values occur that were hidden before", if: .tablesGainValue),
+            .compatible("tables get what they got before"),
+        ],
+        kafka: [
+            .breaking("events have a hash, or nothing, instead of the value", if: .readersLoseValue),
+            .risky("values occur that were hidden before", if: .readersGainValue),
+            .compatible("readers get what they got before"),
+        ]
+    )
 
     // MARK: Types, limits, allowed values
 

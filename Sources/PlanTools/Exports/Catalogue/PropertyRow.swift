@@ -52,9 +52,14 @@ struct PropertyFact {
     let label: String
     let content: Content
 
-    /// Its limits, its allowed values and its examples.
+    /// Its limits, its allowed values, its examples and how it is protected.
     static func facts(of property: PropertyDefinition) -> [PropertyFact] {
-        limits(of: property) + allowedValues(of: property) + examples(of: property)
+        limits(of: property) + allowedValues(of: property) + examples(of: property) + privacy(of: property)
+    }
+
+    static func privacy(of property: PropertyDefinition) -> [PropertyFact] {
+        guard let sensitivity = property.sensitivity else { return [] }
+        return [PropertyFact(label: "Sensitive", content: .words(sensitivity.explanation))]
     }
 
     static func limits(of property: PropertyDefinition) -> [PropertyFact] {

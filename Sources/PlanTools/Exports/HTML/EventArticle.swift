@@ -77,7 +77,7 @@ struct EventArticle {
 
     private func kind(of row: PropertyRow) -> HTML {
         let presence: HTML =
-            row.isItem ? "each item" : row.definition.isRequired ? "<em>required</em>" : "optional"
+            row.isItem ? "each item" : row.definition.mustBePresent ? "<em>required</em>" : "optional"
         let null: HTML = row.definition.isNullable ? ", may be null" : ""
         return "\(row.type), \(presence)\(null)"
     }

@@ -34,7 +34,7 @@ package struct HTMLExport: Sendable {
             \(Self.contents(of: catalogue))
             <main id="all-events" tabindex="-1">
             <p class="nothing" hidden>No event matches. <button type="button" class="reset">Show all events</button></p>
-            \(catalogue.chapters.enumerated().map(Self.chapter))
+            \(Self.context(plan.context))\(catalogue.chapters.enumerated().map(Self.chapter))
             </main>
             </div>
             <footer><p>Made by <code>sluice export html</code> from the tracking plan.</p></footer>
@@ -101,6 +101,22 @@ package struct HTMLExport: Sendable {
             </ul>
             </details>
             </nav>
+            """
+    }
+
+    private static func context(_ attributes: [ContextAttribute]) -> HTML {
+        guard !attributes.isEmpty else { return "" }
+        let items = attributes.map { attribute -> HTML in
+            let meaning: HTML = attribute.description.map { "<p>\($0)</p>" } ?? ""
+            return
+                "<div><dt><code>\(attribute.name)</code></dt><dd>\(attribute.sensitivity.explanation)\(meaning)</dd></div>"
+        }
+        return """
+            <section class="context" aria-labelledby="sensitive-context">
+            <h2 id="sensitive-context">Sensitive keys of the context</h2>
+            <dl class="facts">\(items)</dl>
+            </section>
+
             """
     }
 

@@ -9,6 +9,7 @@ package import EventSchema
 ///   bits in untyped values, the limits of a decimal in a string, the allowed values of a timestamp, and patterns that only
 ///   RE2 supports. It accepts such events, and a `$comment` lists them.
 /// - Numbers with more digits than the number type of a JSON Schema implementation may be rounded by it.
+/// - The schema checks the limits of a `hash` property also for a value that was hashed before, which the validator accepts.
 /// - The schema rejects a decimal in a string with an exponent beyond 64, or with any exponent if the plan lists allowed
 ///   values; the validator may accept it.
 package struct JSONSchemaExport: Sendable {
@@ -92,5 +93,5 @@ package struct JSONSchemaExport: Sendable {
 
 extension EventDefinition {
     /// Whether the event requires a payload.
-    fileprivate var requiresPayload: Bool { properties.contains(where: \.isRequired) }
+    fileprivate var requiresPayload: Bool { properties.contains(where: \.mustBePresent) }
 }

@@ -27,7 +27,7 @@ enum PropertySchema {
 
     private static func object(_ properties: [PropertyDefinition], others: OrderedJSON) -> Members {
         var members: Members = [("properties", .object(properties.map { ($0.name, schema(of: $0)) }))]
-        let required = properties.filter(\.isRequired).map(\.name)
+        let required = properties.filter(\.mustBePresent).map(\.name)
         if !required.isEmpty { members.append(("required", .strings(required))) }
         return members + [("additionalProperties", others)]
     }

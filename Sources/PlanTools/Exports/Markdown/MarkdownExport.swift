@@ -19,6 +19,7 @@ package struct MarkdownExport: Sendable {
                 + "Made by `sluice export markdown` from the plan: edit that.",
             "## Contents", Self.contents(of: catalogue),
         ]
+        blocks += Self.context(plan.context)
         for event in catalogue.chapters.flatMap(\.events) { blocks += Self.section(of: event) }
         return blocks.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
     }
@@ -32,6 +33,15 @@ package struct MarkdownExport: Sendable {
                 }
         }
         .joined(separator: "\n")
+    }
+
+    private static func context(_ attributes: [ContextAttribute]) -> [String] {
+        guard !attributes.isEmpty else { return [] }
+        let lines = attributes.map { attribute in
+            "- \(MarkdownText.code(attribute.name)): \(attribute.sensitivity.explanation)"
+                + (attribute.description.map { ". \(MarkdownText.prose($0))" } ?? "")
+        }
+        return ["## Sensitive keys of the context", lines.joined(separator: "\n")]
     }
 
     private static func section(of event: EventDefinition) -> [String] {
@@ -58,10 +68,11 @@ package struct MarkdownExport: Sendable {
         let property = row.definition
         let words =
             [property.deprecated.map { "**Deprecated:** \(MarkdownText.prose($0))" }]
+            + [property.sensitivity.map { "**Sensitive:** \($0.explanation)" }]
             + [property.description.map(MarkdownText.prose)]
         return [
             MarkdownText.code(row.parent + row.name), row.type,
-            row.isItem ? "" : property.isRequired ? "yes" : "no", property.isNullable ? "yes" : "no",
+            row.isItem ? "" : property.mustBePresent ? "yes" : "no", property.isNullable ? "yes" : "no",
             PropertyFact.limits(of: property).map { "\($0.label.lowercased()) \(text(of: $0))" }.joined(
                 separator: "; "
             ),

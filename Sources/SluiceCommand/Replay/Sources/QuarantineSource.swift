@@ -85,6 +85,6 @@ extension EventCatalog {
     fileprivate func restricted(to tracker: String) -> EventCatalog {
         var plan = plan
         for index in plan.events.indices { plan.events[index].trackers = [tracker] }
-        return EventCatalog(plan: plan)
+        return replacingPlan(with: plan)
     }
 }

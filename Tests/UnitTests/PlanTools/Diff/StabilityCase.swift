@@ -84,9 +84,22 @@ struct StabilityCase: Sendable, CustomStringConvertible {
         return property
     }
 
+    static let privacy: [StabilityCase] = [
+        sensitivity("a property is dropped", nil, .drop), sensitivity("a property is hashed", nil, .hash),
+        sensitivity("a property is only for a tracker with tables", nil, .trackers(["postgres"])),
+        sensitivity("a property is only for a tracker with readers", nil, .trackers(["kafka"])),
+        sensitivity("a dropped property is hashed", .drop, .hash),
+        sensitivity("a hashed property is no longer sensitive", .hash, nil),
+        sensitivity("a property is for another tracker", .trackers(["postgres"]), .trackers(["kafka"])),
+    ]
+
+    private static func sensitivity(_ title: String, _ old: Sensitivity?, _ new: Sensitivity?) -> StabilityCase {
+        property(title, .sensitivityChanged, it(.string) { $0.sensitivity = old }, it(.string) { $0.sensitivity = new })
+    }
+
     /// The table's sections, each with its rows.
     static let sections: [(title: String, cases: [StabilityCase])] = [
-        ("Events", events), ("Properties", properties), ("Types", types), ("Values", values),
+        ("Events", events), ("Properties", properties), ("Types", types), ("Values", values), ("Privacy", privacy),
     ]
 
     static let all = sections.flatMap(\.cases)

@@ -1,0 +1,88 @@
+import EventSchema
+
+/// What the check does with a valid value.
+enum Treatment: UInt8, BitwiseCopyable {
+    /// The value stays as it is.
+    case keep
+    /// The value is removed.
+    case drop
+    /// The value, a string, is replaced by its hash.
+    case hash
+
+    init(_ sensitivity: Sensitivity?) {
+        switch sensitivity {
+        case nil, .trackers: self = .keep
+        case .drop: self = .drop
+        case .hash: self = .hash
+        }
+    }
+}
+
+/// Keys and what the check does with their values.
+struct TreatmentTable: BitwiseCopyable {
+    private let keys: ByteTable
+    private let treatments: UnsafePointer<Treatment>
+
+    var isEmpty: Bool { keys.count == 0 }
+
+    /// - Parameter treatments: What happens to the value of each key; keys whose values are kept are left out.
+    init(_ treatments: [String: Treatment], in arena: PlanArena) {
+        let sensitive = treatments.filter { $0.value != .keep }
+        keys = ByteTable(sensitive.map { Array($0.key.utf8) }, in: arena)
+        self.treatments = arena.allocate(sensitive.map(\.value))
+    }
+
+    /// The treatment of a key's value; at least 8 more bytes after the key must be readable.
+    subscript(key: UnsafeRawBufferPointer) -> Treatment {
+        let ordinal = keys.ordinal(of: key)
+        return ordinal < 0 ? .keep : treatments[ordinal]
+    }
+}
+
+/// What the plan protects, by key.
+///
+/// The check of a valid event finds a property by its place in the plan. A rejected event may have a value in the wrong place, so
+/// its keys decide, wherever they are.
+struct SensitiveKeys: BitwiseCopyable {
+    /// The keys of the `context`.
+    let context: TreatmentTable
+    /// The keys of all properties, at any depth, of all events together.
+    let payloads: TreatmentTable
+    /// The same for each event.
+    private let events: UnsafePointer<TreatmentTable>
+    /// Whether a rejected event may contain a value that the quarantine must not get.
+    let concernsRejections: Bool
+    /// Whether any value is replaced by its hash.
+    let needsHashKey: Bool
+
+    init(_ plan: TrackingPlan, in arena: PlanArena) {
+        var context: [String: Treatment] = [:]
+        for attribute in plan.context { context[attribute.name] = Treatment(attribute.sensitivity) }
+        var all: [String: Treatment] = [:]
+        let events = plan.events.map { event in
+            var keys: [String: Treatment] = [:]
+            for property in event.properties { Self.collect(property, into: &keys) }
+            // Of two treatments of a key, dropping protects more.
+            all.merge(keys) { $0 == .drop ? $0 : $1 }
+            return keys
+        }
+        self.context = TreatmentTable(context, in: arena)
+        payloads = TreatmentTable(all, in: arena)
+        self.events = arena.allocate(events.map { TreatmentTable($0, in: arena) })
+        let treatments = Set(context.values).union(all.values)
+        concernsRejections = treatments.contains(.drop) || treatments.contains(.hash)
+        needsHashKey = treatments.contains(.hash)
+    }
+
+    /// The keys of an event's properties; those of all events for a negative index, which stands for an unknown event.
+    func payload(of definitionIndex: Int) -> TreatmentTable {
+        definitionIndex < 0 ? payloads : events[definitionIndex]
+    }
+
+    private static func collect(_ property: PropertyDefinition, into keys: inout [String: Treatment]) {
+        let treatment = Treatment(property.sensitivity)
+        if treatment != .keep, keys[property.name] != .drop { keys[property.name] = treatment }
+        for member in (property.properties ?? []) + (property.items?.properties ?? []) { collect(member, into: &keys) }
+        if let items = property.items?.items { collect(items, into: &keys) }
+    }
+}

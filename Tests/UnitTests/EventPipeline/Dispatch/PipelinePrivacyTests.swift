@@ -1,0 +1,105 @@
+import EventModel
+import EventPipeline
+import EventQuarantine
+import EventSchema
+import EventValidation
+import Logging
+import PipelineTestSupport
+import SluiceTesting
+import TestCases
+import Testing
+import TrackerKit
+
+@Suite("Trackers see only what the plan lets them see", .timeLimit(.minutes(5)))
+struct PipelinePrivacyTests {
+    private static let catalog = EventCatalog(
+        plan: TrackingPlan(events: [
+            EventDefinition(
+                key: "Paid",
+                trackers: ["alpha", "beta"],
+                properties: [
+                    PropertyDefinition(
+                        name: "iban",
+                        type: .string,
+                        sensitivity: .trackers(["alpha"]),
+                        location: .line(1)
+                    ),
+                    PropertyDefinition(name: "amount", type: .integer, location: .line(2)),
+                ],
+                location: .line(1)
+            ),
+            EventDefinition(key: "Only Beta", trackers: ["beta"], location: .line(3)),
+        ])
+    )
+
+    private static func batch(_ numbers: Range<Int>) throws -> EventBatch {
+        let events = numbers.map { #"{"name":"Paid","payload":{"iban":"DE\#($0)","amount":\#($0)}}"# }
+        let body = events.joined(separator: "\n") + "\n{\"name\":\"Only Beta\"}\n"
+        return try #require(try EventValidator(catalog: catalog).check(body, as: .lines).batch)
+    }
+
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    @Test(
+        "from the queue and from the journal, a hidden value reaches only the tracker that may see it",
+        arguments: [1, 100]
+    )
+    func hiding(capacity: Int) async throws {
+        let (alpha, beta) = (RecordingTracker(name: "Alpha"), RecordingTracker(name: "beta"))
+        let harness = try PipelineHarness(
+            [alpha, beta],
+            journal: SimulatedFileSystem(seed: 1),
+            // A queue of one event spills the others to the journal.
+            queue: Pipeline.Queue(capacityInEvents: capacity, fullPolicy: .spill),
+            catalog: Self.catalog
+        )
+        try await harness.runWithTime { pipeline in
+            try await pipeline.submit(Self.batch(0..<3))
+            try await pipeline.submit(Self.batch(3..<6))
+            await pipeline.flush()
+        }
+        #expect(alpha.events.map(\.payload["iban"]) == (0..<6).map { .string("DE\($0)") })
+        #expect(beta.events.filter { $0.name == "Paid" }.map(\.payload) == (0..<6).map { ["amount": .integer($0)] })
+        #expect(beta.events.count == 8)
+        #expect(Set(beta.events.map(\.id)).isSuperset(of: alpha.events.map(\.id)))
+        #expect(!beta.events.contains { $0.json.contains("DE") })
+    }
+
+    @Test("what is refused goes to the quarantine as a whole, and what is retried stays hidden")
+    func outcomes() async throws {
+        try await withQuarantine { quarantine, lines in
+            let beta = ScriptedTracker(name: "beta", [.fail, .refuse([1])])
+            let harness = try PipelineHarness(
+                [beta],
+                journal: SimulatedFileSystem(seed: 1),
+                queue: Pipeline.Queue(capacityInEvents: 100, fullPolicy: .spill),
+                catalog: Self.catalog,
+                quarantine: quarantine
+            )
+            try await harness.runWithTime { pipeline in
+                try await pipeline.submit(Self.batch(0..<2))
+                await pipeline.flush()
+            }
+            #expect(try lines().map { $0.contains(#""iban":"DE1""#) } == [true])
+        }
+    }
+
+    @Test("a pipeline whose plan hashes values needs a key")
+    func missingKey() throws {
+        var plan = Self.catalog.plan
+        plan.events[0].properties[0].sensitivity = .hash
+        let catalog = EventCatalog(plan: plan)
+        func pipeline(_ catalog: EventCatalog) throws -> Pipeline {
+            try Pipeline(
+                catalog: catalog,
+                trackers: [],
+                quarantine: .discarding(logger: Self.logger),
+                logger: Self.logger
+            )
+        }
+        let error = #expect(throws: PipelineError.self) { try pipeline(catalog) }
+        #expect(error?.code == .missingHashKey)
+        let key = try #require(HashKey(Array(repeating: 7, count: 32)))
+        _ = try pipeline(catalog.hashing(with: key))
+    }
+}
