@@ -37,6 +37,8 @@ let package = Package(
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .library(name: "JustTrack", targets: ["JustTrack"]),
+        // Sends events to a server; for apps.
+        .library(name: "SluiceClient", targets: ["SluiceClient"]),
         // Reads plan files while the program runs; a program whose plan is compiled in does without it.
         .library(name: "PlanReading", targets: ["PlanReading"]),
         .executable(name: "sluice", targets: ["SluiceCommand"]),
@@ -247,6 +249,7 @@ let package = Package(
                 "JSONTape", "TrackerKit",
             ]
         ),
+        .target(name: "SluiceClient", dependencies: ["EventModel", "EventSchema"]),
         .executableTarget(
             name: "SluiceCommand",
             dependencies: [
@@ -276,6 +279,12 @@ let package = Package(
             exclude: ["shapes.plist"]
         ),
         .target(
+            name: "GoldenClient",
+            dependencies: ["SluiceClient"],
+            path: "Tests/Golden/Client",
+            exclude: ["shapes.plist"]
+        ),
+        .target(
             name: "GoldenNames",
             dependencies: ["Sluice"],
             path: "Tests/Golden/Names",
@@ -290,6 +299,14 @@ let package = Package(
             path: "Tests/JustTrackApp",
             exclude: ["Events.plist"],
             swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
+        ),
+        // An app that queues events and sends them, which a test kills.
+        .executableTarget(
+            name: "ClientApp",
+            dependencies: ["SluiceClient"],
+            path: "Tests/ClientApp",
+            swiftSettings: [.treatAllWarnings(as: .error)],
+            plugins: ["EventCodegenPlugin"]
         ),
         // The tutorial's program, as its reader has it at the end; and the other code of the documentation.
         .executableTarget(
@@ -366,7 +383,10 @@ let package = Package(
         ),
         .unitTests(
             "TypedEvents",
-            dependencies: ["EventModel", "EventValidation", "GoldenNames", "GoldenShapes", "TestCases"]
+            dependencies: [
+                "EventModel", "EventValidation", "GoldenClient", "GoldenNames", "GoldenShapes", "SluiceClient",
+                "TestCases",
+            ]
         ),
         .unitTests("EventJournal", dependencies: ["EventJournal", "EventModel", "PipelineTestSupport", "TestCases"]),
         .unitTests(
@@ -397,6 +417,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),
+        .unitTests("SluiceClient", dependencies: ["SluiceClient", "EventModel", "GoldenClient", "SluiceTesting"]),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",
@@ -429,7 +450,7 @@ let package = Package(
                 "SluiceTesting", "TestSupport",
                 "TrackerKit",
                 // The tests run these programs, which are built into the same folder.
-                "SluiceCommand", "TutorialShop", "event-codegen",
+                "ClientApp", "SluiceCommand", "TutorialShop", "event-codegen",
                 // The documentation shows these, so they must compile.
                 "DocumentationSnippets", "ReadmeShop",
                 .product(name: "Logging", package: "swift-log"),
@@ -452,7 +473,9 @@ if let names = Context.environment["SLUICE_TEST_TARGETS"]?.split(separator: " ")
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {
-    let exceptions = ["CSimdJSON", "CRE2", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop"]
+    let exceptions = [
+        "CSimdJSON", "CRE2", "ClientApp", "DocumentationSnippets", "JustTrackApp", "ReadmeShop", "TutorialShop",
+    ]
     guard !exceptions.contains(target.name) else { continue }
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

@@ -11,5 +11,6 @@ golden() {
 }
 
 golden Tests/Golden/Shapes GeneratedEvents.swift --access-level public --namespace ShapesEvents
+golden Tests/Golden/Client GeneratedEvents.swift --access-level public --namespace ClientShapes --library SluiceClient
 golden Tests/Golden/Names GeneratedEvents.swift --access-level public --namespace NamesEvents
 golden Tests/JustTrackApp TrackingEvents.swift --style justtrack

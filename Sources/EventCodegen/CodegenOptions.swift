@@ -20,6 +20,14 @@ package struct CodegenOptions: Sendable, Hashable {
         case justtrack
     }
 
+    /// The library that the generated code imports.
+    package enum Library: String, Sendable, Hashable, CaseIterable {
+        /// For services: events are tracked by a pipeline of the same process.
+        case sluice = "Sluice"
+        /// For apps: events are sent to a server.
+        case client = "SluiceClient"
+    }
+
     /// Who can use the types.
     ///
     /// Default: `internal`, and `public` in JustTrack's style.
@@ -32,6 +40,10 @@ package struct CodegenOptions: Sendable, Hashable {
     ///
     /// Default: Sluice's.
     package var style: Style
+    /// The library whose types the generated code uses; JustTrack's style ignores it.
+    ///
+    /// Default: `Sluice`.
+    package var library: Library
 
     /// The default namespace of a target: its name and `Events`.
     ///
@@ -45,9 +57,15 @@ package struct CodegenOptions: Sendable, Hashable {
     }
 
     /// Makes options; arguments that are left out have their defaults.
-    package init(accessLevel: AccessLevel? = nil, namespace: String = "Events", style: Style = .sluice) {
+    package init(
+        accessLevel: AccessLevel? = nil,
+        namespace: String = "Events",
+        style: Style = .sluice,
+        library: Library = .sluice
+    ) {
         self.accessLevel = accessLevel ?? (style == .justtrack ? .public : .internal)
         self.namespace = namespace
         self.style = style
+        self.library = library
     }
 }

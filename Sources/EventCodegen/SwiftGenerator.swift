@@ -46,7 +46,7 @@ package struct SwiftGenerator: Sendable {
         var translator = Translator(options: options)
         let events = translator.translate(plan)
         guard translator.diagnostics.isEmpty else { return (nil, translator.diagnostics) }
-        let names = TypeNames(events: events, namespace: options.namespace)
+        let names = TypeNames(events: events, namespace: options.namespace, library: options.library)
         let types = events.enumerated().map { index, event in
             let event = EventRenderer(
                 event: event,
@@ -81,7 +81,8 @@ package struct SwiftGenerator: Sendable {
 
     private var importLine: String {
         // `internal import` would require the same of every other file of the module.
-        options.accessLevel == .internal ? "import Sluice" : "\(options.accessLevel.rawValue) import Sluice"
+        let statement = "import " + options.library.rawValue
+        return options.accessLevel == .internal ? statement : "\(options.accessLevel.rawValue) \(statement)"
     }
 
     /// The access modifier of each declaration, with a space.

@@ -34,7 +34,7 @@ public final class Quarantine: Sendable {
     private let counts = Mutex(Counts())
     private let now: @Sendable () -> Timestamp
     /// Times the log messages, independently of the wall clock.
-    private let clock: PipelineClock
+    private let clock: RelativeClock
     private let logger: Logger
     private let metrics = QuarantineMetrics()
 
@@ -109,7 +109,7 @@ public final class Quarantine: Sendable {
             )
         )
         self.now = now
-        self.clock = PipelineClock(clock)
+        self.clock = RelativeClock(clock)
         self.logger = logger
         for finding in latest.recovery.sentences + kept.recovery.sentences {
             logger.warning("The quarantine is damaged: \(finding)")
@@ -121,7 +121,7 @@ public final class Quarantine: Sendable {
         refusals = nil
         handover = Mutex(VerdictHandover(capacityInBytes: 0, maximumFrameBytes: 0))
         now = Timestamp.now
-        clock = PipelineClock(ContinuousClock())
+        clock = RelativeClock(ContinuousClock())
         self.logger = logger
     }
 

@@ -25,7 +25,7 @@ struct EventCodegenCommand: ParsableCommand {
     @Option(help: "A folder; the generated code names the plan's files from there.")
     var root: String?
 
-    @Option(help: "A JSON file with 'accessLevel', 'namespace' and 'style'; the options here win.")
+    @Option(help: "A JSON file with 'accessLevel', 'namespace', 'style' and 'library'; the options here win.")
     var configurationFile: String?
 
     @Option(help: "Who can use the types: public, package or internal.")
@@ -39,6 +39,9 @@ struct EventCodegenCommand: ParsableCommand {
 
     @Option(help: "Whose API the types have: sluice or justtrack.")
     var style: CodegenOptions.Style?
+
+    @Option(help: "The library that the types are for: Sluice or SluiceClient.")
+    var library: CodegenOptions.Library?
 
     func run() throws {
         let options = try options()
@@ -70,7 +73,8 @@ struct EventCodegenCommand: ParsableCommand {
         return CodegenOptions(
             accessLevel: accessLevel ?? stated.accessLevel,
             namespace: try namespace(stated, style: style),
-            style: style
+            style: style,
+            library: library ?? stated.library ?? .sluice
         )
     }
 
@@ -85,7 +89,7 @@ struct EventCodegenCommand: ParsableCommand {
         guard SwiftName.isIdentifier(name), SwiftName.escaped(name) == name else {
             throw Self.failure("\(place)error: the namespace '\(name)' is not a valid Swift identifier")
         }
-        guard !["Swift", "Sluice", target].contains(name) else {
+        guard !["Swift", "Sluice", "SluiceClient", target].contains(name) else {
             throw Self.failure("\(place)error: the namespace '\(name)' would hide the module of that name")
         }
         return name
@@ -108,3 +112,4 @@ struct EventCodegenCommand: ParsableCommand {
 
 extension CodegenOptions.AccessLevel: ExpressibleByArgument {}
 extension CodegenOptions.Style: ExpressibleByArgument {}
+extension CodegenOptions.Library: ExpressibleByArgument {}

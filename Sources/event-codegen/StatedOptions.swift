@@ -13,6 +13,7 @@ struct StatedOptions {
     var accessLevel: CodegenOptions.AccessLevel?
     var namespace: String?
     var style: CodegenOptions.Style?
+    var library: CodegenOptions.Library?
 
     /// Makes options of which none is set.
     init() {}
@@ -28,7 +29,7 @@ struct StatedOptions {
         guard let values = try? JSONDecoder().decode([String: String].self, from: data) else {
             throw Problem(sentence: #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#)
         }
-        let known = ["accessLevel", "namespace", "style"]
+        let known = ["accessLevel", "namespace", "style", "library"]
         if values["typePrefix"] != nil {
             throw Problem(sentence: "'typePrefix' is no longer an option; each target's events have a 'namespace'")
         }
@@ -38,6 +39,7 @@ struct StatedOptions {
         accessLevel = try Self.choice("accessLevel", in: values)
         namespace = values["namespace"]
         style = try Self.choice("style", in: values)
+        library = try Self.choice("library", in: values)
     }
 
     private static func choice<Choice: RawRepresentable & CaseIterable>(

@@ -4,8 +4,10 @@ import EventSchema
 struct TypeNames {
     /// The names of the generated types in scope.
     private var visible: Set<String>
+    private let library: CodegenOptions.Library
 
-    init(events: [SwiftEvent], namespace: String) {
+    init(events: [SwiftEvent], namespace: String, library: CodegenOptions.Library) {
+        self.library = library
         visible = Set(events.map { SwiftName.unescaped($0.object.typeName) }).union([namespace])
     }
 
@@ -19,8 +21,8 @@ struct TypeNames {
     /// A type of the standard library.
     func swift(_ name: String) -> String { visible.contains(name) ? "Swift." + name : name }
 
-    /// A type of Sluice, always qualified, because a service may have a type of the same name.
-    func sluice(_ name: String) -> String { "Sluice." + name }
+    /// A type of the library, always qualified, because a service may have a type of the same name.
+    func sluice(_ name: String) -> String { library.rawValue + "." + name }
 
     /// The type of a property, without its optionality.
     func name(of type: SwiftType) -> String {

@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 public import EventValidation
 import Synchronization
 

@@ -1,4 +1,5 @@
 package import EventJournal
+import EventModel
 
 /// What a journal's disk had not finished when its pipeline ended.
 package struct JournalHang: Sendable, Hashable {

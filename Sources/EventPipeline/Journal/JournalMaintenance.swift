@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 
 /// The timers of a pipeline's journal.
 struct JournalMaintenance: Sendable {

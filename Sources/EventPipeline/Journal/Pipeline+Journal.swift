@@ -33,7 +33,7 @@ extension Pipeline {
                 configuration: configuration,
                 quarantine: quarantine,
                 logger: logger,
-                clock: PipelineClock(clock),
+                clock: RelativeClock(clock),
                 jitter: jitter,
                 now: now
             ),

@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import EventValidation
 import Synchronization
 import TrackerKit
@@ -38,7 +39,7 @@ final class PipelineJournal: Sendable {
         trackerNames: [String],
         delivery: Pipeline.DeliveryLimits,
         start: JournalStart,
-        clock: PipelineClock
+        clock: RelativeClock
     ) throws(JournalError) {
         store = journal
         let opened = journal.openedAt

@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import TrackerKit
 
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.

@@ -29,7 +29,7 @@ public final class Pipeline: Service {
     let trackerCatalogs: [EventCatalog]
     let configuration: Configuration
     let log: PipelineLog
-    let clock: PipelineClock
+    let clock: RelativeClock
     let metrics: PipelineMetrics
     let quarantine: Quarantine
     let journal: PipelineJournal?
@@ -73,7 +73,7 @@ public final class Pipeline: Service {
                 configuration: configuration,
                 quarantine: quarantine,
                 logger: logger,
-                clock: PipelineClock(clock),
+                clock: RelativeClock(clock),
                 jitter: jitter,
                 now: now
             ),
@@ -88,7 +88,7 @@ public final class Pipeline: Service {
         let configuration: Configuration
         let quarantine: Quarantine
         let logger: Logger
-        var clock = PipelineClock(ContinuousClock())
+        var clock = RelativeClock(ContinuousClock())
         var jitter: @Sendable () -> Double = { .random(in: 0..<1) }
         var now: @Sendable () -> Timestamp = Timestamp.now
     }

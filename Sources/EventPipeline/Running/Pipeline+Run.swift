@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 public import EventValidation
 public import Logging
 import ServiceLifecycle

@@ -29,7 +29,7 @@ public final class KeyFileService: Service {
     private let path: String
     private let keys: WriteKeys
     private let logger: Logger
-    private let clock: PipelineClock
+    private let clock: RelativeClock
     private let state = Mutex(State())
 
     /// Makes a service for a file, which need not exist; `clock` measures the time between two looks.
@@ -42,7 +42,7 @@ public final class KeyFileService: Service {
         self.path = path
         self.keys = keys
         self.logger = logger
-        self.clock = PipelineClock(clock)
+        self.clock = RelativeClock(clock)
     }
 
     /// Reads the file and the day's numbers; does nothing if the file is missing.

@@ -1,4 +1,4 @@
-import EventPipeline
+import EventModel
 public import Logging
 import NIOSSL
 public import ServiceLifecycle
@@ -53,7 +53,7 @@ public final class TLSFiles: Service {
 
     private let paths: Paths
     private let logger: Logger
-    private let clock: PipelineClock
+    private let clock: RelativeClock
     private let state: Mutex<State>
 
     /// Reads the files; `clock` measures the time between two looks.
@@ -62,7 +62,7 @@ public final class TLSFiles: Service {
     public init(_ paths: Paths, logger: Logger, clock: some Clock<Duration> = ContinuousClock()) throws(Problem) {
         self.paths = paths
         self.logger = logger
-        self.clock = PipelineClock(clock)
+        self.clock = RelativeClock(clock)
         let contents = try Self.contents(of: paths)
         state = Mutex(State(context: try Self.context(of: contents), contents: contents))
     }

@@ -49,6 +49,7 @@ enum ImportRule {
             "JSONTape", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2", "NIOPosix", "NIOSSL", "NIOTLS",
             "ServiceLifecycle",
         ],
+        "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],
         "JustTrack": [
             "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "EventValidation",
             "Foundation", "JSONTape", "Logging", "TrackerKit",
@@ -77,7 +78,8 @@ enum ImportRule {
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
             "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
-            "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift", "Sources/SluiceHTTP/Keys/",
+            "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift",
+            "Sources/SluiceHTTP/Keys/",
             "Sources/SluiceHTTP/TLS/",
             "Sources/SluicePostgres/Migration/", "Sources/event-codegen/",
         ],

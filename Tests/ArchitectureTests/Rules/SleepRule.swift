@@ -5,7 +5,7 @@ enum SleepRule {
     private static let folders = ["Sources/", "Plugins/", "Tests/", "Examples/", "Fuzz/"]
     private static let exceptions = [
         // They sleep on the given clock, or are such a clock or its tests.
-        "Sources/TrackerKit/PipelineClock.swift",
+        "Sources/EventModel/Time/RelativeClock.swift",
         "Sources/SluiceTesting/ManualClock.swift",
         "Sources/SluiceCommand/Check/DestinationCheck.swift",
         "Sources/SluiceCommand/Replay/ReplayRate.swift",

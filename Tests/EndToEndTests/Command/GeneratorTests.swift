@@ -62,7 +62,7 @@ struct GeneratorTests {
         arguments: [
             ("7", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
             ("{", #"the options are a JSON object of strings, such as {"accessLevel": "public"}"#),
-            (#"{"prefix": "Shop"}"#, "unknown option 'prefix'; there are accessLevel, namespace, style"),
+            (#"{"prefix": "Shop"}"#, "unknown option 'prefix'; there are accessLevel, namespace, style, library"),
             (#"{"namespace": "9"}"#, "the namespace '9' is not a valid Swift identifier"),
             (#"{"namespace": "Sluice"}"#, "the namespace 'Sluice' would hide the module of that name"),
             (

@@ -20,6 +20,21 @@ struct GoldenTests {
         return SwiftGenerator(options: options, root: folder).generate(plan).text
     }
 
+    @Test("the code for the client differs only in the library that it names")
+    func client() throws {
+        let folder = Self.root + "Client"
+        let expected = try String(contentsOfFile: folder + "/GeneratedEvents.swift", encoding: .utf8)
+        let options = CodegenOptions(accessLevel: .public, namespace: "ClientShapes", library: .client)
+        #expect(try Self.generate(folder, options: options) == expected)
+        let service = try String(contentsOfFile: Self.root + "Shapes/GeneratedEvents.swift", encoding: .utf8)
+        #expect(
+            expected
+                == service.replacingOccurrences(of: "ShapesEvents", with: "ClientShapes")
+                .replacingOccurrences(of: "Sluice.", with: "SluiceClient.")
+                .replacingOccurrences(of: "import Sluice", with: "import SluiceClient")
+        )
+    }
+
     @Test("the output equals the checked-in file, byte for byte, each time", arguments: ["Shapes", "Names"])
     func unchanged(name: String) throws {
         let folder = Self.root + name

@@ -1,5 +1,5 @@
 /// A clock of any type, reduced to the duration since its creation; tests pass one that they advance by hand.
-package struct PipelineClock: Sendable {
+package struct RelativeClock: Sendable {
     /// The time since this value was made.
     package let now: @Sendable () -> Duration
     /// Sleeps until the given time since this value was made; throws if the task is cancelled.

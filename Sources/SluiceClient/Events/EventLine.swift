@@ -1,0 +1,53 @@
+@_spi(CanonicalJSON) package import EventModel
+import EventSchema
+
+/// An event as it is queued and sent: one line of JSON in Sluice's own format.
+package enum EventLine {
+    /// The maximum size of an event, in bytes, which is also the server's limit.
+    package static let maximumBytes = 1 << 20
+
+    /// Encodes an event, with a newline at its end.
+    ///
+    /// - Throws: If the event does not follow the plan.
+    package static func encode<Event: AnalyticsEvent>(
+        _ event: Event,
+        _ context: EventContext,
+        id: EventID,
+        time: Timestamp
+    ) throws(InvalidEvent) -> [UInt8] {
+        let definition = Event.catalog.definitions[Event.definitionIndex]
+        var encoder = PayloadEncoder()
+        encoder.output.append("{\"id\":")
+        encoder.output.appendQuoted(id)
+        encoder.output.append(",\"name\":")
+        encoder.append(definition.name)
+        encoder.output.append(",\"time\":")
+        encoder.output.appendQuoted(time)
+        encoder.encode(context)
+        encoder.output.append(",\"payload\":")
+        encoder.encode(event, definition.properties, isOpen: definition.allowsAdditionalProperties)
+        encoder.output.append("}\n")
+        if encoder.output.count > maximumBytes { encoder.report(.tooLarge, "at most \(maximumBytes) bytes") }
+        guard encoder.violations.isEmpty else {
+            throw InvalidEvent(name: definition.name, violations: encoder.violations)
+        }
+        return Array(encoder.output.bytes)
+    }
+}
+
+extension PayloadEncoder {
+    fileprivate mutating func encode(_ context: EventContext) {
+        for (key, text) in [
+            ("userId", context.userID), ("anonymousId", context.anonymousID), ("sessionId", context.sessionID),
+        ] {
+            guard let text else { continue }
+            output.append(UInt8(ascii: ","))
+            append(key)
+            output.append(UInt8(ascii: ":"))
+            append(text)
+        }
+        guard !context.attributes.isEmpty else { return }
+        output.append(",\"context\":")
+        append(.object(context.attributes))
+    }
+}

@@ -1,0 +1,2 @@
+// The types of properties.
+@_exported public import EventModel

@@ -1,0 +1,90 @@
+import Foundation
+import SluiceClient
+import Testing
+
+@Suite("The client's queue on disk")
+struct QueueFolderTests {
+    private static let limits = QueueFolder.Limits(capacityInBytes: 1000, maximumBatchEvents: 3, maximumBatchBytes: 40)
+
+    private static func line(_ text: String) -> [UInt8] { Array((text + "\n").utf8) }
+
+    /// Calls `body` with a folder that does not exist yet.
+    private static func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-queue-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body(folder)
+    }
+
+    /// The lines of all batches, which are removed.
+    private static func drain(_ queue: inout QueueFolder) throws -> [[String]] {
+        var batches: [[String]] = []
+        while !queue.batches.isEmpty {
+            let text = String(decoding: try queue.contentsOfFirst(), as: UTF8.self)
+            batches.append(text.split(separator: "\n").map(String.init))
+            try queue.removeFirst()
+        }
+        return batches
+    }
+
+    @Test("events are in batches of limited size, in their order, and survive a new process")
+    func batches() throws {
+        try Self.withFolder { folder in
+            let texts = ["a", "b", "c", "d", String(repeating: "e", count: 39), String(repeating: "f", count: 60), "g"]
+            func fill() throws {
+                var queue = try QueueFolder(path: folder, limits: Self.limits)
+                for text in texts { try queue.append(Self.line(text)) }
+            }
+            try fill()
+            var queue = try QueueFolder(path: folder, limits: Self.limits)
+            #expect(queue.batches.map(\.events) == [3, 1, 1, 1, 1])
+            #expect(queue.byteCount == texts.reduce(0) { $0 + $1.utf8.count + 1 })
+            // A batch that an earlier process began gets no more events.
+            try queue.append(Self.line("h"))
+            #expect(try Self.drain(&queue) == [["a", "b", "c"], ["d"], [texts[4]], [texts[5]], ["g"], ["h"]])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["lock"])
+        }
+    }
+
+    @Test("an incomplete last line is cut off, wherever the process was killed")
+    func torn() throws {
+        let text = Self.line("first") + Self.line("second")
+        for length in 0...text.count {
+            try Self.withFolder { folder in
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                let file = folder + "/00000000000000000007.ndjson"
+                try Data(text.prefix(length)).write(to: URL(filePath: file))
+                var queue = try QueueFolder(path: folder, limits: Self.limits)
+                let whole = length == text.count ? ["first", "second"] : length >= 6 ? ["first"] : []
+                #expect(queue.batches.map(\.events) == (whole.isEmpty ? [] : [whole.count]))
+                try queue.append(Self.line("third"))
+                #expect(try Self.drain(&queue) == (whole.isEmpty ? [] : [whole]) + [["third"]])
+            }
+        }
+    }
+
+    @Test("a full queue takes nothing more until there is room, and a second process cannot open it")
+    func limits() throws {
+        try Self.withFolder { folder in
+            let limits = QueueFolder.Limits(capacityInBytes: 8, maximumBatchEvents: 1, maximumBatchBytes: 100)
+            var queue = try QueueFolder(path: folder, limits: limits)
+            try queue.append(Self.line("abc"))
+            try queue.append(Self.line("def"))
+            let full = #expect(throws: ClientError.self) { try queue.append(Self.line("g")) }
+            #expect(full?.code == .full)
+            let locked = #expect(throws: ClientError.self) { try QueueFolder(path: folder, limits: limits) }
+            #expect(locked?.code == .locked)
+            try queue.removeFirst()
+            try queue.append(Self.line("h"))
+            #expect(try Self.drain(&queue) == [["def"], ["h"]])
+        }
+    }
+
+    @Test("a folder that cannot be used is an error")
+    func unusable() throws {
+        try Self.withFolder { folder in
+            try Data().write(to: URL(filePath: folder))
+            let error = #expect(throws: ClientError.self) { try QueueFolder(path: folder, limits: Self.limits) }
+            #expect(error?.code == .unusable)
+        }
+    }
+}
