@@ -11,10 +11,12 @@ SECONDS ?= 30
 N ?= 200
 # If not empty, `make attack` sends a tenth.
 SHORT ?=
+# How long `make soak` runs, in minutes.
+MINUTES ?= 60
 # The row that `make bench` measures. Default: all rows.
 ROW ?=
 
-.PHONY: help setup setup-test setup-bench run demo unit test crash-test attack tsan lint docs bench fuzz image libraries clean
+.PHONY: help setup setup-test setup-bench run demo unit test crash-test attack soak tsan lint docs bench fuzz image libraries clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -39,6 +41,9 @@ crash-test: setup-test ## Kill serve N=200 times while clients send, and count t
 
 attack: setup-test ## Attack serve with hostile requests; SHORT=1 sends a tenth.
 	@scripts/attack.sh $(if $(SHORT),--short)
+
+soak: setup-test ## Run serve for MINUTES=60 under honest senders and attackers, and measure its memory.
+	@scripts/soak.sh $(MINUTES)
 
 tsan: setup ## Run the concurrent tests under ThreadSanitizer.
 	@scripts/tsan.sh

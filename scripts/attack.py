@@ -10,6 +10,7 @@ sends valid events at a steady rate. The exit status is 1 if a limit was exceede
 """
 import asyncio
 import collections
+import contextlib
 import gzip
 import json
 import multiprocessing
@@ -51,30 +52,38 @@ UNPLANNED = '{"name":"%s","payload":{"no":1}}' % PLAN_EVENT
 
 
 class Server:
-    """A `sluice serve` on a free port, with a journal and a quarantine in a temporary folder."""
+    """A `sluice serve` on a free port, with a journal and a quarantine in a temporary folder.
 
-    def __init__(self, program, keys=()):
+    `keys` has the name of each write key with the options of `sluice keys new`, `options` are those of `sluice serve`, and
+    `settings` environment variables.
+    """
+
+    def __init__(self, program, keys={}, options=(), settings={}):
         self.program = program
         self.folder = tempfile.TemporaryDirectory(prefix="sluice-attack-")
         self.log_path = os.path.join(self.folder.name, "log")
         self.quarantine = os.path.join(self.folder.name, "quarantine")
+        self.journal = os.path.join(self.folder.name, "journal")
         self.log = open(self.log_path, "w")
         environment = {k: v for k, v in os.environ.items()
-                       if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")}
+                       if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")} | settings
         self.process = None
         self.key_file = os.path.join(self.folder.name, "keys.json")
-        self.keys = {name: self.run_command("keys", "new", name, "--keys", self.key_file).strip() for name in keys}
+        self.keys = {name: self.run_command("keys", "new", name, "--keys", self.key_file, *limits).strip()
+                     for name, limits in keys.items()}
         try:
-            self.start(program, environment)
+            self.start(program, options, environment)
             self.port = self.wait_for_port()
         except BaseException:
             self.stop()
             raise
 
-    def start(self, program, environment):
+    def start(self, program, options, environment):
+        if self.keys:
+            options = ("--keys", self.key_file, *options)
         self.process = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", "--events", "events", "--no-console", "--max-wait", "60",
-             "--journal", os.path.join(self.folder.name, "journal"), "--quarantine", self.quarantine, *(["--keys", self.key_file] if self.keys else [])],
+             "--journal", self.journal, "--quarantine", self.quarantine, *options],
             stdout=subprocess.DEVNULL, stderr=self.log, env=environment)
 
     def run_command(self, *arguments):
@@ -88,7 +97,7 @@ class Server:
     def wait_for_port(self):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
-            match = re.search(r"Accepting events at http://127\.0\.0\.1:(\d+)/", self.text())
+            match = re.search(r"Accepting events at https?://127\.0\.0\.1:(\d+)/", self.text())
             if match:
                 return int(match.group(1))
             time.sleep(0.02)
@@ -99,8 +108,7 @@ class Server:
             return next(int(line.split()[1]) * KIB for line in status if line.startswith("VmHWM:"))
 
     def quarantine_bytes(self):
-        return sum(os.path.getsize(os.path.join(folder, name))
-                   for folder, _, names in os.walk(self.quarantine) for name in names)
+        return folder_bytes(self.quarantine)
 
     def quarantined_names(self):
         """The names of the events in the quarantine."""
@@ -133,6 +141,16 @@ class Server:
                 self.process.wait()
             self.log.close()
             self.folder.cleanup()
+
+
+def folder_bytes(root):
+    """The size of the files in a folder; retention may remove one in the meantime."""
+    total = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                total += os.path.getsize(os.path.join(folder, name))
+    return total
 
 
 # What a sender may get instead of a response.
@@ -353,7 +371,7 @@ def run_two_keys(program, seconds):
     """Lets one key send garbage while another sends at a steady rate; returns the limits that were exceeded."""
     # Large bodies, and small ones, which take precedence.
     large, small = ([TEN_MISTAKES] * 9000, [TEN_MISTAKES] * 250)
-    server = Server(program, keys=("honest", "garbage"))
+    server = Server(program, keys={"honest": [], "garbage": []})
     names = collections.Counter()
     try:
         honest = server.keys["honest"]

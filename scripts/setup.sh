@@ -4,7 +4,8 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              and the SDKs of other products, in a Python environment in .run/clients
+#                              wrk, h2load, slowhttptest, and the SDKs of other products, in a Python environment in
+#                              .run/clients
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -61,6 +62,10 @@ find_missing_on_linux() {
         # Makes certificates, and tries which versions of TLS are spoken.
         need openssl command -v openssl
         need python3-venv python3 -c 'import ensurepip'
+        # Load over HTTP/1.1, over HTTP/2, and from slow clients.
+        need wrk command -v wrk
+        need nghttp2-client command -v h2load
+        need slowhttptest command -v slowhttptest
     fi
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
