@@ -115,6 +115,7 @@ public final class IngestEndpoint: Sendable {
             eventLoop: channel.eventLoop,
             configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
         )
+        try channel.pipeline.syncOperations.addHandler(GoAwayEncoder())
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server,
             connectionConfiguration: configuration.http2Connection,
@@ -123,7 +124,7 @@ public final class IngestEndpoint: Sendable {
         ) { [self] stream in
             stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream, from: peer) }
         }
-        try channel.pipeline.syncOperations.addHandlers([manager, HTTP2ErrorHandler()])
+        try channel.pipeline.syncOperations.addHandlers([GracefulGoAway(), manager, HTTP2ErrorHandler()])
     }
 
     private func addHandlers(toStream stream: any Channel, from peer: SocketAddress?) throws {

@@ -11,6 +11,7 @@ import sys
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS = 1, 4
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def frame(kind, flags, stream, payload=b""):
@@ -37,6 +38,9 @@ def attack(scenario):
     elif scenario == "pings":
         for _ in range(5000):
             yield frame(PING, 0, 0, bytes(8))
+    elif scenario == "many-streams":
+        for number in range(200):
+            yield frame(HEADERS, END_HEADERS, 2 * number + 1, post)
     elif scenario == "closed-window":
         yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0))
         yield frame(HEADERS, END_HEADERS | END_STREAM, 1, header_block(2, "/livez"))
@@ -76,15 +80,22 @@ def outcome(connection, frames):
         return "closed"
 
 
-def main():
-    scenario, port, certificate = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+def connect(port, certificate):
+    """A connection over TLS that has agreed on HTTP/2, without the preface."""
     context = ssl.create_default_context(cafile=certificate)
     context.set_alpn_protocols(["h2"])
     connection = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="127.0.0.1")
     connection.settimeout(60)
+    return connection
+
+
+def main():
+    scenario, port, certificate = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    connection = connect(port, certificate)
     if scenario != "no-preface":
-        connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0))
+        connection.sendall(PREFACE + frame(SETTINGS, 0, 0))
     print(outcome(connection, attack(scenario)))
 
 
-main()
+if __name__ == "__main__":
+    main()
