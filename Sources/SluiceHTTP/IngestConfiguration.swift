@@ -165,6 +165,10 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// The addresses of an IPv6 network of 64 bits count as one. Default: `nil`, half of the limit on all connections.
     public var maximumConnectionsPerAddress: Int?
+    /// The maximum number of connections that count for one write key at one time; requests on further ones get 503.
+    ///
+    /// A connection counts for the key of its last request. Default: `nil`, half of the limit on all connections.
+    public var maximumConnectionsPerKey: Int?
     /// The maximum number of requests on one HTTP/1.1 connection; after that it is closed.
     ///
     /// Default: 100,000.
@@ -208,6 +212,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         maximumHeaderFields = 64
         maximumConnections = nil
         maximumConnectionsPerAddress = nil
+        maximumConnectionsPerKey = nil
         maximumRequestsPerConnection = 100_000
         maximumPipelinedRequests = 100
         isOpen = false
@@ -228,7 +233,8 @@ public struct IngestConfiguration: Sendable, Hashable {
         for (limit, name) in [
             (maximumEvents, "event in a body"), (maximumRequestsPerConnection, "request on a connection"),
             (maximumPipelinedRequests, "waiting request"), (maximumConnections ?? 1, "connection"),
-            (maximumConnectionsPerAddress ?? 1, "connection from an address"), (http2.maximumStreams, "HTTP/2 stream"),
+            (maximumConnectionsPerAddress ?? 1, "connection from an address"),
+            (maximumConnectionsPerKey ?? 1, "connection of a key"), (http2.maximumStreams, "HTTP/2 stream"),
             (http2.maximumResets, "cancelled HTTP/2 stream"), (maximumHeaderFields, "header field"),
         ] where limit < 1 {
             return "There must be room for at least 1 \(name)."

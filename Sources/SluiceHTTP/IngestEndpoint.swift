@@ -99,7 +99,7 @@ public final class IngestEndpoint: Sendable {
         admission: LiveConnections.Admission
     ) throws {
         try setOptions(of: channel)
-        let handler = connectionHandler(for: channel, from: peer, admission, .http1)
+        let handler = connectionHandler(for: channel, from: peer, admission, .http1, connectionKey(of: channel))
         try channel.pipeline.syncOperations.addHandlers([Self.makeDecoder(decoderLimits), handler])
     }
 
@@ -115,6 +115,7 @@ public final class IngestEndpoint: Sendable {
             eventLoop: channel.eventLoop,
             configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
         )
+        let key = NIOLoopBound(connectionKey(of: channel), eventLoop: channel.eventLoop)
         try channel.pipeline.syncOperations.addHandler(GoAwayEncoder())
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server,
@@ -122,15 +123,15 @@ public final class IngestEndpoint: Sendable {
             streamConfiguration: configuration.http2Stream,
             streamDelegate: manager.http2StreamDelegate
         ) { [self] stream in
-            stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream, from: peer) }
+            stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream, from: peer, key.value) }
         }
         try channel.pipeline.syncOperations.addHandlers([GracefulGoAway(), manager, HTTP2ErrorHandler()])
     }
 
-    private func addHandlers(toStream stream: any Channel, from peer: SocketAddress?) throws {
+    private func addHandlers(toStream stream: any Channel, from peer: SocketAddress?, _ key: ConnectionKey) throws {
         let admission = shared.connections.admit(stream: stream)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
-        let handler = connectionHandler(for: stream, from: peer, admission, .http2)
+        let handler = connectionHandler(for: stream, from: peer, admission, .http2, key)
         try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])
     }
 
@@ -138,7 +139,8 @@ public final class IngestEndpoint: Sendable {
         for channel: any Channel,
         from peer: SocketAddress?,
         _ admission: LiveConnections.Admission,
-        _ version: ConnectionVersion
+        _ version: ConnectionVersion,
+        _ key: ConnectionKey
     ) -> ConnectionHandler {
         ConnectionHandler(
             shared: shared,
@@ -146,8 +148,16 @@ public final class IngestEndpoint: Sendable {
             admission: admission,
             version: version,
             peer: peer,
+            connectionKey: key,
             eventLoop: channel.eventLoop
         )
+    }
+
+    /// The key that a new connection counts for, until it closes.
+    private func connectionKey(of channel: any Channel) -> ConnectionKey {
+        let key = ConnectionKey(limit: shared.maximumConnectionsPerKey)
+        channel.closeFuture.assumeIsolated().whenComplete { _ in key.release() }
+        return key
     }
 
     /// Answers what was received, closes the connections, and returns when all are closed.

@@ -49,7 +49,7 @@ extension SettingKey {
         case .httpClientAddress: "\(SettingDefaults.http.recordsClientAddress)"
         case .hashKey, .hashKeyFile: "none"
         case .httpProxyProtocol: "\(SettingDefaults.http.expectsProxyHeader)"
-        case .httpAddressConnections: "half of http.maximumConnections"
+        case .httpAddressConnections, .httpKeyConnections: "half of http.maximumConnections"
         case .cloudEventsTypePrefix: "none"
         case .cloudEventsSubject: "\(SettingDefaults.http.cloudEvents.subjectIsUserID)"
         case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"

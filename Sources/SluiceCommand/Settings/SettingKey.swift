@@ -25,6 +25,7 @@ enum SettingKey: String, CaseIterable {
     case cloudEventsSubject = "http.cloudEvents.subjectIsUserId"
     case httpConnections = "http.maximumConnections"
     case httpAddressConnections = "http.maximumConnectionsPerAddress"
+    case httpKeyConnections = "http.maximumConnectionsPerKey"
     case httpConnectionRequests = "http.maximumRequestsPerConnection"
     case httpPipelinedRequests = "http.maximumPipelinedRequests"
     case httpStreams = "http.http2.maximumStreams"
@@ -157,6 +158,11 @@ enum SettingKey: String, CaseIterable {
             "The file with the authorities that vouch for clients (PEM); with it, a client needs a certificate."
         case .httpAddressConnections:
             "The maximum number of open connections from one address; further ones are answered with 503."
+        case .httpKeyConnections:
+            """
+            The maximum number of open connections of one write key, which is that of the last request; further ones are \
+            answered with 503.
+            """
         case .httpConnectionRequests: "The maximum number of requests on one HTTP/1.1 connection, which is closed then."
         case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."
         case .httpStreams: "The maximum number of requests of an HTTP/2 connection at one time."

@@ -116,6 +116,7 @@ extension SettingsReader {
         if let isUser = bool(.cloudEventsSubject) { http.cloudEvents.subjectIsUserID = isUser }
         if let connections = count(.httpConnections) { http.maximumConnections = connections }
         http.maximumConnectionsPerAddress = count(.httpAddressConnections)
+        http.maximumConnectionsPerKey = count(.httpKeyConnections)
         http.eventLoopCount = count(.httpWorkers)
         http.recordsClientAddress = bool(.httpClientAddress) ?? http.recordsClientAddress
         http.expectsProxyHeader = bool(.httpProxyProtocol) ?? http.expectsProxyHeader

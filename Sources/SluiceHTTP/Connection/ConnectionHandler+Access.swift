@@ -1,3 +1,4 @@
+import NIOCore
 import NIOHTTP1
 
 /// Deciding whether a sender may send, by its key and by the web page that it sends from.
@@ -45,6 +46,10 @@ extension ConnectionHandler {
 
     private func admit(_ key: [UInt8], in ring: KeyRing) throws(Failure) {
         let grant = try grant(for: key, in: ring)
+        guard connectionKey.change(to: grant.limiter) else {
+            endHTTP2Connection()
+            throw .tooManyConnectionsForKey
+        }
         // A key that has sent too much is refused before its events are checked.
         if let refusal = grant.limiter.refusal(of: 1, now: loop.now()) {
             throw .limited(refusal, isBrowser: exchange.origin != nil)
@@ -57,6 +62,13 @@ extension ConnectionHandler {
         guard let grant = loop.keys.grant(for: key, in: ring, now: loop.now()) else { throw .unauthorized }
         if let origin = exchange.origin, !grant.allows(origin: origin) { throw .forbiddenOrigin }
         return grant
+    }
+
+    /// Begins the shutdown of the connection that a stream belongs to, which the answer to the stream does not end.
+    private func endHTTP2Connection() {
+        // The parent of an HTTP/1 connection is the listening socket.
+        guard version == .http2 else { return }
+        context?.channel.parent?.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }
 
     /// Lets a web page read the answer, whatever it is, if it may send with any key.

@@ -45,6 +45,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let admission: LiveConnections.Admission
     let version: ConnectionVersion
     let clientAddress: ClientAddress
+    let connectionKey: ConnectionKey
     var submission: Submission
 
     var context: ChannelHandlerContext?
@@ -82,6 +83,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         admission: LiveConnections.Admission,
         version: ConnectionVersion,
         peer: SocketAddress?,
+        connectionKey: ConnectionKey,
         eventLoop: any EventLoop
     ) {
         self.shared = shared
@@ -89,6 +91,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         self.admission = admission
         self.version = version
         clientAddress = ClientAddress(peer: peer, proxies: shared.proxies)
+        self.connectionKey = connectionKey
         submission = Submission(eventLoop: eventLoop)
     }
 }

@@ -2,7 +2,8 @@ package import EventModel
 import EventPipeline
 import Synchronization
 
-/// How many events a key may still send, by its rate and by its daily volume, and how many rejected ones are kept.
+/// How many events a key may still send, by its rate and by its daily volume, how many rejected ones are kept, and how many
+/// connections count for the key.
 package final class KeyLimiter: Sendable {
     /// Why events are refused.
     package enum Refusal: Sendable, Equatable {
@@ -23,6 +24,7 @@ package final class KeyLimiter: Sendable {
         var limits: WriteKey.Limits
         var rate: TokenBucket?
         var usage = Usage()
+        var connections = 0
         /// The bytes of rejected events that the quarantine keeps, so that one key does not displace the events of the others.
         var rejected = TokenBucket(rate: KeyLimiter.rejectedBytesPerSecond, capacity: KeyLimiter.rejectedBytesAtOnce)
     }
@@ -48,6 +50,20 @@ package final class KeyLimiter: Sendable {
 
     /// Whether the number of events a day is limited.
     var hasDailyVolume: Bool { state.withLock { $0.limits.eventsPerDay != nil } }
+
+    /// Counts one more connection, unless that exceeds the limit.
+    func addConnection(within limit: Int) -> Bool {
+        state.withLock { state in
+            guard state.connections < limit else { return false }
+            state.connections += 1
+            return true
+        }
+    }
+
+    /// Counts a connection no longer.
+    func removeConnection() {
+        state.withLock { $0.connections -= 1 }
+    }
 
     /// Changes the limits, and keeps what was counted.
     package func change(to limits: WriteKey.Limits) {

@@ -140,6 +140,13 @@ extension Failure {
         fields: ["retry-after": "1"],
         endsConnection: true
     )
+    static let tooManyConnectionsForKey = Failure(
+        status: "503 Service Unavailable",
+        code: "too-many-connections-for-key",
+        message: "Too many connections with one write key at the same time. Nothing was accepted.",
+        fields: ["retry-after": "1"],
+        endsConnection: true
+    )
 
     /// It does not say why, because anyone may ask.
     static let notReady = Failure(

@@ -25,6 +25,7 @@ struct IngestContext: Sendable {
     let maximumAnswerBytes: Int
     let maximumRequestsPerConnection: Int
     let maximumPipelinedRequests: Int
+    let maximumConnectionsPerKey: Int
     let cloudEvents: IngestConfiguration.CloudEvents
     let recordsClientAddress: Bool
     let proxies: [NetworkRange]
@@ -53,6 +54,7 @@ struct IngestContext: Sendable {
         maximumAnswerBytes = configuration.maximumAnswerBytes
         maximumRequestsPerConnection = configuration.maximumRequestsPerConnection
         maximumPipelinedRequests = configuration.maximumPipelinedRequests
+        maximumConnectionsPerKey = configuration.maximumConnectionsPerKey ?? max(1, connectionLimit / 2)
         cloudEvents = configuration.cloudEvents
         recordsClientAddress = configuration.recordsClientAddress
         proxies = configuration.proxies

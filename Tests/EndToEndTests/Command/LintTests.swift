@@ -158,7 +158,7 @@ struct LintTests {
             // The defaults that are not values, but depend on the machine or on another setting.
             let derived = [
                 "http.maximumConnections": "derived from ", "http.maximumConnectionsPerAddress": "half of ",
-                "http.workers": "one for each ",
+                "http.maximumConnectionsPerKey": "half of ", "http.workers": "one for each ",
             ]
             if let beginning = derived[key] {
                 #expect(text.hasPrefix(beginning))

@@ -1,8 +1,8 @@
 """A client whose request over HTTP/2 meets the server's shutdown: it is sent before the client has seen the GOAWAY.
 
-    http2_shutdown.py PORT CERTIFICATE
+    http2_shutdown.py PORT CERTIFICATE [PATH]
 
-Prints `ready` once its first request was answered, then each frame of the server that matters, and at the end `closed`.
+Prints `ready` once its first request to the path (default: /v1/events) was answered, then each frame of the server that matters, and at the end `closed`.
 """
 import sys
 
@@ -11,10 +11,11 @@ from http2_abuse import (
 
 ACK = 1
 BODY = b'{"name":"Ping"}'
+PATH = sys.argv[3] if len(sys.argv) > 3 else "/v1/events"
 
 
 def request(stream):
-    return frame(HEADERS, END_HEADERS, stream, header_block(3, "/v1/events")) + frame(DATA, END_STREAM, stream, BODY)
+    return frame(HEADERS, END_HEADERS, stream, header_block(3, PATH)) + frame(DATA, END_STREAM, stream, BODY)
 
 
 def frames(connection):
