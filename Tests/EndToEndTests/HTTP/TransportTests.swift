@@ -154,16 +154,6 @@ struct TransportTests {
         }
     }
 
-    @Test("an unsupported expectation is 417")
-    func unknownExpectation() async throws {
-        try await TestServer.run { server in
-            let response = try await RawClient.with(server.address) {
-                try await $0.exchange(Requests.post(fields: "Expect: 200-ok\r\n"))
-            }
-            #expect(response.status == 417)
-        }
-    }
-
     @Test("a sender that half-closes still gets every response")
     func halfClose() async throws {
         try await TestServer.run { server in
