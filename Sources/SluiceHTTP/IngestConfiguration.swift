@@ -142,6 +142,11 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// Default: 256 KiB. It must have room for the indexes of `maximumRejections` events: 16 KiB, and 24 bytes for each.
     public var maximumAnswerBytes: Int
+    /// The maximum number of bytes of a JSON Schema that `GET /v1/plan` answers with; a larger one is answered with 500.
+    ///
+    /// Default: 16 MiB. The server keeps up to as many bytes of schemas. Responses with them that are not read yet take at most a
+    /// quarter of `maximumBufferedBytes`, or one schema of this size.
+    public var maximumPlanBytes: Int
     /// The maximum number of bytes of memory for all connections together, including the bodies that they send and the responses that
     /// they do not read; beyond it, new connections and large bodies get 503.
     ///
@@ -207,6 +212,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         maximumRejections = Self.greatestMaximumRejections
         maximumExplainedRejections = 100
         maximumAnswerBytes = 256 << 10
+        maximumPlanBytes = 16 << 20
         maximumBufferedBytes = 192 << 20
         maximumHeaderBytes = 16 << 10
         maximumHeaderFields = 64
@@ -229,6 +235,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         if maximumAnswerBytes < AnswerEncoder.bytesBesidesIndexes + AnswerEncoder.bytesPerIndex * maximumRejections {
             return "A response has no room for the indexes of \(maximumRejections) invalid events."
         }
+        if maximumPlanBytes < 1 { return "The largest JSON Schema must have at least 1 byte." }
         if maximumExplainedRejections < 0 { return "The number of explained events must not be negative." }
         for (limit, name) in [
             (maximumEvents, "event in a body"), (maximumRequestsPerConnection, "request on a connection"),

@@ -29,7 +29,7 @@ public final class IngestEndpoint: Sendable {
     /// Makes an endpoint that checks events against `catalog` and submits them to `pipeline`.
     ///
     /// The `host`, `port` and `eventLoopCount` of the configuration are ignored. `now` gives events without a time their time
-    /// of arrival. Without `keys`, anyone who reaches the endpoint may send.
+    /// of arrival. Without `keys`, anyone who reaches the endpoint may send. `planSchema` is as for `IngestServer`.
     ///
     /// - Throws: `misconfigured` if a setting is out of range, or the keys were made with another plan.
     public init(
@@ -37,6 +37,7 @@ public final class IngestEndpoint: Sendable {
         catalog: EventCatalog,
         pipeline: Pipeline,
         keys: WriteKeys? = nil,
+        planSchema: (@Sendable (_ events: [String]) -> String)? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(IngestError) {
@@ -56,7 +57,15 @@ public final class IngestEndpoint: Sendable {
             configuration: configuration,
             connectionLimit: Self.connectionLimit(configuration, logger),
             keys: keys ?? WriteKeys(catalog: catalog),
-            pipeline: pipeline
+            pipeline: pipeline,
+            plan: planSchema.map { schema in
+                PlanDocuments(
+                    catalog: catalog,
+                    maximumBytes: configuration.maximumPlanBytes,
+                    logger: logger,
+                    render: schema
+                )
+            }
         )
         // Made once before there are connections: the runtime of Swift 6.3 can crash if two event loops ask at the same
         // time for a generic type that was not used before, as they do when senders reconnect to a restarted server.

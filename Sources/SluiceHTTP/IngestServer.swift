@@ -12,6 +12,7 @@ import Synchronization
 /// - `POST /v1/events` accepts one event, a JSON array of events, or NDJSON, and answers with a verdict for each event. 200
 ///   means that the pipeline has the events counted as `accepted`; 422 that no event was valid; 503 that nothing was accepted;
 ///   504 that the outcome is unknown, because the journal's disk does not answer.
+/// - `GET /v1/plan` answers with the JSON Schema of what the sender may send, if the server was made with a `planSchema`.
 /// - `GET /livez` answers 200. `GET /readyz` answers 200 while events are accepted, and otherwise 503; the reasons, which
 ///   it does not tell, are in `Pipeline.unreadyReasons`. An unavailable destination is not a reason: its events wait.
 ///
@@ -46,6 +47,7 @@ public final class IngestServer: Service {
     private let pipeline: Pipeline
     private let keys: WriteKeys
     private let tls: TLSFiles?
+    private let planSchema: (@Sendable (_ events: [String]) -> String)?
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let listener = Mutex<Listener?>(nil)
@@ -54,12 +56,17 @@ public final class IngestServer: Service {
     ///
     /// Without keys the server listens only on loopback addresses, unless the configuration says `isOpen`. With `tls` it speaks
     /// HTTPS only. `now` gives events without a time their time of arrival.
+    ///
+    /// `planSchema` renders the JSON Schema of the events with the given names, which are those that a key may send. It is called on
+    /// a thread other than the event loops, for one set of events at a time, and its results are kept, up to
+    /// `maximumPlanBytes`. Without it, `/v1/plan` is an unknown path.
     public init(
         configuration: IngestConfiguration,
         catalog: EventCatalog,
         pipeline: Pipeline,
         keys: WriteKeys? = nil,
         tls: TLSFiles? = nil,
+        planSchema: (@Sendable (_ events: [String]) -> String)? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
@@ -68,6 +75,7 @@ public final class IngestServer: Service {
         self.pipeline = pipeline
         self.keys = keys ?? WriteKeys(catalog: catalog)
         self.tls = tls
+        self.planSchema = planSchema
         self.logger = logger
         self.now = now
     }
@@ -84,6 +92,7 @@ public final class IngestServer: Service {
             catalog: catalog,
             pipeline: pipeline,
             keys: keys,
+            planSchema: planSchema,
             logger: logger,
             now: now
         )

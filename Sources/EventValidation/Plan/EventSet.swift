@@ -18,6 +18,11 @@ package struct EventSet: Sendable, Hashable {
         Set(names).subtracting(catalog.definitions.map(\.name)).sorted()
     }
 
+    /// The names of a set's events, or of all events without a set, in the plan's order.
+    package static func names(of events: EventSet?, in catalog: EventCatalog) -> [String] {
+        catalog.definitions.enumerated().filter { events?.contains($0.offset) ?? true }.map(\.element.name)
+    }
+
     /// Whether it contains the event with this index.
     func contains(_ index: Int) -> Bool { words[index / 64] & 1 << UInt64(index % 64) != 0 }
 }

@@ -41,8 +41,8 @@ extension SettingKey {
             .httpAnswerSeconds, .httpDrainSeconds:
             httpTimeout.map { Self.count(SettingDefaults.http[keyPath: $0], of: .seconds(1)) } ?? ""
         case .httpConnectionRequests, .httpPipelinedRequests, .httpStreams, .httpResets, .httpHeaderBytes,
-            .httpHeaderFields, .httpBodyBytes, .httpEvents, .httpRejections, .httpAnswerBytes, .httpMemoryBytes,
-            .httpExplainedRejections:
+            .httpHeaderFields, .httpBodyBytes, .httpEvents, .httpRejections, .httpAnswerBytes, .httpPlanBytes,
+            .httpMemoryBytes, .httpExplainedRejections:
             httpLimit.map { "\(SettingDefaults.http[keyPath: $0])" } ?? ""
         case .httpWorkers: "one for each processor core"
         case .httpProxies, .tlsCertificate, .tlsPrivateKey, .tlsClientAuthorities: "none"
@@ -95,6 +95,7 @@ extension SettingKey {
         case .httpEvents: \.maximumEvents
         case .httpRejections: \.maximumRejections
         case .httpAnswerBytes: \.maximumAnswerBytes
+        case .httpPlanBytes: \.maximumPlanBytes
         case .httpMemoryBytes: \.maximumBufferedBytes
         case .httpExplainedRejections: \.maximumExplainedRejections
         default: nil

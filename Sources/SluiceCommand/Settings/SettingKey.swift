@@ -36,6 +36,7 @@ enum SettingKey: String, CaseIterable {
     case httpEvents = "http.maximumEvents"
     case httpRejections = "http.maximumRejections"
     case httpAnswerBytes = "http.maximumAnswerBytes"
+    case httpPlanBytes = "http.maximumPlanBytes"
     case httpMemoryBytes = "http.maximumBufferedBytes"
     case httpExplainedRejections = "http.maximumExplainedRejections"
     case consoleEnabled = "console.enabled"
@@ -174,6 +175,7 @@ enum SettingKey: String, CaseIterable {
         case .httpEvents: "The maximum number of events in one body."
         case .httpRejections: "The maximum number of rejected events in one body; with more, the whole body is refused."
         case .httpAnswerBytes: "The maximum size of an answer, in bytes."
+        case .httpPlanBytes: "The maximum size of a JSON Schema that GET /v1/plan answers with, in bytes."
         case .httpMemoryBytes:
             "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
         case .httpExplainedRejections:

@@ -7,6 +7,7 @@ import EventSchema
 import EventValidation
 import Foundation
 import Logging
+import PlanTools
 import SluiceConsole
 import SluiceHTTP
 import SluiceKafka
@@ -162,8 +163,19 @@ struct Wiring {
             pipeline: pipeline,
             keys: keys,
             tls: tls,
+            planSchema: planSchema,
             logger: logger
         )
+    }
+
+    /// Renders the JSON Schema of some events of the plan.
+    private var planSchema: @Sendable (_ events: [String]) -> String {
+        { [plan = catalog.plan] names in
+            let names = Set(names)
+            var part = plan
+            part.events.removeAll { !names.contains($0.name) }
+            return JSONSchemaExport(part).envelope.text
+        }
     }
 
     /// Reads the server's certificate; `nil` if it does not speak TLS.

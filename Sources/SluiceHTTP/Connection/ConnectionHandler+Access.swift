@@ -1,3 +1,4 @@
+import EventValidation
 import NIOCore
 import NIOHTTP1
 
@@ -42,6 +43,16 @@ extension ConnectionHandler {
         )
         if exchange.fields.isEmpty { answer.fields.add(name: "vary", value: "origin") }
         answerEarly(answer)
+    }
+
+    /// Decides whether a sender may read the plan; this does not count against the limits of its key.
+    ///
+    /// - Returns: The events that its key may send; `nil` for all.
+    func admitReader(_ head: RequestHead) throws(Failure) -> EventSet? {
+        try admitOrigin()
+        guard let ring = loop.keys.ring else { return nil }
+        guard let key = head.key else { throw .unauthorized }
+        return try grant(for: key, in: ring).events
     }
 
     private func admit(_ key: [UInt8], in ring: KeyRing) throws(Failure) {

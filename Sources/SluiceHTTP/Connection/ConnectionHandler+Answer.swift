@@ -28,16 +28,23 @@ extension ConnectionHandler {
     }
 
     /// Answers a request before it is received completely; the rest of it is discarded.
-    func answerEarly(_ answer: Answer, isLast: Bool = false) {
+    ///
+    /// `reservedBytes` of the given budget are released when the response was sent. Default: none, of the budget of all.
+    func answerEarly(
+        _ answer: Answer,
+        isLast: Bool = false,
+        reservedBytes: Int = 0,
+        of budget: MemoryBudget? = nil
+    ) {
         let isLast = isLast || isLastExchange
         let encoded = encode(answer, isLast: isLast)
         exchange.keepsAlive = !isLast
         exchange.body = nil
         releaseBudget()
         if isLast {
-            close(after: encoded)
+            close(after: encoded, reservedBytes: reservedBytes, of: budget)
         } else {
-            write(encoded)
+            write(encoded, reservedBytes: reservedBytes, of: budget)
             phase = .discarding
         }
     }
@@ -59,10 +66,10 @@ extension ConnectionHandler {
     }
 
     /// Writes a response, which is flushed with others; `reservedBytes` of memory are released when it was sent.
-    func write(_ answer: EncodedAnswer, reservedBytes: Int = 0) {
+    func write(_ answer: EncodedAnswer, reservedBytes: Int = 0, of budget: MemoryBudget? = nil) {
         needsFlush = true
-        guard let context else { return shared.budget.release(reservedBytes) }
-        write(answer, to: context, promise: reservedBytes > 0 ? releasing(reservedBytes, of: context) : nil)
+        guard let context else { return (budget ?? shared.budget).release(reservedBytes) }
+        write(answer, to: context, promise: reservedBytes > 0 ? releasing(reservedBytes, of: budget, in: context) : nil)
     }
 
     /// Writes a response without a flush; for a stream it is complete, except if it is informational.
@@ -83,8 +90,12 @@ extension ConnectionHandler {
     }
 
     /// A promise that releases memory when its write succeeds or fails.
-    private func releasing(_ bytes: Int, of context: ChannelHandlerContext) -> EventLoopPromise<Void> {
-        let budget = shared.budget
+    private func releasing(
+        _ bytes: Int,
+        of budget: MemoryBudget?,
+        in context: ChannelHandlerContext
+    ) -> EventLoopPromise<Void> {
+        let budget = budget ?? shared.budget
         let promise = context.eventLoop.makePromise(of: Void.self)
         promise.futureResult.whenComplete { _ in budget.release(bytes) }
         return promise
@@ -120,8 +131,8 @@ extension ConnectionHandler {
     ///
     /// If both directions were closed at once, the kernel would answer bytes that are still arriving with a reset, and the
     /// sender might lose the response.
-    func close(after answer: EncodedAnswer? = nil, reservedBytes: Int = 0) {
-        guard let context, phase != .closing else { return shared.budget.release(reservedBytes) }
+    func close(after answer: EncodedAnswer? = nil, reservedBytes: Int = 0, of budget: MemoryBudget? = nil) {
+        guard let context, phase != .closing else { return (budget ?? shared.budget).release(reservedBytes) }
         if version == .http2, answer == nil { return context.close(promise: nil) }
         phase = .closing
         releaseBudget()
@@ -129,7 +140,7 @@ extension ConnectionHandler {
         work = nil
         clearPending()
         needsFlush = false
-        let written = releasing(reservedBytes, of: context)
+        let written = releasing(reservedBytes, of: budget, in: context)
         written.futureResult.assumeIsolated().whenComplete { [self] _ in closeOutput() }
         if let answer {
             write(answer, to: context, promise: written)
@@ -177,7 +188,7 @@ extension ConnectionHandler {
         let activity: ConnectionClock.Activity =
             switch phase {
             case .closing: clock.activity == .linger ? .linger : .answer
-            case .checking: .check
+            case .checking, .rendering: .check
             case .waiting: .wait
             case _ where !isWritable: .answer
             case .receiving, .discarding: .body

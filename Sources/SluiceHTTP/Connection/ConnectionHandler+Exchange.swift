@@ -30,6 +30,8 @@ extension ConnectionHandler {
             receiveBody(of: head)
         case .settings(let settings):
             try answer(settings, head)
+        case .plan(let plan):
+            try answer(plan, head)
         case .preflight:
             try answerPreflight()
         case .live:
@@ -256,6 +258,8 @@ extension ConnectionHandler {
             guard leavesCommit() else { break }
             refuse(.outcomeUnknown)
             continueAfterAnswer()
+        case .check where phase == .rendering:
+            abandonPlan()
         case .check:
             abandonCheck()
         case .none, .idle, .body, .answer, .linger:

@@ -13,13 +13,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     /// The state of the connection.
     enum Phase {
-        /// Between requests. Can transition to: receiving or discarding, with a header.
+        /// Between requests. Can transition to: receiving, rendering or discarding, with a header.
         case idle
         /// The body is being received. Can transition to: checking, with its end; discarding or closing, when it is
         /// refused.
         case receiving
         /// The body is being inflated and checked, in turns. Can transition to: waiting, idle or closing, with the result.
         case checking
+        /// The plan's schema is being rendered. Can transition to: discarding or closing, with the result or at the deadline.
+        case rendering
         /// The request is answered, and the rest of it is discarded. Can transition to: idle or closing, with its end.
         case discarding
         /// The pipeline has the batch. Can transition to: idle or closing, with its decision.
@@ -214,7 +216,7 @@ extension ConnectionHandler {
 extension ConnectionHandler {
     /// Whether the next request has to wait.
     private var isBlocked: Bool {
-        phase == .waiting || phase == .checking || (!isWritable && phase != .closing)
+        phase == .waiting || phase == .checking || phase == .rendering || (!isWritable && phase != .closing)
     }
 
     private func enqueue(_ item: Item) {
@@ -272,7 +274,7 @@ extension ConnectionHandler {
         switch phase {
         case .idle, .receiving: fail(failure)
         case .discarding: close()
-        case .checking, .waiting, .closing: break
+        case .checking, .waiting, .rendering, .closing: break
         }
         flushIfNeeded()
     }
@@ -312,7 +314,7 @@ extension ConnectionHandler {
         case .idle, .discarding: close()
         // All responses were sent when the output was closed.
         case .closing where clock.activity == .linger: context?.close(promise: nil)
-        case .receiving, .checking, .waiting, .closing: break
+        case .receiving, .checking, .waiting, .rendering, .closing: break
         }
     }
 

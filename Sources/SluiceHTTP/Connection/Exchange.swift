@@ -39,6 +39,8 @@ struct Exchange {
     var isVersion10 = false
     /// Whether the response has no body, for HEAD.
     var isHead = false
+    /// The values of `If-None-Match`.
+    var knownTags: [String] = []
     /// The announced size of the body, in bytes.
     var contentLength: Int?
     /// The body received so far; the first piece is not copied.
@@ -54,6 +56,7 @@ struct Exchange {
         keepsAlive = head.keepsAlive
         isVersion10 = head.isVersion10
         isHead = head.method == .HEAD
+        knownTags = head.knownTags
         contentLength = head.contentLength
         origin = head.origin
         handling = head.handling

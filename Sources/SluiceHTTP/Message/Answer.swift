@@ -6,6 +6,8 @@ struct Answer {
     let status: StaticString
     /// The header fields besides those that describe the body and the connection; their names are in lower case.
     var fields: HTTPHeaders = [:]
-    /// The body, in JSON; `nil` if the status allows none.
+    /// The media type of the body.
+    var contentType: StaticString = "application/json"
+    /// The body; `nil` if the status allows none.
     let body: [UInt8]?
 }

@@ -62,7 +62,9 @@ enum AnswerEncoder {
         buffer.writeStaticString(answer.status)
         buffer.writeStaticString("\r\n")
         if let body = answer.body {
-            buffer.writeStaticString("content-type: application/json\r\ncontent-length: ")
+            buffer.writeStaticString("content-type: ")
+            buffer.writeStaticString(answer.contentType)
+            buffer.writeStaticString("\r\ncontent-length: ")
             buffer.writeString(String(body.count))
             buffer.writeStaticString("\r\n")
         }
@@ -87,7 +89,7 @@ enum AnswerEncoder {
         let code = String(decoding: UnsafeBufferPointer(start: answer.status.utf8Start, count: 3), as: UTF8.self)
         var header: HPACKHeaders = [":status": code]
         if let body = answer.body {
-            header.add(name: "content-type", value: "application/json")
+            header.add(name: "content-type", value: answer.contentType.description)
             header.add(name: "content-length", value: String(body.count))
         }
         for (name, value) in answer.fields { header.add(name: name, value: value) }
@@ -103,7 +105,7 @@ enum AnswerEncoder {
     static func fields(allowing origin: String, withCredentials: Bool) -> HTTPHeaders {
         var fields: HTTPHeaders = [
             "access-control-allow-origin": origin,
-            "access-control-expose-headers": "retry-after, x-ratelimit-reset",
+            "access-control-expose-headers": "etag, retry-after, x-ratelimit-reset",
             "vary": "origin",
         ]
         if withCredentials { fields.add(name: "access-control-allow-credentials", value: "true") }
@@ -114,8 +116,8 @@ enum AnswerEncoder {
     static let preflightFields: HTTPHeaders = [
         "access-control-allow-methods": "GET, POST",
         "access-control-allow-headers": """
-        authorization, content-type, content-encoding, sluice-strict, anonymousid, ce-id, ce-source, ce-specversion, ce-type, \
-        ce-time, ce-subject, ce-dataschema, ce-datacontenttype
+        authorization, content-type, content-encoding, if-none-match, sluice-strict, anonymousid, ce-id, ce-source, \
+        ce-specversion, ce-type, ce-time, ce-subject, ce-dataschema, ce-datacontenttype
         """,
         "access-control-max-age": "7200",
     ]
@@ -135,7 +137,7 @@ enum AnswerEncoder {
     /// The members that describe a failure, in each dialect: `"code":…,"message":…`.
     static func members(of failure: Failure) -> [UInt8] {
         var bytes = Array(#""code":"#.utf8)
-        JSONString.append(failure.code, to: &bytes)
+        JSONString.append(failure.code.rawValue, to: &bytes)
         bytes.append(contentsOf: #","message":"#.utf8)
         JSONString.append(failure.message, to: &bytes)
         return bytes

@@ -9,7 +9,7 @@ struct Failure: Error {
     /// The status line's code and phrase.
     let status: StaticString
     /// The stable code.
-    let code: String
+    let code: FailureCode
     /// One sentence for the developer of the client.
     let message: String
     /// Additional header fields.
@@ -23,119 +23,130 @@ struct Failure: Error {
 extension Failure {
     static let badRequest = Failure(
         status: "400 Bad Request",
-        code: "bad-request",
+        code: .badRequest,
         message: "This is not a valid HTTP request.",
         endsConnection: true
     )
     static let incompleteRequest = Failure(
         status: "400 Bad Request",
-        code: "incomplete-request",
+        code: .incompleteRequest,
         message: "The request ended too early.",
         endsConnection: true
     )
     static let invalidGzip = Failure(
         status: "400 Bad Request",
-        code: "invalid-gzip",
+        code: .invalidGzip,
         message: "The body is not valid gzip."
     )
     static let invalidStrict = Failure(
         status: "400 Bad Request",
-        code: "invalid-strict",
+        code: .invalidStrict,
         message: "Sluice-Strict must be true or false."
     )
     static let unauthorized = Failure(
         status: "401 Unauthorized",
-        code: "unauthorized",
+        code: .unauthorized,
         message: "This needs a write key that is known and has not expired.",
         fields: ["www-authenticate": "Bearer"]
     )
     static let missingHost = Failure(
         status: "400 Bad Request",
-        code: "missing-host",
+        code: .missingHost,
         message: "The settings name the server, so the request needs a Host."
     )
     static let forbiddenOrigin = Failure(
         status: "403 Forbidden",
-        code: "forbidden-origin",
+        code: .forbiddenOrigin,
         message: "Web pages of this origin may not send events with this key."
     )
     static let notFound = Failure(
         status: "404 Not Found",
-        code: "not-found",
+        code: .notFound,
         message: "Unknown path; see Documentation/HTTP.md."
     )
     static let timeout = Failure(
         status: "408 Request Timeout",
-        code: "timeout",
+        code: .timeout,
         message: "The request did not arrive in time.",
         endsConnection: true
     )
     static let unsupportedMediaType = Failure(
         status: "415 Unsupported Media Type",
-        code: "unsupported-media-type",
+        code: .unsupportedMediaType,
         message:
             "Content-Type must be application/json, application/x-ndjson, text/plain (JSON) or one of CloudEvents, in UTF-8."
     )
     /// A dialect does not accept the `Content-Type`.
     static let unsupportedMediaTypeOfDialect = Failure(
         status: "415 Unsupported Media Type",
-        code: "unsupported-media-type",
+        code: .unsupportedMediaType,
         message: "This endpoint does not accept this Content-Type, or its charset is not UTF-8."
     )
     static let unsupportedEncoding = Failure(
         status: "415 Unsupported Media Type",
-        code: "unsupported-encoding",
+        code: .unsupportedEncoding,
         message: "Content-Encoding must be gzip or absent.",
         fields: ["accept-encoding": "gzip"]
     )
     static let unknownExpectation = Failure(
         status: "417 Expectation Failed",
-        code: "unknown-expectation",
+        code: .unknownExpectation,
         message: "The only supported expectation is 100-continue.",
         endsConnection: true
     )
     static let headerTooLarge = Failure(
         status: "431 Request Header Fields Too Large",
-        code: "header-too-large",
+        code: .headerTooLarge,
         message: "The request's header has too many fields or bytes.",
         endsConnection: true
     )
+    static let planTooLarge = Failure(
+        status: "500 Internal Server Error",
+        code: .planTooLarge,
+        message: "The JSON Schema of these events is larger than the server's limit, http.maximumPlanBytes."
+    )
     static let unknownTransferCoding = Failure(
         status: "501 Not Implemented",
-        code: "unknown-transfer-coding",
+        code: .unknownTransferCoding,
         message: "Transfer-Encoding must be chunked or absent.",
         endsConnection: true
     )
     static let shuttingDown = Failure(
         status: "503 Service Unavailable",
-        code: "shutting-down",
+        code: .shuttingDown,
         message: "The service is shutting down. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let overloaded = Failure(
         status: "503 Service Unavailable",
-        code: "overloaded",
+        code: .overloaded,
         message: "The server has no capacity for this body now. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
+    static let planUnavailable = Failure(
+        status: "503 Service Unavailable",
+        code: .overloaded,
+        message: "The server has no capacity for the JSON Schema now.",
+        fields: ["retry-after": "1"]
+    )
     static let noMemory = Failure(
         status: "503 Service Unavailable",
-        code: "no-memory",
+        code: .noMemory,
         message: "There was no memory to check the events. Nothing was accepted.",
         fields: ["retry-after": "1"]
     )
     static let tooManyConnections = Failure(
         status: "503 Service Unavailable",
-        code: "too-many-connections",
+        code: .tooManyConnections,
         message: "Too many connections at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
     static let tooManyConnectionsFromAddress = Failure(
         status: "503 Service Unavailable",
-        code: "too-many-connections-from-address",
+        code: .tooManyConnectionsFromAddress,
         message: "Too many connections from one address at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
@@ -151,7 +162,7 @@ extension Failure {
     /// It does not say why, because anyone may ask.
     static let notReady = Failure(
         status: "503 Service Unavailable",
-        code: "not-ready",
+        code: .notReady,
         message: "The service does not accept events at this time.",
         fields: ["retry-after": "1"]
     )
@@ -159,7 +170,7 @@ extension Failure {
     /// It has no `Retry-After`, because only the sender knows whether a repetition is harmless.
     static let outcomeUnknown = Failure(
         status: "504 Gateway Timeout",
-        code: "outcome-unknown",
+        code: .outcomeUnknown,
         message:
             "The disk did not finish the write in time, so it is unknown whether the events were accepted. Send them again only if they have their own ids."
     )
@@ -167,7 +178,7 @@ extension Failure {
     static func methodNotAllowed(allow: String) -> Failure {
         Failure(
             status: "405 Method Not Allowed",
-            code: "method-not-allowed",
+            code: .methodNotAllowed,
             message: "This path allows \(allow).",
             fields: ["allow": allow]
         )
@@ -176,7 +187,7 @@ extension Failure {
     static func tooLarge(limit: Int) -> Failure {
         Failure(
             status: "413 Content Too Large",
-            code: "too-large",
+            code: .tooLarge,
             message: "The body is larger than \(limit) bytes."
         )
     }
@@ -186,7 +197,8 @@ extension Failure {
         let violation = body.violation
         return Failure(
             status: violation.code == .tooLarge ? "413 Content Too Large" : "400 Bad Request",
-            code: violation.code.rawValue,
+            // Whatever the parser found first: a body that is refused as a whole is too large, or no JSON.
+            code: violation.code == .tooLarge ? .tooLarge : .malformedJSON,
             message: "The whole body is refused: expected \(violation.expected), found \(violation.found)."
         )
     }
@@ -203,7 +215,7 @@ extension Failure {
         case .rate(let retryAfter):
             return Failure(
                 status: "429 Too Many Requests",
-                code: "rate-limited",
+                code: .rateLimited,
                 message: "The write key sends more events per second than it may. Nothing was accepted.",
                 fields: fields(retryAfter),
                 isLimit: true
@@ -211,7 +223,7 @@ extension Failure {
         case .volume(let retryAfter):
             return Failure(
                 status: "429 Too Many Requests",
-                code: "daily-volume-exceeded",
+                code: .dailyVolumeExceeded,
                 message:
                     "The write key has sent its events of this day, which ends at midnight UTC. Nothing was accepted.",
                 fields: fields(retryAfter),
@@ -224,7 +236,7 @@ extension Failure {
     static func notStored(retryAfter: Duration) -> Failure {
         Failure(
             status: "503 Service Unavailable",
-            code: "not-stored",
+            code: .notStored,
             message: "The journal does not accept events at this time. Nothing was accepted.",
             fields: ["retry-after": wholeSeconds(retryAfter)]
         )
@@ -234,7 +246,7 @@ extension Failure {
     static func queueFull(retryAfter: Duration) -> Failure {
         Failure(
             status: "503 Service Unavailable",
-            code: "queue-full",
+            code: .queueFull,
             message: "A tracker's queue is full. Nothing was accepted.",
             fields: ["retry-after": wholeSeconds(retryAfter)]
         )

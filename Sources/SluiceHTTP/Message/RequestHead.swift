@@ -9,6 +9,8 @@ struct RequestHead {
         case receive(BodyLanguage, isGzip: Bool)
         /// Answer with the settings of a client.
         case settings(ClientSettings)
+        /// Answer with the JSON Schema of what the sender may send.
+        case plan(PlanDocuments)
         /// Answer that browsers may send from the origin (a CORS preflight request).
         case preflight
         /// Answer that the process runs.
@@ -47,6 +49,8 @@ struct RequestHead {
     /// The attributes of a CloudEvent in binary mode.
     private var cloudEventHeaders: [CloudEventHeader] = []
     private var isGzip: Bool? = false
+    /// The values of `If-None-Match`.
+    private(set) var knownTags: [String] = []
     private var hostCount = 0
     private var contentTypeCount = 0
     private var contentEncodingCount = 0
@@ -74,11 +78,15 @@ struct RequestHead {
         case nil: return .refuse(.notFound)
         case .livez: return method == .GET || method == .HEAD ? .live : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .readyz: return method == .GET || method == .HEAD ? .ready : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
-        case .events, .validate, .dialect, .settings: break
+        case .plan where server.plan == nil: return .refuse(.notFound)
+        case .events, .validate, .plan, .dialect, .settings: break
         }
         if method == .OPTIONS, isPreflight { return .preflight }
         if case .settings(let settings) = route {
             return method == .GET ? .settings(settings) : .refuse(.methodNotAllowed(allow: "GET"))
+        }
+        if case .plan = route, let plan = server.plan {
+            return method == .GET || method == .HEAD ? .plan(plan) : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         }
         guard case .POST = method else { return .refuse(.methodNotAllowed(allow: "POST")) }
         guard let language = language(cloudEvents: server.cloudEvents), contentTypeCount < 2 else {
@@ -104,7 +112,7 @@ struct RequestHead {
         if let key = authorization.flatMap(Credential.key(ofAuthorization:)) { return key }
         let parameter: StaticString?
         switch route {
-        case .events, .validate: parameter = "key"
+        case .events, .validate, .plan: parameter = "key"
         case .dialect(let dialect): parameter = dialect.keyParameter
         case .settings: parameter = "writeKey"
         case .livez, .readyz, nil: parameter = nil
@@ -159,6 +167,8 @@ struct RequestHead {
             isStrict = text.equalsIgnoringCase("true") ? true : text.equalsIgnoringCase("false") ? false : nil
         case 13 where name.equalsIgnoringCase("authorization"):
             authorization = value
+        case 13 where name.equalsIgnoringCase("if-none-match"):
+            knownTags.append(value)
         case 14 where name.equalsIgnoringCase("content-length"):
             noteContentLength(value)
         case 15 where name.equalsIgnoringCase("x-forwarded-for"):

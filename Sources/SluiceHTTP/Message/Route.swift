@@ -4,6 +4,8 @@ enum Route {
     case events
     /// Events in Sluice's own format that are checked and not stored.
     case validate
+    /// The JSON Schema of what the sender may send.
+    case plan
     /// Events in the format of other clients.
     case dialect(any Dialect)
     /// The settings that a client for browsers loads before it sends.
@@ -13,6 +15,15 @@ enum Route {
     /// Whether events are accepted.
     case readyz
 
+    /// The resources of Sluice itself, by their paths.
+    private static let own: [(path: String, route: Route)] = [
+        ("/v1/events", .events), ("/v1/validate", .validate), ("/v1/plan", .plan), ("/livez", .livez),
+        ("/readyz", .readyz),
+    ]
+
+    /// The paths of Sluice's own resources.
+    fileprivate static var ownPaths: [String] { own.map(\.path) }
+
     /// The resource that a request's target names; `nil` for an unknown path.
     init?(uri: String) {
         // The common case, without a walk over the path.
@@ -21,14 +32,8 @@ enum Route {
             return
         }
         let path = Self.path(of: uri.utf8[...])
-        if path.elementsEqual("/v1/events".utf8) {
-            self = .events
-        } else if path.elementsEqual("/v1/validate".utf8) {
-            self = .validate
-        } else if path.elementsEqual("/livez".utf8) {
-            self = .livez
-        } else if path.elementsEqual("/readyz".utf8) {
-            self = .readyz
+        if let (_, route) = Self.own.first(where: { path.elementsEqual($0.path.utf8) }) {
+            self = route
         } else if let endpoint = SegmentEndpoint(path: path) {
             self = .dialect(endpoint)
         } else if let settings = ClientSettings(path: path) {
@@ -52,4 +57,10 @@ enum Route {
         if path.prefix(8).equalsIgnoringCase("https://") { return path.dropFirst(8).drop { $0 != UInt8(ascii: "/") } }
         return path
     }
+}
+
+/// Everything that the port serves, for what describes it from outside.
+package enum ServedPaths {
+    /// The paths; a part of one that varies is a name in braces.
+    package static let all = Route.ownPaths + SegmentEndpoint.paths + ClientSettings.paths + PostHogEndpoint.paths
 }

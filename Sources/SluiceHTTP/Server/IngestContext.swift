@@ -30,6 +30,10 @@ struct IngestContext: Sendable {
     let recordsClientAddress: Bool
     let proxies: [NetworkRange]
     let budget: MemoryBudget
+    /// The part of `budget` that responses with the plan's schema may take, so that senders who do not read them leave the rest.
+    let planBudget: MemoryBudget
+    /// The documents of `GET /v1/plan`; `nil` if they are not served.
+    let plan: PlanDocuments?
     let connections: LiveConnections
     let keys: WriteKeys
     /// The web pages that may send if there are no keys.
@@ -37,7 +41,13 @@ struct IngestContext: Sendable {
     /// The response if a queue stayed full for as long as a request may wait.
     let queueFull: Failure
 
-    init(configuration: IngestConfiguration, connectionLimit: Int, keys: WriteKeys, pipeline: Pipeline) {
+    init(
+        configuration: IngestConfiguration,
+        connectionLimit: Int,
+        keys: WriteKeys,
+        pipeline: Pipeline,
+        plan: PlanDocuments?
+    ) {
         self.pipeline = pipeline
         timeouts = Timeouts(
             head: TimeAmount(configuration.timeouts.head),
@@ -59,6 +69,11 @@ struct IngestContext: Sendable {
         recordsClientAddress = configuration.recordsClientAddress
         proxies = configuration.proxies
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
+        planBudget = MemoryBudget(
+            limit: max(configuration.maximumBufferedBytes / 4, configuration.maximumPlanBytes),
+            within: budget
+        )
+        self.plan = plan
         connections = LiveConnections(
             limit: connectionLimit,
             limitPerAddress: configuration.maximumConnectionsPerAddress ?? max(1, connectionLimit / 2),

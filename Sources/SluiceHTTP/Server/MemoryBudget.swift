@@ -16,17 +16,20 @@ final class MemoryBudget: Sendable {
     static let unreadAnswerBytes = 32 << 10
 
     private let limit: Int
+    private let whole: MemoryBudget?
     private let used = Atomic<Int>(0)
 
-    init(limit: Int) {
+    /// Makes a budget, or a part of another one, which counts for both.
+    init(limit: Int, within whole: MemoryBudget? = nil) {
         self.limit = limit
+        self.whole = whole
     }
 
     /// Reserves bytes, if they are available; each success needs a `release`.
     func reserve(_ bytes: Int) -> Bool {
         let (_, total) = used.add(bytes, ordering: .relaxed)
-        if total <= limit { return true }
-        release(bytes)
+        if total <= limit, whole?.reserve(bytes) ?? true { return true }
+        used.subtract(bytes, ordering: .relaxed)
         return false
     }
 
@@ -35,6 +38,7 @@ final class MemoryBudget: Sendable {
         // Most requests reserve nothing, and skipping the atomic operation avoids contention.
         guard bytes > 0 else { return }
         used.subtract(bytes, ordering: .relaxed)
+        whole?.release(bytes)
     }
 
     /// The number of reserved bytes.

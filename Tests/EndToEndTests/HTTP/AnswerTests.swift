@@ -75,7 +75,7 @@ struct AnswerTests {
 
     @Test(
         "a body that is not JSON is 400, and the connection stays open",
-        arguments: ["", " ", "{", "name=Ping", "[1"]
+        arguments: ["", " ", "{", "name=Ping", "[1", String(repeating: "[", count: 2000) + "]"]
     )
     func noJSON(body: String) async throws {
         try await TestServer.run { server in

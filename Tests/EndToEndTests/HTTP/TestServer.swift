@@ -22,6 +22,8 @@ struct TestServer: Sendable {
         var keys: [WriteKey]?
         /// The server's certificate; `nil` for plain HTTP.
         var tls: TLSFiles.Paths?
+        /// Renders the plan's schema; `nil` if the server does not serve it.
+        var planSchema: (@Sendable ([String]) -> String)?
         /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000
@@ -33,6 +35,8 @@ struct TestServer: Sendable {
     let http: IngestServer
     let pipeline: Pipeline
     let tls: TLSFiles?
+    /// The write keys, which a test may replace.
+    let keys: WriteKeys
     let quarantineFolder: URL
     private let quarantine: Quarantine
     /// The canonical lines that the tracker received.
@@ -83,7 +87,7 @@ struct TestServer: Sendable {
                 logger: logger
             )
         }
-        let keys = WriteKeys(catalog: catalog)
+        keys = WriteKeys(catalog: catalog)
         if let initial = setup.keys { try keys.replace(with: initial) }
         tls = try setup.tls.map { try TLSFiles($0, logger: logger) }
         http = IngestServer(
@@ -92,6 +96,7 @@ struct TestServer: Sendable {
             pipeline: pipeline,
             keys: keys,
             tls: tls,
+            planSchema: setup.planSchema,
             logger: logger,
             now: { Timestamp(microseconds: 1_600_000_000_000_000) }
         )

@@ -8,13 +8,17 @@ struct PostHogEndpoint: Dialect {
     /// The time of sending by the client's clock, if the query string or the header states it.
     private var sentAt: Timestamp?
 
+    /// The paths of the newer API.
+    private static let newerPaths = ["/i/v1/analytics/events", "/i/v1/analytics/events/"]
+
+    /// The paths of both APIs.
+    static let paths =
+        ["/batch", "/batch/", "/capture", "/capture/", "/e", "/e/", "/i/v0/e", "/i/v0/e/"] + newerPaths
+
     /// The endpoint of a path; `nil` if there is none.
     init?(path: some Collection<UInt8>, query: some Collection<UInt8>) {
-        switch String(decoding: path.prefix(32), as: UTF8.self) {
-        case "/batch", "/batch/", "/capture", "/capture/", "/e", "/e/", "/i/v0/e", "/i/v0/e/": answersByEvent = false
-        case "/i/v1/analytics/events", "/i/v1/analytics/events/": answersByEvent = true
-        default: return nil
-        }
+        guard let name = Self.paths.first(where: { path.elementsEqual($0.utf8) }) else { return nil }
+        answersByEvent = Self.newerPaths.contains(name)
         // posthog-js puts it there, in milliseconds since 1970.
         sentAt = query.split(separator: UInt8(ascii: "&")).lazy
             .first { $0.starts(with: "_=".utf8) }

@@ -11,18 +11,37 @@ enum ClientSettings {
     /// Source: https://github.com/rudderlabs/rudder-sdk-js, `packages/analytics-js/src/components/configManager`.
     case rudderStack
 
+    private static let segmentPath = "/v1/projects/{key}/settings"
+    private static let rudderStackPath = "/sourceConfig"
+
+    /// The paths of all settings.
+    static let paths = [segmentPath, rudderStackPath]
+
     /// The settings of a path; `nil` if it names none.
     init?(path: some Collection<UInt8>) {
-        let parts = path.split(separator: UInt8(ascii: "/"))
-        if parts.count == 4, parts[0].elementsEqual("v1".utf8), parts[1].elementsEqual("projects".utf8),
-            parts[3].elementsEqual("settings".utf8)
-        {
-            self = .segment(key: PercentCoding.decode(parts[2]))
-        } else if parts.count == 1, parts[0].elementsEqual("sourceConfig".utf8) {
+        let parts = path.split(separator: UInt8(ascii: "/")).map { [UInt8]($0) }
+        if let key = Self.placeholders(of: Self.segmentPath, in: parts)?.first {
+            self = .segment(key: PercentCoding.decode(key))
+        } else if Self.placeholders(of: Self.rudderStackPath, in: parts) != nil {
             self = .rudderStack
         } else {
             return nil
         }
+    }
+
+    /// What a path has in the place of names in braces; `nil` if it has another form.
+    private static func placeholders(of template: String, in parts: [[UInt8]]) -> [[UInt8]]? {
+        let names = template.utf8.split(separator: UInt8(ascii: "/"))
+        guard names.count == parts.count else { return nil }
+        var placeholders: [[UInt8]] = []
+        for (name, part) in zip(names, parts) {
+            if name.first == UInt8(ascii: "{") {
+                placeholders.append(part)
+            } else if !name.elementsEqual(part) {
+                return nil
+            }
+        }
+        return placeholders
     }
 
     /// The key in the path; `nil` if it is elsewhere.

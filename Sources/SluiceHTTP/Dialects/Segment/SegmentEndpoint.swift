@@ -6,22 +6,24 @@ struct SegmentEndpoint: Dialect {
     /// The kind of the message; `nil` for a batch.
     private let kind: SegmentKind?
 
+    /// The names of the endpoints, with the kind of their messages.
+    private static let names: [(name: String, kind: SegmentKind?)] = [
+        ("batch", nil), ("b", nil), ("import", nil), ("track", .track), ("t", .track), ("identify", .identify),
+        ("i", .identify), ("page", .page), ("p", .page), ("screen", .screen), ("s", .screen), ("group", .group),
+        ("g", .group), ("alias", .alias), ("a", .alias),
+    ]
+    /// RudderStack's client for browsers sends beacons to the second one.
+    private static let prefixes = ["/v1/", "/beacon/v1/"]
+
+    /// The paths of all endpoints.
+    static let paths = prefixes.flatMap { prefix in names.map { prefix + $0.name } }
+
     /// The endpoint of a path; `nil` if there is none.
     init?(path: some Collection<UInt8>) {
-        let path = String(decoding: path, as: UTF8.self)
-        // RudderStack's client for browsers sends beacons there.
-        let prefix = ["/v1/", "/beacon/v1/"].first { path.hasPrefix($0) }
-        guard let prefix else { return nil }
-        switch path.dropFirst(prefix.count) {
-        case "batch", "b", "import": kind = nil
-        case "track", "t": kind = .track
-        case "identify", "i": kind = .identify
-        case "page", "p": kind = .page
-        case "screen", "s": kind = .screen
-        case "group", "g": kind = .group
-        case "alias", "a": kind = .alias
-        default: return nil
-        }
+        guard let prefix = Self.prefixes.first(where: { path.starts(with: $0.utf8) }) else { return nil }
+        let name = path.dropFirst(prefix.utf8.count)
+        guard let endpoint = Self.names.first(where: { name.elementsEqual($0.name.utf8) }) else { return nil }
+        kind = endpoint.kind
     }
 
     func translation(arrival: Timestamp) -> any BodyTranslation {

@@ -1,0 +1,66 @@
+import EventValidation
+import Logging
+import NIOPosix
+import Synchronization
+
+/// Renders the documents of `GET /v1/plan` on a thread of NIO's pool, because a large plan takes longer than an event loop may
+/// be held up, and keeps them.
+final class PlanDocuments: Sendable {
+    /// Takes a document that was rendered, on the thread that rendered it.
+    typealias Waiter = @Sendable (PlanOutcome) -> Void
+
+    private let catalog: EventCatalog
+    private let maximumBytes: Int
+    private let render: @Sendable ([String]) -> String
+    private let logger: Logger
+    private let cache: Mutex<PlanCache<Waiter>>
+
+    init(
+        catalog: EventCatalog,
+        maximumBytes: Int,
+        logger: Logger,
+        render: @escaping @Sendable (_ events: [String]) -> String
+    ) {
+        self.catalog = catalog
+        self.maximumBytes = maximumBytes
+        self.logger = logger
+        self.render = render
+        cache = Mutex(PlanCache(capacityInBytes: maximumBytes))
+    }
+
+    /// The document for a key's events, or for all events; `nil` if it has to be rendered, and then `waiter` is called with it.
+    func outcome(for events: EventSet?, else waiter: @escaping Waiter) -> PlanOutcome? {
+        let scope = events.map(PlanScope.only) ?? .all
+        switch cache.withLock({ $0.request(scope, waiter) }) {
+        case .known(let outcome): return outcome
+        case .wait: return nil
+        case .render:
+            NIOThreadPool.singleton.submit { [self] _ in renderAll(from: scope) }
+            return nil
+        }
+    }
+
+    /// Renders a document, and those that others wait for meanwhile.
+    private func renderAll(from first: PlanScope) {
+        var next: PlanScope? = first
+        while let scope = next {
+            let outcome = outcome(of: scope)
+            let completion = cache.withLock { $0.complete(scope, outcome) }
+            for waiter in completion.waiters { waiter(outcome) }
+            next = completion.next
+        }
+    }
+
+    private func outcome(of scope: PlanScope) -> PlanOutcome {
+        let events: EventSet? = if case .only(let events) = scope { events } else { nil }
+        let document = PlanDocument(render(EventSet.names(of: events, in: catalog)))
+        guard document.body.count <= maximumBytes else {
+            logger.error(
+                "The schema of the plan is too large for GET /v1/plan; raise the limit, or publish the exported schemas.",
+                metadata: ["bytes": "\(document.body.count)", "maximumBytes": "\(maximumBytes)"]
+            )
+            return .failure(PlanTooLarge())
+        }
+        return .success(document)
+    }
+}
