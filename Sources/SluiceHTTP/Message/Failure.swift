@@ -153,7 +153,7 @@ extension Failure {
     )
     static let tooManyConnectionsForKey = Failure(
         status: "503 Service Unavailable",
-        code: "too-many-connections-for-key",
+        code: .tooManyConnectionsForKey,
         message: "Too many connections with one write key at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true

@@ -28,6 +28,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case noMemory = "no-memory"
     case tooManyConnections = "too-many-connections"
     case tooManyConnectionsFromAddress = "too-many-connections-from-address"
+    case tooManyConnectionsForKey = "too-many-connections-for-key"
     case shuttingDown = "shutting-down"
     case notReady = "not-ready"
     case outcomeUnknown = "outcome-unknown"
