@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+/// `Clients/browser/sluice.js` in headless Chromium, on a page of another origin.
+@Suite("The snippet for web pages", .timeLimit(.minutes(5)))
+struct BrowserSnippetTests {
+    private struct Outcome: Decodable {
+        /// How many events wait in `localStorage`.
+        let waiting: Int
+    }
+
+    /// Tracks as many events as the query says, and writes down how many wait once none does, or once the time is up.
+    private static let page = """
+        <!DOCTYPE html><meta charset="utf-8"><title>Shop</title><script src="sluice.js"></script><script>
+        const query = new URLSearchParams(location.search), key = query.get("key");
+        const events = sluice(key, query.get("server"));
+        events.identify("17850");
+        for (let n = 0; n < query.get("count"); n++) events.track("Item Viewed", {n});
+        const waiting = () => JSON.parse(localStorage["sluice:" + key] || "[]").length;
+        const finish = () => {
+          const result = document.createElement("pre");
+          result.textContent = JSON.stringify({waiting: waiting()});
+          document.body.append(result);
+        };
+        if (query.get("leave")) location.href = "left.html";
+        else {
+          const end = Date.now() + 1000 * query.get("seconds");
+          const look = () => waiting() && Date.now() < end ? setTimeout(look, 50) : finish();
+          setTimeout(look, 50);
+        }
+        </script><body></body>
+        """
+    private static let plan = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <plist version="1.0">
+        <dict><key>events</key><dict><key>Item Viewed</key><dict>
+            <key>registeredTrackers</key><array><string>console</string></array>
+            <key>payload</key><dict><key>n</key><dict><key>type</key><string>integer</string></dict></dict>
+        </dict></dict></dict>
+        </plist>
+        """
+
+    /// A web site with the page, a key for it, and a server.
+    private struct Scene {
+        let folder: TestFolder
+        let site: SluiceProcess
+        let origin: String
+        let key: String
+
+        init() async throws {
+            folder = try TestFolder()
+            try folder.write(BrowserSnippetTests.plan, to: "plan.plist")
+            try folder.write(BrowserSnippetTests.page, to: "site/index.html")
+            try folder.write(
+                "<!DOCTYPE html><title>Left</title><body><pre>{\"waiting\":0}</pre></body>",
+                to: "site/left.html"
+            )
+            try folder.write(RepositoryFile.text("Clients/browser/sluice.js"), to: "site/sluice.js")
+            site = try ClientScript.start("pages", [folder.path("site")], in: folder)
+            origin = try #require(await site.output?.line(containing: "http://"))
+            let made = try await Sluice.run(["keys", "new", "web", "--origin", origin], in: folder)
+            key = try #require(made.output.first)
+        }
+
+        func serve() async throws -> ServingSluice {
+            try await ServingSluice.start(in: folder, plan: folder.path("plan.plist"))
+        }
+
+        /// Opens the page, and returns how many events wait at the end.
+        func open(_ server: String, count: Int, _ options: String) async throws -> Int {
+            let address = "\(origin)/?server=\(server)&key=\(key)&count=\(count)&\(options)"
+            let outcome: Outcome = try await Browser(in: folder).result(ofPage: address)
+            return outcome.waiting
+        }
+
+        /// Stops the server, and returns the events that it delivered.
+        func delivered(by server: ServingSluice) async throws -> [Event] {
+            server.process.send(SIGTERM)
+            #expect(try await server.process.waitForEnd() == .exit(0))
+            return try (server.process.output?.lines ?? []).map { line in
+                try JSONDecoder().decode(Event.self, from: Data(line.utf8))
+            }
+        }
+    }
+
+    private struct Event: Decodable {
+        struct Payload: Decodable {
+            let n: Int
+        }
+
+        let id: String
+        let userId: String
+        let anonymousId: String
+        let payload: Payload
+    }
+
+    @Test("it is smaller than 2 KB")
+    func size() throws {
+        #expect(try RepositoryFile.text("Clients/browser/sluice.js").utf8.count < 2048)
+    }
+
+    @Test("events wait while the server is down, and arrive once it is back, on another page, each with one id")
+    func outage() async throws {
+        let scene = try await Scene()
+        defer { kill(scene.site.processID, SIGKILL) }
+        #expect(try await scene.open("http://127.0.0.1:1", count: 3, "seconds=3") == 3)
+        let server = try await scene.serve()
+        #expect(try await scene.open(server.url, count: 2, "seconds=9") == 0)
+        let events = try await scene.delivered(by: server)
+        #expect(events.map(\.payload.n).sorted() == [0, 0, 1, 1, 2])
+        #expect(Set(events.map(\.id)).count == 5)
+        #expect(Set(events.map(\.anonymousId)).count == 1)
+        #expect(Set(events.map(\.userId)) == ["17850"])
+    }
+
+    @Test("a page that is left at once has sent its events")
+    func leaving() async throws {
+        let scene = try await Scene()
+        defer { kill(scene.site.processID, SIGKILL) }
+        let server = try await scene.serve()
+        _ = try await scene.open(server.url, count: 20, "leave=1")
+        let output = try #require(server.process.output)
+        try await output.waitForLines(20)
+        #expect(try await Set(scene.delivered(by: server).map(\.payload.n)) == Set(0..<20))
+    }
+}
