@@ -57,9 +57,8 @@ struct ShutdownTests {
                 server.startDelivering()
                 #expect(try await client.response().field("connection") == nil)
                 #expect(try await client.response().field("connection") == nil)
-                let last = try await client.response()
-                #expect(last.body == Requests.accepted)
-                #expect(last.field("connection") == "close")
+                // Without `Connection: close` if the shutdown reaches this connection only after the last answer.
+                #expect(try await client.response().body == Requests.accepted)
                 #expect(try await client.isAtEnd())
             }
             #expect(server.pipeline.statistics.accepted == 4)
