@@ -96,3 +96,27 @@ extension OrderedJSON {
         return elements.isEmpty || isPlain && line.count <= Self.longestLine
     }
 }
+
+// MARK: - Literals
+
+extension OrderedJSON: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+    package init(stringLiteral text: String) { self = .string(text) }
+}
+
+extension OrderedJSON: ExpressibleByIntegerLiteral {
+    package init(integerLiteral number: Int) { self = .integer(number) }
+}
+
+extension OrderedJSON: ExpressibleByBooleanLiteral {
+    package init(booleanLiteral truth: Bool) { self = .boolean(truth) }
+}
+
+extension OrderedJSON: ExpressibleByArrayLiteral {
+    package init(arrayLiteral elements: OrderedJSON...) { self = .array(elements) }
+}
+
+extension OrderedJSON: ExpressibleByDictionaryLiteral {
+    package init(dictionaryLiteral members: (String, OrderedJSON)...) {
+        self = .object(members.map { (key: $0.0, value: $0.1) })
+    }
+}

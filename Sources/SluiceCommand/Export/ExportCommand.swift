@@ -1,18 +1,20 @@
 import ArgumentParser
 import PlanTools
+import SluiceHTTP
 import SluicePostgres
 
 /// `sluice export`: writes the tracking plan in other formats.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the tracking plan as JSON Schema, SQL, Markdown or an HTML page.",
+        abstract: "Write the tracking plan as JSON Schema, OpenAPI, SQL, Markdown or an HTML page.",
         discussion: """
             The same plan gives the same bytes. A file is written completely or not at all: if it cannot be written, the \
             command exits with 1, and an existing file stays unchanged.
             """,
         subcommands: [
             ExportJSONSchemaCommand.self, ExportSQLCommand.self, ExportMarkdownCommand.self, ExportHTMLCommand.self,
+            ExportOpenAPICommand.self,
         ]
     )
 }
@@ -117,5 +119,58 @@ struct ExportHTMLCommand: AsyncParsableCommand {
 
     func run() async throws {
         try target.write(HTMLExport(try await source.read()).text)
+    }
+}
+
+/// `sluice export openapi`: writes a description of the public port for developers of clients.
+struct ExportOpenAPICommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "openapi",
+        abstract: "Write an OpenAPI 3.1 document of everything that 'sluice serve' answers, with the plan's events.",
+        discussion: """
+            It describes Sluice's own format, CloudEvents, the endpoints for the clients of Segment, RudderStack and PostHog, \
+            the plan and the health checks, with every status and error code. The document is JSON.
+            """
+    )
+
+    @OptionGroup var source: PlanFolder
+    @OptionGroup var target: ExportTarget
+
+    @Option(help: ArgumentHelp("The URL of the server. Default: that of the document.", valueName: "url"))
+    var server: String?
+
+    @Flag(help: "Describe a server that accepts events without keys.")
+    var open = false
+
+    func validate() throws {
+        if let server, !server.hasPrefix("https://"), !server.hasPrefix("http://") {
+            throw ValidationError("--server takes a URL such as https://events.example.com.")
+        }
+    }
+
+    func run() async throws {
+        let export = OpenAPIExport(
+            try await source.read(),
+            limits: OpenAPIExport.Limits(SettingDefaults.http),
+            server: server ?? "/",
+            isOpen: open
+        )
+        try target.write(export.text)
+    }
+}
+
+extension OpenAPIExport.Limits {
+    /// The limits of a server with these settings.
+    fileprivate init(_ configuration: IngestConfiguration) {
+        self.init(
+            bodyBytes: configuration.maximumBodyBytes,
+            events: configuration.maximumEvents,
+            rejections: configuration.maximumRejections,
+            explainedRejections: configuration.maximumExplainedRejections,
+            answerBytes: configuration.maximumAnswerBytes,
+            planBytes: configuration.maximumPlanBytes,
+            headerBytes: configuration.maximumHeaderBytes,
+            headerFields: configuration.maximumHeaderFields
+        )
     }
 }

@@ -282,17 +282,18 @@ extension ConnectionHandler {
     /// Handles the pending input, and then asks for more.
     func processPending() {
         isProcessing = true
-        while !isBlocked, let item = pending.popFirst() {
-            switch item {
-            case .part(let part):
-                if case .head = part { pendingRequests -= 1 }
-                process(part)
-            case .failure(let failure): process(failure)
+        repeat {
+            while !isBlocked, let item = pending.popFirst() {
+                switch item {
+                case .part(let part):
+                    if case .head = part { pendingRequests -= 1 }
+                    process(part)
+                case .failure(let failure): process(failure)
+                }
             }
-            // The flush may make the channel writable again.
-            if !isWritable { flushIfNeeded() }
-        }
-        flushIfNeeded()
+            // The flush may make the channel writable again, and nothing else would continue with the rest.
+            flushIfNeeded()
+        } while !isBlocked && !pending.isEmpty
         isProcessing = false
         guard !isBlocked, pending.isEmpty else { return }
         clearPending()

@@ -95,6 +95,23 @@ struct RejectionAnswerTests {
         }
     }
 
+    @Test("requests behind one with a long response are answered, although the response fills the buffer of the connection")
+    func pipelined() async throws {
+        var setup = Self.explaining(1000)
+        setup.http.maximumAnswerBytes = 256 << 10
+        try await TestServer.run(setup) { server in
+            // More than one turn, so that the response is not written while the requests are being read.
+            let rejected = Array(repeating: #"{"name":"Nothing"}"#, count: 1000).joined(separator: ",")
+            try await RawClient.with(server.address) { client async throws in
+                try await client.send(Requests.post("[" + rejected + "]") + Requests.post() + Requests.post())
+                let long = try await client.response()
+                #expect(long.status == 422)
+                #expect(long.body.utf8.count > 64 << 10)
+                for _ in 0..<2 { #expect(try await client.response().body == Requests.accepted) }
+            }
+        }
+    }
+
     @Test("a limit for which the indexes would not fit into a response is refused")
     func settingsProblem() async throws {
         var setup = TestServer.Setup()

@@ -60,14 +60,19 @@ package struct JSONSchemaExport: Sendable {
             title: event.name,
             comment: Self.comment(on: event)
         )
-        fields += PropertySchema.words(event.description, deprecated: event.deprecated)
-        fields += EnvelopeSchema.body(
-            name: .object([("const", .string(event.name))]),
-            payload: PropertySchema.payload(of: event),
-            requiresPayload: event.requiresPayload
-        )
+        fields += Self.body(of: event)
         fields.append(("$defs", .object(SharedSchemas.all)))
         return ExportedFile(path: path, text: OrderedJSON.object(fields).lines + "\n")
+    }
+
+    /// What the schema of an event says about it, with references to `SharedSchemas`.
+    static func body(of event: EventDefinition) -> [(key: String, value: OrderedJSON)] {
+        PropertySchema.words(event.description, deprecated: event.deprecated)
+            + EnvelopeSchema.body(
+                name: .object([("const", .string(event.name))]),
+                payload: PropertySchema.payload(of: event),
+                requiresPayload: event.requiresPayload
+            )
     }
 
     private static func comment(on event: EventDefinition) -> String {
