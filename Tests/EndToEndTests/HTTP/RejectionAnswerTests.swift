@@ -95,7 +95,7 @@ struct RejectionAnswerTests {
         }
     }
 
-    @Test("requests behind one with a long response are answered, although the response fills the buffer of the connection")
+    @Test("requests behind one with a response that fills the buffer of the connection are answered")
     func pipelined() async throws {
         var setup = Self.explaining(1000)
         setup.http.maximumAnswerBytes = 256 << 10
