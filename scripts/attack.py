@@ -5,8 +5,8 @@
 
 Each attack has its own server and a bounded number of requests. The script prints the longest time that one body occupied an
 event loop (processor time, as measured by the server), the slowest response of /livez in the meantime, the server's peak memory,
-the growth of the quarantine, and the longest response. In the last attack one key sends as much garbage as it can, while another
-sends valid events at a steady rate. The exit status is 1 if a limit was exceeded.
+the growth of the quarantine, and the longest response. In the last attacks one key sends as much garbage as it can, or holds as many
+connections as it can, while another sends valid events at a steady rate. The exit status is 1 if a limit was exceeded.
 """
 import asyncio
 import collections
@@ -300,10 +300,7 @@ def run(program, name, lines, count, is_gzip, expected):
         "longest stretch": stretch is not None and stretch <= MAXIMUM_STRETCH_MILLISECONDS,
         "the server ends in order": status == 0,
     }
-    broken = [f"{name}: {bound}" for bound, holds in bounds.items() if not holds]
-    for bound in broken:
-        print(f"  BROKEN              {bound}")
-    return broken
+    return exceeded(name, bounds)
 
 
 HONEST_MISTAKE = "Honest Mistake"
@@ -318,15 +315,17 @@ async def send_steadily(port, key, seconds):
     async def one_connection():
         nonlocal answered, mistakes, position
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while (due := start + position / 200) < start + seconds:
-            number, position = position, position + 1
-            await asyncio.sleep(max(0, due - time.monotonic()))
-            writer.write(requests[number % 20])
-            status, _, _ = await read_answer(reader)
-            if time.monotonic() < start + seconds and status == 200:
-                answered += 1
-            if status == 200:
-                mistakes += number % 20 == 0
+        # Without an answer the connection sends nothing more, which the throughput shows.
+        with contextlib.suppress(*NO_ANSWER):
+            while (due := start + position / 200) < start + seconds:
+                number, position = position, position + 1
+                await asyncio.sleep(max(0, due - time.monotonic()))
+                writer.write(requests[number % 20])
+                status, _, _ = await read_answer(reader)
+                if time.monotonic() < start + seconds and status == 200:
+                    answered += 1
+                if status == 200:
+                    mistakes += number % 20 == 0
         writer.close()
 
     await asyncio.gather(*(one_connection() for _ in range(8)))
@@ -409,7 +408,85 @@ def run_two_keys(program, seconds):
         "memory": memory <= MAXIMUM_MEMORY_BYTES,
         "the server ends in order": status == 0,
     }
-    broken = [f"two keys: {bound}" for bound, holds in bounds.items() if not holds]
+    return exceeded("two keys", bounds)
+
+
+HOLDERS = [f"127.0.0.{number}" for number in range(2, 10)]
+HELD_PER_ADDRESS = 150
+
+
+async def hold_connections(port, key, stopped):
+    """Holds as many connections as one key can get, from several addresses, and sends garbage over each of them in turn.
+
+    Returns the statuses, how many answers named the limit, and the greatest number of connections at one time.
+    """
+    request = post("\n".join([TEN_MISTAKES] * 10).encode(), "x-ndjson", False, key)
+    statuses, refused, held, most = collections.Counter(), 0, 0, 0
+
+    async def one_connection(address):
+        nonlocal refused, held, most
+        while not stopped.is_set():
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+            except OSError:
+                statuses[0] += 1
+                await asyncio.sleep(0.5)
+                continue
+            is_held = False
+            with contextlib.suppress(*NO_ANSWER):
+                while not stopped.is_set():
+                    writer.write(request)
+                    status, _, body = await asyncio.wait_for(read_answer(reader), MAXIMUM_SECONDS)
+                    statuses[status] += 1
+                    refused += b"too-many-connections-for-key" in body
+                    if status == 503:
+                        break
+                    held, is_held = held + (not is_held), True
+                    most = max(most, held)
+                    await asyncio.sleep(1)
+            held -= is_held
+            writer.close()
+            await asyncio.sleep(0.5)
+
+    await asyncio.gather(*(one_connection(address) for address in HOLDERS for _ in range(HELD_PER_ADDRESS)))
+    return statuses, refused, most
+
+
+def run_holding_key(program, seconds):
+    """Lets one key hold connections while another sends at a steady rate; returns the limits that were exceeded."""
+    server = Server(program, keys={"honest": [], "holding": []})
+    try:
+        honest = server.keys["honest"]
+        alone, _ = asyncio.run(send_steadily(server.port, honest, seconds))
+        stopped = multiprocessing.Event()
+        holding, results = start_apart(hold_connections, server.port, server.keys["holding"], stopped)
+        # Its connections are there first.
+        time.sleep(3)
+        together, _ = asyncio.run(send_steadily(server.port, honest, seconds))
+        stopped.set()
+        statuses, refused, most = results.recv() if results.poll(MAXIMUM_SECONDS) else ({}, 0, 0)
+        holding.kill()
+        memory = server.peak_memory()
+    finally:
+        limit = int(re.search(r"connections=(\d+)", server.text()).group(1))
+        _, _, _, status = server.stop()
+    share = together / alone
+    print(f"\nan honest key beside one that holds connections, {seconds} s each")
+    print(f"  honest requests     {alone:,} alone, {together:,} beside the other key: {share:.2f} (bound {MINIMUM_HONEST_SHARE})")
+    print(f"  connections held    {most:,} of {limit:,} (bound {limit // 2:,}), {refused:,} refused; {dict(statuses)}")
+    print(f"  peak memory         {memory / MIB:.0f} MiB (bound {MAXIMUM_MEMORY_BYTES // MIB} MiB)")
+    return exceeded("a key that holds connections", {
+        "the honest key keeps its throughput": share >= MINIMUM_HONEST_SHARE,
+        "the key holds half of the connections": most == limit // 2,
+        "further ones are refused": refused > 0,
+        "memory": memory <= MAXIMUM_MEMORY_BYTES,
+        "the server ends in order": status == 0,
+    })
+
+
+def exceeded(name, bounds):
+    """The bounds that do not hold, with the attack's name."""
+    broken = [f"{name}: {bound}" for bound, holds in bounds.items() if not holds]
     for bound in broken:
         print(f"  BROKEN              {bound}")
     return broken
@@ -425,6 +502,7 @@ def main():
     broken += run(program, "an unplanned property", [UNPLANNED] * 9990, 1, False, {422})
     broken += run(program, "valid events, compressed", valid, 600 // share, True, {200, 503})
     broken += run_two_keys(program, 5 if is_short else 20)
+    broken += run_holding_key(program, 5 if is_short else 20)
     if broken:
         raise SystemExit("\nBroken bounds:\n" + "\n".join(broken))
     print("\nEvery bound held.")
