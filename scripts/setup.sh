@@ -88,6 +88,9 @@ find_missing_on_macos() {
     fi
     if [[ $1 == test ]]; then
         need pgbouncer pgbouncer_installed
+        need wrk command -v wrk
+        need nghttp2 command -v h2load
+        need slowhttptest command -v slowhttptest
         # Homebrew has no formulas for these two.
         find_chromium >/dev/null \
             || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
