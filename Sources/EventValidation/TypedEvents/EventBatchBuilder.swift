@@ -88,22 +88,21 @@ public struct EventBatchBuilder: ~Copyable {
         encoder.output.appendPadded(tables.keys.payload.bytes)
         encoder.encodePayload(event, as: tables.events[index].payload)
         encoder.output.append("}\n")
+        if encoder.violations.isEmpty, needsTreatment(index, context) {
+            encoder.violations = treatment.treat(from: start, in: &encoder.output)
+        }
         let end = encoder.output.count
         // The newline belongs to the batch, and not to the event.
         let length = end - 1 - start
         if !encoder.violations.isEmpty || length > EventValidator.maximumEventBytes || end > Self.maximumBytes {
             throw discard(from: start, length: length, index: index)
         }
-        if needsTreatment(index, context) {
-            encoder.violations = treatment.treat(from: start, in: &encoder.output)
-            if !encoder.violations.isEmpty { throw discard(from: start, length: length, index: index) }
-        }
         entries.append(
             EventBatch.Entry(
                 id: id,
                 time: time,
                 definitionIndex: UInt32(truncatingIfNeeded: index),
-                end: UInt32(truncatingIfNeeded: encoder.output.count)
+                end: UInt32(truncatingIfNeeded: end)
             )
         )
     }
