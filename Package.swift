@@ -413,7 +413,8 @@ let package = Package(
         .unitTests(
             "SluiceHTTP",
             dependencies: [
-                "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "SluiceTesting",
+                "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
+                "SluiceTesting",
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),

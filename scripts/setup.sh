@@ -4,8 +4,8 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              wrk, h2load, slowhttptest, and the SDKs of other products, in a Python environment in
-#                              .run/clients
+#                              wrk, h2load, slowhttptest, and the SDKs of other products and what tests the OpenAPI document,
+#                              in a Python environment in .run/clients
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -5,13 +5,19 @@ import Testing
 enum ClientScript {
     /// Starts a script of `Tests/Support/Clients`.
     static func start(_ name: String, _ arguments: [String], in folder: TestFolder) throws -> SluiceProcess {
-        let python = RepositoryFile.url(".run/clients/bin/python3")
-        try #require(
-            FileManager.default.isExecutableFile(atPath: python.path),
-            "the SDKs are not installed: run `make setup-test`"
-        )
+        let python = try program("python3")
         let script = RepositoryFile.url("Tests/Support/Clients/\(name).py").path
         return try SluiceProcess([script] + arguments, executable: python, in: folder)
+    }
+
+    /// A program of the Python environment.
+    static func program(_ name: String) throws -> URL {
+        let program = RepositoryFile.url(".run/clients/bin/\(name)")
+        try #require(
+            FileManager.default.isExecutableFile(atPath: program.path),
+            "the SDKs are not installed: run `make setup-test`"
+        )
+        return program
     }
 
     /// Runs a script to its end, and returns its output.

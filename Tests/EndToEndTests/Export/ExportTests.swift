@@ -9,7 +9,7 @@ struct ExportTests {
 
     @Test(
         "export writes the same bytes to standard output and to a file, in every run",
-        arguments: ["json-schema", "sql", "markdown", "html"]
+        arguments: ["json-schema", "openapi", "sql", "markdown", "html"]
     )
     func outputs(format: String) async throws {
         let folder = try TestFolder()
@@ -167,7 +167,7 @@ struct ExportTests {
         #expect(kind == .typeCharacterSpecial)
     }
 
-    @Test("a plan with errors is not exported", arguments: ["json-schema", "sql", "markdown", "html"])
+    @Test("a plan with errors is not exported", arguments: ["json-schema", "openapi", "sql", "markdown", "html"])
     func brokenPlan(format: String) async throws {
         let folder = try TestFolder()
         try folder.write(Plans.broken, to: "plan/shop.plist")

@@ -155,8 +155,9 @@ enum OpenAPISchemas {
 private enum EventSchemas {
     /// A schema for each event, and those of the plan's types.
     static func all(of plan: TrackingPlan) -> OrderedJSON.Members {
-        let events = plan.events.map { event in
-            (key: name(of: event), value: OrderedJSON.object(JSONSchemaExport.body(of: event)).relocated)
+        let events = plan.events.map { event -> (key: String, value: OrderedJSON) in
+            let schema = OrderedJSON.object(JSONSchemaExport.body(of: event)).relocated
+            return (key: name(of: event), value: schema.with("examples", [ExampleEvent(of: event).json]))
         }
         return events + SharedSchemas.all.map { ($0.key, $0.value.relocated) }
     }
@@ -199,6 +200,12 @@ extension OrderedJSON {
         case .array(let elements): .array(elements.map(\.relocated))
         case .null, .boolean, .number, .string: self
         }
+    }
+
+    /// The object with another member.
+    fileprivate func with(_ key: String, _ value: OrderedJSON) -> OrderedJSON {
+        guard case .object(let members) = self else { return self }
+        return .object(members + [(key, value)])
     }
 
     private static let definitions = "#/$defs/"

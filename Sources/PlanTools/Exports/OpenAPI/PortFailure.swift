@@ -63,6 +63,8 @@ enum FailureGroup: String, CaseIterable {
     case ready
     /// CORS preflight requests.
     case preflight
+    case segmentPreflight = "segment-preflight"
+    case posthogPreflight = "posthog-preflight"
 
     /// The failures that each request may have, whatever it asks for.
     private static let ofConnection: Set = [
@@ -70,7 +72,7 @@ enum FailureGroup: String, CaseIterable {
         "header-too-large", "too-many-connections", "too-many-connections-from-address",
     ]
 
-    /// What each group lacks of all failures of requests that send events.
+    /// The further failures of the group.
     private var others: Set<String> {
         switch self {
         case .events, .segment, .posthog:
@@ -84,7 +86,7 @@ enum FailureGroup: String, CaseIterable {
         case .plan: ["unauthorized", "forbidden-origin", "not-found", "plan-too-large", "overloaded"]
         case .live: []
         case .ready: ["not-ready"]
-        case .preflight: ["forbidden-origin", "method-not-allowed"]
+        case .preflight, .segmentPreflight, .posthogPreflight: ["forbidden-origin", "method-not-allowed"]
         }
     }
 
@@ -105,11 +107,9 @@ enum FailureGroup: String, CaseIterable {
     var forms: [FailureForm] {
         switch self {
         case .events: [.own, .cloudEvents]
-        case .segment: [.segment, .own]
-        case .posthog: [.posthog, .own]
-        // In the form of the path's other answers.
-        case .preflight: [.own, .segment, .posthog]
-        case .settings, .plan, .live, .ready: [.own]
+        case .segment, .segmentPreflight: [.segment, .own]
+        case .posthog, .posthogPreflight: [.posthog, .own]
+        case .settings, .plan, .live, .ready, .preflight: [.own]
         }
     }
 }

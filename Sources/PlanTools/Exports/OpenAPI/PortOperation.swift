@@ -51,7 +51,11 @@ struct PortOperation {
 
 extension PortOperation {
     /// The CORS preflight request of a path.
-    static func preflight(_ tag: String, parameters: [OrderedJSON] = []) -> PortOperation {
+    static func preflight(
+        _ tag: String,
+        parameters: [OrderedJSON] = [],
+        failures: FailureGroup = .preflight
+    ) -> PortOperation {
         PortOperation(
             method: "options",
             tag: tag,
@@ -67,7 +71,7 @@ extension PortOperation {
                     ]
                 )
             ],
-            failures: .preflight
+            failures: failures
         )
     }
 

@@ -128,7 +128,7 @@ enum PortPaths {
             keys: ["bearer", "basic", "writeKey"],
             hasKeyElsewhere: true
         )
-        return (path, [post, .preflight(segment)])
+        return (path, [post, .preflight(segment, failures: .segmentPreflight)])
     }
 
     private static let posthogPaths: [Path] = ["/batch", "/capture", "/e", "/i/v0/e", "/i/v1/analytics/events"]
@@ -154,7 +154,7 @@ enum PortPaths {
             keys: ["bearer", "basic"],
             hasKeyElsewhere: true
         )
-        return (path, [post, .preflight(posthog)])
+        return (path, [post, .preflight(posthog, failures: .posthogPreflight)])
     }
 
     /// The answers to a body that was checked.
