@@ -63,7 +63,8 @@ struct CodegenRow: Row {
         let maps = [
             "\(build)/CRE2.build", "\(build)/CSimdJSON.build", "Sources/CLibraries/CLibSimdJSON",
             "Sources/CLibraries/CLibRE2",
-            "Sources/CLibraries/CISAL", "Sources/CLibraries/CXXHash", "Sources/CLibraries/CZlib",
+            "Sources/CLibraries/CISAL", "Sources/CLibraries/CLibCrypto", "Sources/CLibraries/CXXHash",
+            "Sources/CLibraries/CZlib",
         ]
         return ["-swift-version", "6", "-c", file, "-o", folder + "/events.o", "-module-name", "LargePlan"]
             + ["-I", "\(build)/Modules"] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)/module.modulemap"] }
