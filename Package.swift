@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "SluicePostgres", targets: ["SluicePostgres"]),
         .library(name: "SluiceKafka", targets: ["SluiceKafka"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
+        .library(name: "Operations", targets: ["Operations"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .library(name: "JustTrack", targets: ["JustTrack"]),
         // Sends events to a server; for apps.
@@ -59,12 +60,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -164,11 +167,14 @@ let package = Package(
         ),
         .target(name: "Gzip", dependencies: ["CZlib"]),
         .target(name: "EventJournal", dependencies: ["CISAL", "EventModel"]),
+        // The metrics' names, labels and descriptions, as values.
+        .target(name: "MetricDefinitions", dependencies: [.product(name: "Metrics", package: "swift-metrics")]),
         .target(name: "TrackerKit", dependencies: ["EventModel", "EventSchema", "EventValidation"]),
         .target(
             name: "EventQuarantine",
             dependencies: [
-                "EventJournal", "EventModel", "EventSchema", "EventValidation", "JSONTape", "TrackerKit",
+                "EventJournal", "EventModel", "EventSchema", "EventValidation", "JSONTape", "MetricDefinitions",
+                "TrackerKit",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -177,7 +183,8 @@ let package = Package(
         .target(
             name: "EventPipeline",
             dependencies: [
-                "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "TrackerKit",
+                "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "MetricDefinitions",
+                "TrackerKit",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
@@ -222,8 +229,9 @@ let package = Package(
         .target(
             name: "SluiceHTTP",
             dependencies: [
-                "EventModel", "EventPipeline", "EventValidation", "Gzip", "Hashing", "JSONTape",
+                "EventModel", "EventPipeline", "EventValidation", "Gzip", "Hashing", "JSONTape", "MetricDefinitions",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -231,6 +239,21 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]
+        ),
+        // The private port: metrics, health and control.
+        .target(
+            name: "Operations",
+            dependencies: [
+                "EventModel", "EventPipeline", "EventQuarantine", "Hashing", "MetricDefinitions", "SluiceHTTP",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
@@ -254,11 +277,12 @@ let package = Package(
             name: "SluiceCommand",
             dependencies: [
                 "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Gzip", "PlanReading", "PlanTools", "SluiceConsole", "SluiceHTTP", "SluiceKafka",
-                "SluicePostgres", "TrackerKit",
+                "EventValidation", "Gzip", "Operations", "PlanReading", "PlanTools", "SluiceConsole", "SluiceHTTP",
+                "SluiceKafka", "SluicePostgres", "TrackerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -327,9 +351,10 @@ let package = Package(
         .target(
             name: "DocumentationSnippets",
             dependencies: [
-                "EventCodegen", "Events", "JustTrack", "PlanReading", "Sluice", "SluiceHTTP", "SluiceKafka",
-                "SluicePostgres", "SluiceTesting",
+                "EventCodegen", "Events", "JustTrack", "Operations", "PlanReading", "Sluice", "SluiceHTTP",
+                "SluiceKafka", "SluicePostgres", "SluiceTesting",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -415,6 +440,18 @@ let package = Package(
             dependencies: [
                 "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
                 "SluiceTesting",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]
+        ),
+        .unitTests(
+            "Operations",
+            dependencies: [
+                "Operations", "EventPipeline", "MetricDefinitions", "SluiceTesting",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]
         ),

@@ -9,6 +9,7 @@ let package = Package(
         .package(name: "sluice", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -58,11 +59,13 @@ let package = Package(
         .executableTarget(
             name: "bench-serve",
             dependencies: [
+                .product(name: "Operations", package: "sluice"),
                 .product(name: "PlanReading", package: "sluice"),
                 .product(name: "Sluice", package: "sluice"),
                 .product(name: "SluiceHTTP", package: "sluice"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]

@@ -66,7 +66,8 @@ class Server:
         self.journal = os.path.join(self.folder.name, "journal")
         self.log = open(self.log_path, "w")
         environment = {k: v for k, v in os.environ.items()
-                       if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")} | settings
+                       if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")}
+        environment |= {"SLUICE_ADMIN_LISTEN": "127.0.0.1:0"} | settings
         self.process = None
         self.key_file = os.path.join(self.folder.name, "keys.json")
         self.keys = {name: self.run_command("keys", "new", name, "--keys", self.key_file, *limits).strip()

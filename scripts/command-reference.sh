@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes Documentation/Commands.md from the help and the settings of the command; a test compares the two.
+# Writes Documentation/Commands.md from the help, the settings and the metrics of the command; a test compares them.
 #
 #   scripts/command-reference.sh [SLUICE]       the program. Default: the debug build
 set -euo pipefail
@@ -28,6 +28,10 @@ section() {
         "$sluice" settings
         printf '```\n'
     fi
+    if [[ $* == metrics ]]; then
+        printf '\nIts output:\n\n'
+        "$sluice" metrics
+    fi
     names=$(subcommands "$@")
     for name in $names; do section "$@" "$name"; done
 }
@@ -37,7 +41,7 @@ page=$(mktemp Documentation/Commands.XXXXXX)
 chmod 644 "$page"
 trap 'rm -f "$page"' EXIT
 {
-    printf '# Commands\n\nThe help of every command, and every setting with its default ([sluice settings](#sluice-settings)).\n`scripts/command-reference.sh` writes this page.\n'
+    printf '# Commands\n\nThe help of every command, every setting with its default ([sluice settings](#sluice-settings)), and every metric\n([sluice metrics](#sluice-metrics)).\n`scripts/command-reference.sh` writes this page.\n'
     commands=$(subcommands)
     for name in $commands; do section "$name"; done
 } >"$page"

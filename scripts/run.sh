@@ -9,11 +9,13 @@ source scripts/lib/sluice.sh
 
 address=127.0.0.1:${PORT:-8080}
 url=http://$address/v1/events
+admin=127.0.0.1:$((${PORT:-8080} + 1))
 
 # Its quantity is less than the minimum in events/retail.plist.
 wrong='{"name":"Item Purchased","payload":{"invoiceNo":"536365","stockCode":"85123A","quantity":0,"unitPrice":2.55,"country":"United Kingdom"}}'
 
 require_free "$address" run
+require_free "$admin" run
 # The output of the first two is in .run; the first build takes several minutes.
 phase "Setup" .run/setup.log scripts/setup.sh
 sluice_build
@@ -44,6 +46,7 @@ cat <<EOF
   curl $url -H 'Content-Type: application/json' \\
     -d '{"name":"Item Returned","payload":{"invoiceNo":"C536379","stockCode":"85123A","quantity":1,"unitPrice":2.55,"country":"France"}}'
   $sluice replay $retail_day
+  curl http://$admin/metrics
 Ctrl-C stops the server.
 
 EOF

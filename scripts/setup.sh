@@ -4,7 +4,7 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              wrk, h2load, slowhttptest, and the SDKs of other products and what tests the OpenAPI document,
+#                              wrk, h2load, slowhttptest, promtool, and the SDKs of other products and what tests the OpenAPI document,
 #                              in a Python environment in .run/clients
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
@@ -66,6 +66,8 @@ find_missing_on_linux() {
         need wrk command -v wrk
         need nghttp2-client command -v h2load
         need slowhttptest command -v slowhttptest
+        # promtool checks the metrics, the alert rules and their tests.
+        need prometheus command -v promtool
     fi
     if [[ $1 == bench ]]; then
         need wrk command -v wrk
@@ -91,6 +93,7 @@ find_missing_on_macos() {
         need wrk command -v wrk
         need nghttp2 command -v h2load
         need slowhttptest command -v slowhttptest
+        need prometheus command -v promtool
         # Homebrew has no formulas for these two.
         find_chromium >/dev/null \
             || fail 'the tests need Chromium or Chrome. Run: brew install --cask chromium'
@@ -133,18 +136,19 @@ as_root() {
 # When Debian's postgresql is first installed, it creates a cluster and starts it on port 5432. We need only the
 # programs, so we turn that off during the installation. An existing PostgreSQL is left as it is.
 install_on_debian() {
-    local drop_in=/etc/postgresql-common/createcluster.d/sluice-setup.conf
+    local service drop_in=/etc/postgresql-common/createcluster.d/sluice-setup.conf
     printf 'setup: installing %s\n' "${missing[*]}"
     if [[ ! -d /etc/postgresql-common && " ${missing[*]} " == *" postgresql "* ]]; then
         trap 'as_root rm -f '"$drop_in" EXIT
         as_root mkdir -p "${drop_in%/*}"
         echo 'create_main_cluster = false' | as_root tee "$drop_in" >/dev/null
     fi
-    # Debian's nginx would start a server on port 80, now and at each boot.
-    if [[ -d /run/systemd/system && " ${missing[*]} " == *" nginx "* ]]; then
-        echo 'setup: masking the service nginx; the benchmark needs only the program (undo: systemctl unmask nginx)'
-        as_root systemctl mask --quiet nginx.service
-    fi
+    # Debian would start these two as servers, now and at each boot.
+    for service in nginx prometheus; do
+        [[ -d /run/systemd/system && " ${missing[*]} " == *" $service "* ]] || continue
+        echo "setup: masking the service $service; only its programs are needed (undo: systemctl unmask $service)"
+        as_root systemctl mask --quiet "$service.service"
+    done
     as_root apt-get update -qq
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }

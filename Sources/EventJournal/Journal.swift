@@ -21,6 +21,8 @@ public final class Journal: Sendable {
     let ages: SegmentAges
     private let lock: FolderLock?
     private let state: Mutex<JournalPosition>
+    /// The free space of the disk when it was last asked for; unlimited before that.
+    private let freeBytes = Atomic(Int.max)
 
     /// Opens the journal in a folder, which is created if necessary, and locks it until the journal is released.
     ///
@@ -94,6 +96,17 @@ public final class Journal: Sendable {
     /// The committed end of the journal.
     package var position: JournalPosition { state.withLock { $0 } }
 
+    /// How many more bytes fit, by the journal's own limit and by the disk's free space when that was last asked for.
+    package var roomInBytes: Int {
+        let free = freeBytes.load(ordering: .relaxed)
+        let ofDisk = configuration.minimumFreeBytes > 0 ? free - configuration.minimumFreeBytes : .max
+        return max(0, min(configuration.maximumBytes - position.byteCount, ofDisk))
+    }
+
+    func note(freeBytes bytes: Int) {
+        freeBytes.store(bytes, ordering: .relaxed)
+    }
+
     /// Opens a tracker's cursor, which is created if necessary.
     package func cursor(ofTracker name: String) throws(JournalError) -> CursorFile {
         do throws(FileError) {
@@ -146,6 +159,14 @@ package struct JournalPosition: Sendable {
 
     /// The size of all segments, in bytes.
     package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
+    /// The number of events in a range of sequence numbers, without the numbers that were skipped between segments.
+    package func count(from lowerBound: UInt64, to upperBound: UInt64) -> Int {
+        segments.reduce(0) { count, segment in
+            let (lower, upper) = (max(lowerBound, segment.name.firstSequence), min(upperBound, segment.nextSequence))
+            return lower < upper ? count + Int(clamping: upper - lower) : count
+        }
+    }
+
     /// The sequence number of the oldest event.
     package var firstSequence: UInt64 { segments.first?.name.firstSequence ?? nextSequence }
 }

@@ -1,5 +1,3 @@
-import Metrics
-
 /// The counts of events that a quarantine was given since it was opened.
 public struct QuarantineStatistics: Sendable, Hashable {
     /// Events that were stored.
@@ -17,17 +15,4 @@ public struct QuarantineStatistics: Sendable, Hashable {
         self.lost = lost
         self.overwritten = overwritten
     }
-}
-
-/// The metrics of a quarantine.
-///
-/// | name | counts |
-/// |---|---|
-/// | `sluice_quarantine_events_kept_total` | rejected and refused events that were stored |
-/// | `sluice_quarantine_events_lost_total` | rejected and refused events that were not stored, because of the size limit, a disk error, or too many at once |
-/// | `sluice_quarantine_events_overwritten_total` | rejected events that were removed at the size limit to make room for newer ones |
-struct QuarantineMetrics: Sendable {
-    let kept = Counter(label: "sluice_quarantine_events_kept_total")
-    let lost = Counter(label: "sluice_quarantine_events_lost_total")
-    let overwritten = Counter(label: "sluice_quarantine_events_overwritten_total")
 }

@@ -14,7 +14,7 @@ struct RootCommand: AsyncParsableCommand {
             ServeCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self,
             LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
             MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, SettingsCommand.self,
-            CompletionsCommand.self,
+            MetricsCommand.self, CompletionsCommand.self,
         ]
     )
 

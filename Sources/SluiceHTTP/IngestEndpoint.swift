@@ -184,6 +184,13 @@ public final class IngestEndpoint: Sendable {
         }
     }
 
+    /// Records the metrics that are known only when somebody asks: connections and memory.
+    ///
+    /// Call it before the metrics are exported. `Operations` does so for each request for `/metrics`.
+    public func recordGauges() {
+        shared.metrics.record(connections: shared.connections.count, bufferedBytes: shared.budget.reservedBytes)
+    }
+
     /// How much of `maximumBufferedBytes` is in use.
     package var reservedBytes: Int { shared.budget.reservedBytes }
 
@@ -207,9 +214,11 @@ public final class IngestEndpoint: Sendable {
                 catalog: catalog,
                 configuration: configuration,
                 keys: shared.keys,
+                metrics: shared.metrics.ofLoop(),
                 eventLoop: eventLoop,
                 now: now
             )
+            resources.measureDelay()
             let bound = NIOLoopBound(resources, eventLoop: eventLoop)
             loops[ObjectIdentifier(eventLoop)] = bound
             return bound

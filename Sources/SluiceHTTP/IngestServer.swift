@@ -2,7 +2,7 @@ public import EventModel
 public import EventPipeline
 public import EventValidation
 public import Logging
-import NIOCore
+package import NIOCore
 import NIOPosix
 public import ServiceLifecycle
 import Synchronization
@@ -145,6 +145,13 @@ public final class IngestServer: Service {
         try await listener.group.shutdownGracefully()
     }
 
+    /// Records the metrics that are known only when somebody asks; nothing before the server listens.
+    ///
+    /// Call it before the metrics are exported. `Operations` does so for each request for `/metrics`.
+    public func recordGauges() {
+        listener.withLock { $0?.endpoint }?.recordGauges()
+    }
+
     /// How much of `maximumBufferedBytes` is in use.
     package var reservedBytes: Int { listener.withLock { $0?.endpoint.reservedBytes ?? 0 } }
 
@@ -195,7 +202,7 @@ public final class IngestServer: Service {
 
 extension SocketAddress {
     /// Whether only processes of this machine can connect to the address, as to a Unix domain socket, which has no IP address.
-    fileprivate var isLoopback: Bool {
+    package var isLoopback: Bool {
         guard let host = ipAddress else { return true }
         return host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") || host == "::1"
     }

@@ -35,18 +35,19 @@ sluice_build() {
 require_free() {
     local address=$1
     if (: <"/dev/tcp/${address%:*}/${address##*:}") 2>/dev/null; then
-        echo "Port ${address##*:} is in use. Choose another: make $2 PORT=8081" >&2
+        echo "Port ${address##*:} is in use. Choose another: make $2 PORT=8090" >&2
         return 1
     fi
 }
 
 # serve_start ADDRESS [OPTION…]: starts `sluice serve`, and returns when it accepts events. $journal is the folder of its
-# journal. Default: .run/journal
+# journal. Default: .run/journal. $admin is the address of its private port. Default: a free one
 serve_start() {
     local address=$1 attempt
     shift
     mkdir -p .run
-    "$sluice" serve --listen "$address" --events events --journal "${journal:-.run/journal}" --quarantine .run/quarantine "$@" &
+    "$sluice" serve --listen "$address" --events events --journal "${journal:-.run/journal}" --quarantine .run/quarantine \
+        --admin "${admin:-127.0.0.1:0}" "$@" &
     serve_pid=$!
     for ((attempt = 0; attempt < 300; attempt++)); do
         if curl -fs -o /dev/null "http://$address/readyz"; then

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Logging
+import Metrics
+import Operations
 import PlanReading
 import ServiceLifecycle
 import Sluice
@@ -32,6 +34,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "A file with a certificate and its key (PEM), for HTTPS.")
     var certificate: String?
 
+    @Flag(help: "Keep metrics, and write them out once a second.")
+    var metrics = false
+
     @Flag(help: "Acknowledge before the journal is synced.")
     var unsynced = false
 
@@ -42,6 +47,8 @@ struct Serve: AsyncParsableCommand {
         guard let plan = PlanReader().read(paths: [events]).plan else {
             throw ValidationError("The plan in \(events) has errors; see sluice lint.")
         }
+        let registry = PrometheusRegistry()
+        if metrics { MetricsSystem.bootstrap(registry) }
         var logger = Logger(label: "bench-serve") { StreamLogHandler.standardError(label: $0) }
         // The stalled tracker is expected here, so its warnings are not logged.
         logger.logLevel = stall ? .critical : .warning
@@ -60,8 +67,9 @@ struct Serve: AsyncParsableCommand {
             logger: logger
         )
         // Services shut down in reverse order: the port first, then the pipeline.
+        let scraper = Scraper(registry: registry, sources: metrics ? [pipeline, server] : [])
         let services = ServiceGroup(
-            services: [pipeline, server],
+            services: [pipeline, server, scraper],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

@@ -10,6 +10,8 @@ struct HTTPRow: Row {
     static let all = [
         HTTPRow(name: "http-single", load: .single, server: .sluice, others: [(.bareNIO, 0.6), (.nginx, 0.45)]),
         HTTPRow(name: "http-batch", load: .batch, server: .sluice, others: [(.bareNIO, 0.2), (.nginx, 0.2)]),
+        HTTPRow(name: "metrics-single", load: .single, server: .measured, others: [(.sluice, 0.95)]),
+        HTTPRow(name: "metrics-batch", load: .batch, server: .measured, others: [(.sluice, 0.95)]),
         HTTPRow(name: "key-single", load: .single, server: .keyed, others: [(.sluice, 0.85)]),
         HTTPRow(name: "key-batch", load: .batch, server: .keyed, others: [(.sluice, 0.85)]),
         HTTPRow(name: "tls-single", load: .single, server: .encrypted, others: [(.sluice, 0.5)]),
@@ -21,9 +23,10 @@ struct HTTPRow: Row {
 
     var what: String {
         let journal = server == .synced ? ", synced to the journal before the answer" : ""
-        let key = server == .keyed ? ", with a key, its events and its limits" : ""
+        let key = server == .keyed ? ", with a key, its events, its limits and metrics" : ""
+        let metrics = server == .measured ? ", with metrics that are written out once a second" : ""
         let port = server == .encrypted ? "HTTPS" : "HTTP"
-        return "\(port) to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)"
+        return "\(port) to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)\(metrics)"
     }
 
     private static let seconds = 4

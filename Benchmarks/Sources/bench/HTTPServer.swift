@@ -3,7 +3,8 @@ import Foundation
 /// A server to which rows send requests.
 enum HTTPServer: String {
     case sluice = "Sluice without a journal"
-    case keyed = "Sluice with a key and its limits"
+    case measured = "Sluice with metrics"
+    case keyed = "Sluice with a key, its limits and metrics"
     case encrypted = "Sluice with TLS"
     case synced = "Sluice with a synced journal"
     case unsynced = "Sluice with an unsynced journal"
@@ -14,7 +15,7 @@ enum HTTPServer: String {
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
-        case .sluice, .keyed, .encrypted, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
+        case .sluice, .measured, .keyed, .encrypted, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
         }
     }
 
@@ -24,7 +25,8 @@ enum HTTPServer: String {
         let journal = ["--journal", folder(at: site)]
         return switch self {
         case .sluice: try Child("\(site.programs)/bench-serve", sluice)
-        case .keyed: try Child("\(site.programs)/bench-serve", sluice + ["--key", Self.key])
+        case .keyed: try Child("\(site.programs)/bench-serve", sluice + ["--key", Self.key, "--metrics"])
+        case .measured: try Child("\(site.programs)/bench-serve", sluice + ["--metrics"])
         case .encrypted:
             try Child("\(site.programs)/bench-serve", sluice + ["--certificate", makeCertificate(at: site)])
         case .synced: try Child("\(site.programs)/bench-serve", sluice + journal)

@@ -2,7 +2,11 @@
 ///
 /// A commit that fails has no effect: the next one gets its sequence numbers and its place in the file.
 package struct JournalWriter: ~Copyable {
+    /// Runs a sync of the journal's file, so that its time can be measured.
+    package typealias Syncing = @Sendable (_ sync: () throws(FileError) -> Void) throws(FileError) -> Void
+
     private let journal: Journal
+    private let syncing: Syncing
     private var current: SegmentWriter?
     /// The segment whose file this writer created last, even if it could not be used.
     private var made: SegmentName?
@@ -10,8 +14,12 @@ package struct JournalWriter: ~Copyable {
     private var isDirty = false
 
     /// Makes a writer, which begins a new segment at its first commit; a journal has one writer at a time.
-    package init(_ journal: Journal) {
+    package init(
+        _ journal: Journal,
+        syncing: @escaping Syncing = { sync throws(FileError) in try sync() }
+    ) {
         self.journal = journal
+        self.syncing = syncing
     }
 
     /// Commits events together; returns the sequence number of the first.
@@ -99,6 +107,11 @@ package struct JournalWriter: ~Copyable {
         (try? checkRoom(for: FrameHeader.byteCount + bytes)) != nil
     }
 
+    /// Asks the system how much space the disk has, which commits do as well.
+    package borrowing func noteFreeSpace() throws(JournalError) {
+        if journal.configuration.minimumFreeBytes > 0 { _ = try freeBytes() }
+    }
+
     private func checkRoom(for bytes: Int) throws(JournalError) {
         let configuration = journal.configuration
         let used = journal.position.byteCount
@@ -120,7 +133,9 @@ package struct JournalWriter: ~Copyable {
 
     private func freeBytes() throws(JournalError) -> Int {
         do throws(FileError) {
-            return try journal.files.freeBytes()
+            let bytes = try journal.files.freeBytes()
+            journal.note(freeBytes: bytes)
+            return bytes
         } catch {
             throw JournalError(.unwritable, error)
         }
@@ -143,7 +158,7 @@ package struct JournalWriter: ~Copyable {
     /// Creates the file of the next segment.
     private mutating func beginSegment() throws(FileError) {
         let name = SegmentName(firstSequence: journal.position.nextSequence)
-        current = try SegmentWriter(journal.files, name, made: &made)
+        current = try SegmentWriter(journal.files, name, made: &made, syncing: syncing)
     }
 
     /// Ends the current segment, if it has frames.

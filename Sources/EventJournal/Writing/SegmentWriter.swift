@@ -4,6 +4,7 @@ struct SegmentWriter {
     private static let releaseBytes = 8 << 20
 
     private let file: any JournalFile
+    private let syncing: JournalWriter.Syncing
     /// The offsets up to which the page cache can be released, once no event before the sequence number is needed.
     private var releases: [(sequence: UInt64, offset: Int)] = []
     private var lastRelease = 0
@@ -25,7 +26,13 @@ struct SegmentWriter {
     /// The file's entry is synced whatever the durability, because recovery must know that there were events. An existing file is
     /// an error, because it may hold acknowledged events, unless it is empty and this writer created it before, when the folder
     /// could not be synced.
-    init(_ files: any FileSystem, _ name: SegmentName, made: inout SegmentName?) throws(FileError) {
+    init(
+        _ files: any FileSystem,
+        _ name: SegmentName,
+        made: inout SegmentName?,
+        syncing: @escaping JournalWriter.Syncing
+    ) throws(FileError) {
+        self.syncing = syncing
         segment = Segment(name)
         do throws(FileError) {
             file = try files.create(name.text)
@@ -42,7 +49,7 @@ struct SegmentWriter {
     mutating func append(_ frame: Frame, syncs: Bool) throws(FileError) {
         do {
             try frame.write(to: file, at: segment.byteCount)
-            if syncs { try file.sync() }
+            if syncs { try syncFile() }
         } catch {
             // A partly written frame is overwritten by the next one; if there is none, recovery cuts it off.
             try? file.truncate(to: segment.byteCount)
@@ -73,7 +80,7 @@ struct SegmentWriter {
     mutating func sync() throws(FileError) {
         let isWhole = try hasFailedToSync ? rewrite() : true
         do {
-            try file.sync()
+            try syncFile()
         } catch {
             hasFailedToSync = true
             throw error
@@ -81,6 +88,10 @@ struct SegmentWriter {
         hasFailedToSync = false
         noteSynced()
         guard isWhole else { throw FileError("rewrite", segment.name.text, PosixErrors.input) }
+    }
+
+    private func syncFile() throws(FileError) {
+        try syncing { () throws(FileError) in try file.sync() }
     }
 
     private mutating func noteSynced() {

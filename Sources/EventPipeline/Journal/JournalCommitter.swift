@@ -35,12 +35,19 @@ actor JournalCommitter {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Commits on `thread`; `now` returns the time by which the journal's segments age.
-    init(_ journal: Journal, thread: BlockingThread, now: @escaping @Sendable () -> Int64) {
+    /// Commits on `thread`.
+    ///
+    /// `now` returns the time by which the journal's segments age, and `syncing` runs each sync.
+    init(
+        _ journal: Journal,
+        thread: BlockingThread,
+        now: @escaping @Sendable () -> Int64,
+        syncing: @escaping JournalWriter.Syncing
+    ) {
         self.thread = thread
         self.now = now
         self.journal = journal
-        writer = JournalWriter(journal)
+        writer = JournalWriter(journal, syncing: syncing)
     }
 
     /// Commits until no more batches will come, and then ends the journal's last segment.
@@ -80,6 +87,7 @@ actor JournalCommitter {
             let now = now()
             let age = max(journal.configuration.retentionAge, Self.minimumSegmentAge)
             try writer?.renewSegment(after: age, now: now)
+            try writer?.noteFreeSpace()
             return try journal.retire(before: needed, now: now)
         }
     }

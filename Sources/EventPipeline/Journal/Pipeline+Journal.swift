@@ -49,7 +49,8 @@ extension Pipeline {
             trackerNames: parts.trackers.names,
             delivery: parts.configuration.delivery,
             start: parts.configuration.journalStart,
-            clock: parts.clock
+            clock: parts.clock,
+            metrics: parts.metrics.journal
         )
         for (tracker, sequence) in pipelineJournal.begun {
             logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
@@ -124,12 +125,14 @@ extension Pipeline {
     private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
         // Counted before the queues have them, so that no tracker settles an event that was not counted.
         if case .success = outcome { for batch in batches { metrics.acknowledged(batch) } }
-        let (ended, unreported) = decide { state, actions in
+        let (duration, ended, unreported) = decide { state, actions in
+            let duration = state.journalHealth.wait(now: clock.now())
             let ended = state.endCommit(outcome, now: clock.now, actions: &actions)
-            guard case .failure = outcome else { return (ended, Int?.none) }
+            guard case .failure = outcome else { return (duration, ended, Int?.none) }
             let events = ended.reduce(0) { $0 + $1.batch.count }
-            return (ended, state.refusalNotice.add(events, now: clock.now()))
+            return (duration, ended, state.refusalNotice.add(events, now: clock.now()))
         }
+        if let duration { metrics.journal.committed(after: duration) }
         switch outcome {
         case .success:
             for submission in ended { submission.completion(.success(())) }

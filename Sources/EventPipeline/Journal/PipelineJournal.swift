@@ -39,14 +39,19 @@ final class PipelineJournal: Sendable {
         trackerNames: [String],
         delivery: Pipeline.DeliveryLimits,
         start: JournalStart,
-        clock: RelativeClock
+        clock: RelativeClock,
+        metrics: JournalMetrics
     ) throws(JournalError) {
         store = journal
         let opened = journal.openedAt
         let now: @Sendable () -> Int64 = { opened &+ Int64(clock.now() / .microseconds(1)) }
         self.now = now
         end = journal.position.nextSequence
-        committer = JournalCommitter(journal, thread: try Self.thread(), now: now)
+        committer = JournalCommitter(journal, thread: try Self.thread(), now: now) { sync throws(FileError) in
+            let began = clock.now()
+            try sync()
+            metrics.synced(after: clock.now() - began)
+        }
         var backlogs: [TrackerBacklog] = []
         var cursors: [UInt64] = []
         var begun: [(tracker: String, sequence: UInt64)] = []
@@ -74,6 +79,19 @@ final class PipelineJournal: Sendable {
         let others = try journal.cursors().filter { !configured.contains($0.key) }
         abandoned = (others.keys.sorted(), others.values.min() ?? .max)
     }
+
+    /// How large the journal is.
+    var statistics: JournalStatistics {
+        let position = store.position
+        return JournalStatistics(
+            byteCount: position.byteCount,
+            segments: position.segments.count,
+            roomInBytes: store.roomInBytes
+        )
+    }
+
+    /// How many events from a number on were in the journal when it was opened, and still are.
+    func earlierEvents(from sequence: UInt64) -> Int { store.position.count(from: sequence, to: end) }
 
     /// Starts the task that commits, unless it has been started.
     func beginCommitting(of pipeline: Pipeline) {

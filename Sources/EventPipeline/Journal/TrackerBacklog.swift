@@ -19,6 +19,10 @@ actor TrackerBacklog {
         private(set) var rejections: [Rejection] = []
         /// The approximate memory that these take, in bytes.
         private(set) var rejectedBytes = 0
+        /// When the first of its slices was committed, by the pipeline's clock; `nil` if there are none.
+        private(set) var earliestCommit: Duration?
+        /// When the last event was committed that was read, for this tracker or others.
+        var latestCommit: Duration?
         /// The damaged parts, which could not be read.
         var damages: [Damage] = []
         /// How many of its events were in the journal when it was opened, the rejected ones included.
@@ -30,8 +34,10 @@ actor TrackerBacklog {
         var count: Int { slices.reduce(0) { $0 + $1.count } }
 
         /// Adds events for the tracker; `isEarlier` says that they were in the journal when it was opened.
-        mutating func add(_ slice: EventSlice, isEarlier: Bool) {
+        mutating func add(_ slice: EventSlice, committed: Duration, isEarlier: Bool) {
             slices.append(slice)
+            earliestCommit = earliestCommit ?? committed
+            latestCommit = committed
             if isEarlier { earlierEvents += slice.count }
         }
 
@@ -63,8 +69,10 @@ actor TrackerBacklog {
     private let validator: EventValidator
     private var cursor: CursorFile
     private var reader: JournalReader?
-    /// Slices that were read but not returned yet.
-    private var waiting: Deque<EventSlice> = []
+    /// Slices that were read but not returned yet, and when they were committed.
+    private var waiting: Deque<(slice: EventSlice, committed: Duration)> = []
+    /// When the frame was committed that was read last.
+    private var latestCommit: Duration?
     /// The number at which damage began and its size in bytes, as long as no event behind it has been read.
     private var damage: (start: UInt64, byteCount: Int)?
     /// A part that was read ahead, and the number at which it begins.
@@ -142,6 +150,7 @@ actor TrackerBacklog {
         if waiting.isEmpty, let position = reader?.nextSequence, position >= limit {
             noteLoss(before: position, in: &part)
         }
+        if waiting.isEmpty { part.latestCommit = latestCommit }
         let next = waiting.isEmpty ? reader?.nextSequence : part.slices.last?.sequences.upperBound
         part.nextSequence = max(sequence, next ?? sequence)
         return part
@@ -183,6 +192,15 @@ actor TrackerBacklog {
         }
         return count
     }
+
+    /// When the first event at or after a number was committed, by the pipeline's clock; `nil` if there is none, or if the journal
+    /// cannot be read.
+    func commitTime(ofEventsFrom sequence: UInt64) -> Duration? {
+        (try? journal.commitTime(ofEventsFrom: sequence)).flatMap { $0 }.map(time)
+    }
+
+    /// The time of a commit by the pipeline's clock, which was at zero when the journal was opened.
+    private func time(ofCommit microseconds: Int64) -> Duration { .microseconds(microseconds &- journal.openedAt) }
 
     /// Where a tracker that stores its own checkpoint resumes; `end` is where the journal ended when it was opened.
     func resumption(from checkpoint: UInt64?, end: UInt64) -> Resumption {
@@ -227,12 +245,12 @@ actor TrackerBacklog {
     /// Moves slices that were read into the part; returns whether it is full.
     private func fill(_ part: inout Part) -> Bool {
         var (events, bytes) = (part.count, part.slices.reduce(0) { $0 + $1.byteCount })
-        while let next = waiting.first {
+        while let (next, committed) = waiting.first {
             let room = delivery.maximumEvents - events
             guard room > 0, bytes == 0 || bytes + next.byteCount <= delivery.maximumBytes else { return true }
             let slice = next.count > room ? next[0..<room] : next
-            if slice.count < next.count { waiting[0] = next[room..<next.count] } else { waiting.removeFirst() }
-            part.add(slice, isEarlier: slice.sequences.lowerBound < end)
+            if slice.count < next.count { waiting[0].slice = next[room..<next.count] } else { waiting.removeFirst() }
+            part.add(slice, committed: committed, isEarlier: slice.sequences.lowerBound < end)
             events += slice.count
             bytes += slice.byteCount
         }
@@ -268,13 +286,15 @@ actor TrackerBacklog {
             return false
         case .frame(let header, let lines):
             noteLoss(before: header.firstSequence, in: &part)
+            let committed = time(ofCommit: header.committedAt)
+            latestCommit = committed
             let skipped = sequence > header.firstSequence ? Int(clamping: sequence - header.firstSequence) : 0
             let checked = try check(lines.droppingLines(skipped))
             part.add(checked.rejections.filter(concerns), isEarlier: header.firstSequence < end)
             if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
                 slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
                 slice.committedPlaces = Self.places(of: batch, besides: checked.rejections)
-                waiting.append(slice)
+                waiting.append((slice, committed))
             }
             return true
         case .damage(let damage):

@@ -1,19 +1,28 @@
 extension DispatchState {
-    /// What the pipeline has done so far.
-    package var statistics: PipelineStatistics {
+    /// What the pipeline has done so far, without what only the journal knows.
+    package func statistics(now: Duration) -> PipelineStatistics {
         var statistics = PipelineStatistics()
         statistics.accepted = accepted
         statistics.unrouted = unrouted
         statistics.waitingBatches = waiting.count
         statistics.trackers = trackers.map { tracker in
             var statistics = tracker.statistics
+            statistics.queuedEvents = tracker.queue.occupiedEvents
             statistics.pendingBytes = tracker.queue.occupiedBytes
+            statistics.lagEvents = statistics.pendingEvents
+            statistics.lag = tracker.oldestArrival.map { max(.zero, now - $0) }
             statistics.status = tracker.status
             statistics.reason = tracker.failure?.description
             statistics.brokenEvents = tracker.broken.reasons.mapValues(\.description)
             return statistics
         }
         return statistics
+    }
+
+    /// For each tracker the number from which it reads the journal, `nil` if everything is in memory, and how many events behind
+    /// it are among those counted already.
+    var unreadPlaces: [(from: UInt64?, counted: Int)] {
+        trackers.map { ($0.queue.spilledFrom, $0.queue.respilledEvents) }
     }
 
     /// Why the pipeline does not accept events now; empty if it is ready.

@@ -1,29 +1,74 @@
+import EventModel
+import EventSchema
+import EventValidation
+package import MetricDefinitions
 import Metrics
+import Synchronization
 
-/// What a pipeline counts, under names of one grammar: `sluice_<component>_<what>_<unit or total>`.
+/// The metrics of a pipeline.
 ///
-/// | name | counts |
-/// |---|---|
-/// | `sluice_events_accepted_total` | events that were acknowledged |
-/// | `sluice_events_unrouted_total` | acknowledged events none of whose trackers is configured |
-/// | `sluice_events_rejected_total` | events that did not follow the plan |
-///
-/// A tracker has those of `TrackerMetrics`.
-struct PipelineMetrics: Sendable {
-    private let accepted = Counter(label: "sluice_events_accepted_total")
-    private let unrouted = Counter(label: "sluice_events_unrouted_total")
-    private let rejected = Counter(label: "sluice_events_rejected_total")
+/// They are made with the metrics factory that is current when the pipeline is made: that of `withMetricsFactory`, else the
+/// global one.
+package struct PipelineMetrics: Sendable {
+    /// The value of the label `event` for events that the plan does not have; senders cannot make up further values.
+    private static let unknownEvent = "(unknown)"
+
+    /// All of them.
+    package static let definitions =
+        [accepted, unrouted, rejected] + TrackerMetrics.definitions + JournalMetrics.definitions
+        + PipelineGauges.definitions
+
+    private static let accepted = MetricDefinition(
+        "sluice_events_accepted_total",
+        .counter,
+        labels: ["event"],
+        help: "Events that were acknowledged"
+    )
+    private static let unrouted = MetricDefinition(
+        "sluice_events_unrouted_total",
+        .counter,
+        help: "Acknowledged events that were not delivered, because none of their trackers is configured"
+    )
+    private static let rejected = MetricDefinition(
+        "sluice_events_rejected_total",
+        .counter,
+        labels: ["event", "code"],
+        help: "Events that did not follow the plan, by the first rule that they broke"
+    )
+
+    private let catalog: EventCatalog
+    private let factory: any MetricsFactory
+    /// For each definition of the catalog, and a last one for other events.
+    private let accepted: [Counter]
+    private let unrouted: Counter
+    private let rejected: RejectionCounters
     private let trackers: [TrackerMetrics]
+    /// What the journal does.
+    let journal: JournalMetrics
 
-    init(trackerNames: [String]) {
-        trackers = trackerNames.map(TrackerMetrics.init)
+    init(catalog: EventCatalog, trackerNames: [String], factory: any MetricsFactory = MetricsSystem.factory) {
+        self.catalog = catalog
+        self.factory = factory
+        let events = catalog.definitions.map(\.name) + [Self.unknownEvent]
+        accepted = events.map { Self.accepted.counter($0, in: factory) }
+        unrouted = Self.unrouted.counter(in: factory)
+        rejected = RejectionCounters { index, code in
+            Self.rejected.counter(events[index ?? events.count - 1], code.rawValue, in: factory)
+        }
+        trackers = trackerNames.map { TrackerMetrics(tracker: $0, factory) }
+        journal = JournalMetrics(factory)
     }
 
     subscript(queue: Int) -> TrackerMetrics { trackers[queue] }
 
+    /// Makes the metrics that are known only when somebody asks.
+    func gauges(trackerNames: [String], hasJournal: Bool) -> PipelineGauges {
+        PipelineGauges(trackerNames: trackerNames, hasJournal: hasJournal, factory)
+    }
+
     /// Counts a batch that was acknowledged.
     func acknowledged(_ batch: RoutedBatch) {
-        accepted.increment(by: batch.count)
+        countAccepted(batch.batch)
         if batch.unrouted > 0 { unrouted.increment(by: batch.unrouted) }
         for queue in batch.queues {
             guard let slice = batch.slice(of: queue) else { continue }
@@ -31,26 +76,100 @@ struct PipelineMetrics: Sendable {
         }
     }
 
+    private func countAccepted(_ batch: EventBatch) {
+        var run: (definition: UInt32, count: Int) = (0, 0)
+        for entry in batch.entries {
+            if entry.definitionIndex == run.definition {
+                run.count += 1
+            } else {
+                count(run, of: batch.catalog)
+                run = (entry.definitionIndex, 1)
+            }
+        }
+        count(run, of: batch.catalog)
+    }
+
+    private func count(_ run: (definition: UInt32, count: Int), of catalog: EventCatalog) {
+        guard run.count > 0 else { return }
+        var index: Int? = Int(run.definition)
+        if catalog !== self.catalog, let foreign = index {
+            let name = catalog.definitions[foreign].name
+            index = self.catalog.definitions.firstIndex { $0.name == name }
+        }
+        accepted[index ?? accepted.count - 1].increment(by: run.count)
+    }
+
     /// Counts events that were not accepted.
-    func rejected(_ count: Int) {
-        rejected.increment(by: count)
+    func rejected(_ tally: RejectionTally) {
+        for (kind, count) in tally.kinds { rejected[kind].increment(by: count) }
+    }
+
+    /// Counts events that were not accepted.
+    func rejected(_ rejections: [Rejection]) {
+        for rejection in rejections {
+            guard let code = rejection.violations.first?.code else { continue }
+            let index = rejection.name.flatMap { name in catalog.definitions.firstIndex { $0.name == name } }
+            rejected[.init(definitionIndex: index, code: code)].increment()
+        }
     }
 }
 
-/// What is counted for each tracker, with the dimension `tracker`.
-///
-/// | name | counts |
-/// |---|---|
-/// | `sluice_tracker_events_enqueued_total` | events for the tracker; those of earlier runs are counted when they are read back |
-/// | `sluice_tracker_events_settled_total` | delivered, refused, parked and dropped; `enqueued - settled` is the queue's depth |
-/// | `sluice_tracker_events_delivered_total` | events delivered |
-/// | `sluice_tracker_events_refused_total` | events that the destination, or a later plan, will never accept |
-/// | `sluice_tracker_events_parked_total` | events put into the quarantine because their table or topic is broken |
-/// | `sluice_tracker_events_dropped_total` | events a full queue dropped, the journal's retention removed, or damage took |
-/// | `sluice_tracker_events_retried_total` | events tried again, once for each further try |
-/// | `sluice_tracker_deliveries_total` | calls of `deliver` |
-/// | `sluice_tracker_delivery_duration_seconds` | how long each call took |
+/// The counters of rejected events, each made when the first such event is rejected.
+private final class RejectionCounters: Sendable {
+    private let counters = Mutex<[RejectionTally.Kind: Counter]>([:])
+    private let make: @Sendable (_ definitionIndex: Int?, VerdictCode) -> Counter
+
+    init(_ make: @escaping @Sendable (_ definitionIndex: Int?, VerdictCode) -> Counter) {
+        self.make = make
+    }
+
+    subscript(kind: RejectionTally.Kind) -> Counter {
+        counters.withLock { counters in
+            if let counter = counters[kind] { return counter }
+            let counter = make(kind.definitionIndex, kind.code)
+            counters[kind] = counter
+            return counter
+        }
+    }
+}
+
+/// What is counted for each tracker.
 struct TrackerMetrics: Sendable {
+    static let definitions = [
+        enqueued, settled, delivered, refused, parked, dropped, retried, deliveries, duration,
+    ]
+
+    private static let enqueued = counter(
+        "events_enqueued",
+        "Events for the tracker; those of earlier runs count when they are read back from the journal"
+    )
+    private static let settled = counter("events_settled", "Events that were delivered, refused, parked or dropped")
+    private static let delivered = counter("events_delivered", "Events that were delivered")
+    private static let refused = counter(
+        "events_refused",
+        "Events that the destination, or a later plan, will never accept; they are in the quarantine"
+    )
+    private static let parked = counter(
+        "events_parked",
+        "Events that were parked in the quarantine because their table or topic is broken"
+    )
+    private static let dropped = counter(
+        "events_dropped",
+        "Events that a full queue dropped, that the journal's retention removed, or that damage destroyed"
+    )
+    private static let retried = counter("events_retried", "Events that were tried again, counted for each further try")
+    private static let deliveries = counter("deliveries", "Deliveries, successful or not")
+    private static let duration = MetricDefinition(
+        "sluice_tracker_delivery_duration_seconds",
+        .histogram,
+        labels: ["tracker"],
+        help: "How long deliveries took"
+    )
+
+    private static func counter(_ name: String, _ help: String) -> MetricDefinition {
+        MetricDefinition("sluice_tracker_\(name)_total", .counter, labels: ["tracker"], help: help)
+    }
+
     let enqueued: Counter
     private let settled: Counter
     private let delivered: Counter
@@ -61,30 +180,22 @@ struct TrackerMetrics: Sendable {
     private let deliveries: Counter
     private let duration: Timer
 
-    init(tracker: String) {
-        let dimensions = [("tracker", tracker)]
-        func counter(_ name: String) -> Counter {
-            Counter(label: "sluice_tracker_\(name)_total", dimensions: dimensions)
-        }
-        enqueued = counter("events_enqueued")
-        settled = counter("events_settled")
-        delivered = counter("events_delivered")
-        refused = counter("events_refused")
-        parked = counter("events_parked")
-        dropped = counter("events_dropped")
-        retried = counter("events_retried")
-        deliveries = counter("deliveries")
-        duration = Timer(label: "sluice_tracker_delivery_duration_seconds", dimensions: dimensions)
+    init(tracker: String, _ factory: any MetricsFactory) {
+        enqueued = Self.enqueued.counter(tracker, in: factory)
+        settled = Self.settled.counter(tracker, in: factory)
+        delivered = Self.delivered.counter(tracker, in: factory)
+        refused = Self.refused.counter(tracker, in: factory)
+        parked = Self.parked.counter(tracker, in: factory)
+        dropped = Self.dropped.counter(tracker, in: factory)
+        retried = Self.retried.counter(tracker, in: factory)
+        deliveries = Self.deliveries.counter(tracker, in: factory)
+        duration = Self.duration.timer(tracker, in: factory)
     }
 
     /// Counts a delivery that came back.
     func settled(_ settlement: Settlement, after time: Duration) {
         deliveries.increment()
-        let (seconds, attoseconds) = time.components
-        let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        duration.recordNanoseconds(
-            nanoseconds.overflow ? .max : nanoseconds.partialValue &+ attoseconds / 1_000_000_000
-        )
+        duration.record(duration: time)
         delivered.increment(by: settlement.delivered)
         refused.increment(by: settlement.refusals.count)
         settled.increment(by: settlement.delivered + settlement.refusals.count)
@@ -121,5 +232,40 @@ struct TrackerMetrics: Sendable {
     func dropped(_ count: Int) {
         dropped.increment(by: count)
         settled.increment(by: count)
+    }
+}
+
+/// How long the journal's disk takes.
+struct JournalMetrics: Sendable {
+    static let definitions = [commits, syncs]
+
+    private static let commits = MetricDefinition(
+        "sluice_journal_commit_duration_seconds",
+        .histogram,
+        help:
+            "How long the commits of waiting batches to the journal took, each with its sync if the durability is fsync"
+    )
+    private static let syncs = MetricDefinition(
+        "sluice_journal_sync_duration_seconds",
+        .histogram,
+        help: "How long the syncs of the journal took"
+    )
+
+    private let commits: Timer
+    private let syncs: Timer
+
+    init(_ factory: any MetricsFactory) {
+        commits = Self.commits.timer(in: factory)
+        syncs = Self.syncs.timer(in: factory)
+    }
+
+    /// Counts a commit.
+    func committed(after time: Duration) {
+        commits.record(duration: time)
+    }
+
+    /// Counts a sync.
+    func synced(after time: Duration) {
+        syncs.record(duration: time)
     }
 }

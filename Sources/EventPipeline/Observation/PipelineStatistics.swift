@@ -8,6 +8,10 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var waitingBatches = 0
     /// The trackers' statistics, in the order in which the trackers were given to the pipeline.
     public var trackers: [TrackerStatistics] = []
+    /// The journal's statistics; `nil` without a journal.
+    public var journal: JournalStatistics?
+
+    package init() {}
 
     /// The statistics of one tracker, named without regard to case.
     public subscript(tracker name: String) -> TrackerStatistics? {
@@ -36,6 +40,8 @@ public struct TrackerStatistics: Sendable, Hashable {
         public static let blocked = Status(description: "blocked")
         /// The pipeline has ended.
         public static let stopped = Status(description: "stopped")
+
+        static let all = [starting, delivering, retrying, blocked, stopped]
     }
 
     /// The tracker's name.
@@ -61,12 +67,34 @@ public struct TrackerStatistics: Sendable, Hashable {
     public var dropped = 0
     /// Events that were tried again, counted once for each further try.
     public var retried = 0
-    /// Events that are queued or being delivered.
+    /// Events that are queued, left to the journal, or being delivered.
     public var pendingEvents: Int { enqueued - delivered - refused - parked - dropped }
+    /// Events that the queue holds in memory, those of the delivery under way included.
+    public var queuedEvents = 0
     /// How many bytes the queue accounts for, those of the delivery under way included.
     public var pendingBytes = 0
+    /// Accepted events that are not settled: `pendingEvents`, and those that an earlier run left in the journal.
+    ///
+    /// Until the tracker has read those, they count by their numbers in the journal, whichever tracker they are for.
+    public var lagEvents = 0
+    /// How long the oldest of these events has waited since it was accepted; `nil` if there is none, or while the journal is
+    /// being asked when an earlier run accepted it.
+    ///
+    /// For queued events that arrived close together it may be the time of the first of up to 256 of them.
+    public var lag: Duration?
 
-    init(name: String) {
+    package init(name: String) {
         self.name = name
     }
+}
+
+/// The size of a pipeline's journal.
+public struct JournalStatistics: Sendable, Hashable {
+    /// The size of all segments, in bytes.
+    public let byteCount: Int
+    /// The number of segments.
+    public let segments: Int
+    /// How many more bytes it can hold before it accepts no events, by its own limit or by the free space of the disk when that
+    /// was last asked for.
+    public let roomInBytes: Int
 }

@@ -8,22 +8,23 @@ extension Pipeline {
     ///
     /// Never waits for the disk: the events are handed to a thread, and what it has no room for is counted and logged.
     public func quarantine(_ rejections: [Rejection], source: String) {
-        quarantine(rejections, besides: 0, source: source)
+        metrics.rejected(rejections)
+        quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
     }
 
-    /// The same, where more events were rejected than can be kept; those are counted as lost.
-    package func quarantine(_ rejections: [Rejection], besides others: Int, source: String) {
-        guard rejections.count + others > 0 else { return }
-        metrics.rejected(rejections.count + others)
+    /// Stores `rejections`, a part of the rejected events of a body; the others are counted as lost.
+    package func quarantine(_ rejections: [Rejection], of rejected: RejectionTally, source: String) {
+        guard rejected.count > 0 else { return }
+        metrics.rejected(rejected)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
-        quarantine.markLost(others)
+        quarantine.markLost(rejected.count - rejections.count)
     }
 
     /// Stores events that no longer follow the plan, and throws if that fails.
     func quarantinePermanently(_ rejections: [Rejection], source: String) async throws(JournalError) {
         guard !rejections.isEmpty else { return }
         try await quarantine.storePermanently(rejections, source: source, planVersion: catalog.plan.version)
-        metrics.rejected(rejections.count)
+        metrics.rejected(rejections)
     }
 
     /// Waits until the rejected events that were handed over are written, for at most `cancellationGrace`; says how many

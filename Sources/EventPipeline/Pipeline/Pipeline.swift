@@ -1,6 +1,7 @@
 import EventJournal
 public import EventModel
 import EventQuarantine
+import EventSchema
 import EventValidation
 public import Logging
 public import ServiceLifecycle
@@ -31,6 +32,7 @@ public final class Pipeline: Service {
     let log: PipelineLog
     let clock: RelativeClock
     let metrics: PipelineMetrics
+    let gauges: PipelineGauges
     let quarantine: Quarantine
     let journal: PipelineJournal?
     let jitter: @Sendable () -> Double
@@ -88,9 +90,31 @@ public final class Pipeline: Service {
         let configuration: Configuration
         let quarantine: Quarantine
         let logger: Logger
-        var clock = RelativeClock(ContinuousClock())
-        var jitter: @Sendable () -> Double = { .random(in: 0..<1) }
-        var now: @Sendable () -> Timestamp = Timestamp.now
+        let clock: RelativeClock
+        let jitter: @Sendable () -> Double
+        let now: @Sendable () -> Timestamp
+        let metrics: PipelineMetrics
+
+        init(
+            catalog: EventCatalog,
+            trackers: CheckedTrackers,
+            configuration: Configuration,
+            quarantine: Quarantine,
+            logger: Logger,
+            clock: RelativeClock = RelativeClock(ContinuousClock()),
+            jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+            now: @escaping @Sendable () -> Timestamp = Timestamp.now
+        ) {
+            self.catalog = catalog
+            self.trackers = trackers
+            self.configuration = configuration
+            self.quarantine = quarantine
+            self.logger = logger
+            self.clock = clock
+            self.jitter = jitter
+            self.now = now
+            metrics = PipelineMetrics(catalog: catalog, trackerNames: trackers.names)
+        }
     }
 
     init(_ parts: Parts, journal: PipelineJournal?) {
@@ -109,7 +133,8 @@ public final class Pipeline: Service {
         self.now = now
         builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
         log = PipelineLog(logger: parts.logger)
-        metrics = PipelineMetrics(trackerNames: names)
+        metrics = parts.metrics
+        gauges = metrics.gauges(trackerNames: names, hasJournal: journal != nil)
         quarantine = parts.quarantine
         router = Router(catalog: catalog, trackerNames: names)
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
@@ -136,6 +161,9 @@ public final class Pipeline: Service {
         shared.withLock { $0.parkedCommitter.take() }?.resume()
     }
 
+    /// The version that the plan states, if it states one, and its number of events.
+    package var planSummary: (version: String?, events: Int) { (catalog.plan.version, catalog.plan.events.count) }
+
     /// Whether the pipeline accepts and delivers events: `unreadyReasons` is empty.
     public var isReady: Bool { unreadyReasons.isEmpty }
 
@@ -149,7 +177,14 @@ public final class Pipeline: Service {
 
     /// What the pipeline has done so far.
     public var statistics: PipelineStatistics {
-        decide { state, _ in state.statistics }
+        var (statistics, unread) = decide { state, _ in (state.statistics(now: clock.now()), state.unreadPlaces) }
+        guard let journal else { return statistics }
+        statistics.journal = journal.statistics
+        for (index, place) in unread.enumerated() {
+            guard let from = place.from else { continue }
+            statistics.trackers[index].lagEvents += max(0, journal.earlierEvents(from: from) - place.counted)
+        }
+        return statistics
     }
 
     /// Waits until every event accepted so far is delivered, refused, parked or dropped; these events do not linger.

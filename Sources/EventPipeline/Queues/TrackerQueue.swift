@@ -23,11 +23,14 @@ package struct TrackerQueue: Sendable {
     /// How many of the events left to the journal were accepted while the pipeline ran.
     package private(set) var spilledEvents = 0
     /// How many further events were counted before and have to be read again.
-    private var respilledEvents = 0
+    private(set) var respilledEvents = 0
     /// How many of the spilled events are no longer in the journal; the next reading skips their positions.
     private var lostEvents = 0
-    /// When the oldest event that is not being delivered arrived, or earlier.
-    private var oldestArrival: Duration = .zero
+    /// When the queue last ceased to be empty.
+    private var filledAt: Duration = .zero
+    private var arrivals = ArrivalTimes()
+    /// When the first event that was left to the journal was committed, or earlier; `nil` if there is none, or it is unknown.
+    private(set) var spilledSince: Duration?
     /// Events before this position do not linger.
     package var urgentBefore = 0
 
@@ -69,7 +72,14 @@ package struct TrackerQueue: Sendable {
 
     /// Appends a slice, whether or not there is room.
     mutating func append(_ slice: EventSlice, now: () -> Duration) {
-        if slices.isEmpty { oldestArrival = now() }
+        if slices.isEmpty {
+            let now = now()
+            filledAt = now
+            arrivals.forgetAll()
+            arrivals.note(tail, now: { now })
+        } else {
+            arrivals.note(tail, now: now)
+        }
         slices.append(slice)
         queuedEvents += slice.count
         queuedBytes += slice.byteCount
@@ -79,8 +89,10 @@ package struct TrackerQueue: Sendable {
     }
 
     /// Leaves a slice and all later ones to the journal.
-    mutating func spill(_ slice: EventSlice) {
+    mutating func spill(_ slice: EventSlice, now: () -> Duration) {
         if spilledFrom == nil { spilledFrom = slice.sequences.lowerBound }
+        // If an earlier run left events before it, `noteCommit` will say when the first of them was accepted.
+        if spilledSince == nil { spilledSince = now() }
         spilledEvents += slice.count
         tail += slice.count
     }
@@ -88,7 +100,16 @@ package struct TrackerQueue: Sendable {
     /// Leaves everything from a number on to the journal: events that were in it before the pipeline was made.
     mutating func spill(from sequence: UInt64) {
         spilledFrom = sequence
+        spilledSince = nil
     }
+
+    /// Notes when the event with the number `sequence` was committed, if the tracker still has to read from there.
+    mutating func noteCommit(of sequence: UInt64, at time: Duration) {
+        if spilledFrom == sequence { spilledSince = time }
+    }
+
+    /// When the oldest event that is not being delivered was accepted, or earlier; `nil` if there is none, or it is unknown.
+    var oldestArrival: Duration? { slices.isEmpty ? spilledSince : arrivals.time(of: head) }
 
     /// Leaves to the journal all queued events and the unsettled events of a delivery; `sequence` is the number of the first.
     mutating func spillAll(_ unsettled: Int, of inFlight: TrackerState.InFlight, from sequence: UInt64) {
@@ -99,17 +120,19 @@ package struct TrackerQueue: Sendable {
         queuedEvents = 0
         queuedBytes = 0
         spilledFrom = sequence
+        spilledSince = inFlight.arrival
     }
 
     /// Records that events were read from the journal, up to the number `sequence`: `events` that spilled while the pipeline ran,
     /// and `unforeseen` ones that were in the journal before.
     ///
-    /// After the last of them, new slices are queued in memory again. Returns how many events had not been counted, and how many
-    /// counted ones are missing from the journal.
+    /// `since` is when the last of them was committed. After the last of all, new slices are queued in memory again. Returns how
+    /// many events had not been counted, and how many counted ones are missing from the journal.
     mutating func unspill(
         events: Int,
         unforeseen: Int,
         to sequence: UInt64,
+        since: Duration?,
         isLast: Bool
     ) -> (unforeseen: Int, missing: Int) {
         let readAgain = min(respilledEvents, unforeseen + events)
@@ -123,12 +146,14 @@ package struct TrackerQueue: Sendable {
         spilledEvents -= foreseen
         guard isLast else {
             spilledFrom = sequence
+            spilledSince = since ?? spilledSince
             return (unforeseen, 0)
         }
         let missing = spilledEvents + respilledEvents
         spilledEvents = 0
         respilledEvents = 0
         spilledFrom = nil
+        spilledSince = nil
         return (unforeseen, missing)
     }
 
@@ -166,6 +191,7 @@ package struct TrackerQueue: Sendable {
         guard let slice = slices.popFirst() else { return nil }
         queuedEvents -= slice.count
         queuedBytes -= slice.byteCount
+        arrivals.forget(before: head)
         return slice
     }
 }
@@ -181,7 +207,7 @@ extension TrackerQueue {
 
     /// Until when the queued events may linger; `nil` if they must not.
     var lingersUntil: Duration? {
-        fillsDelivery || head < urgentBefore ? nil : oldestArrival + delivery.linger
+        fillsDelivery || head < urgentBefore ? nil : filledAt + delivery.linger
     }
 
     /// Takes the slices of the next delivery: as many whole ones as its limits allow, and at least one event.

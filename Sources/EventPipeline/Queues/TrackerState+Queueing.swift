@@ -10,7 +10,7 @@ extension TrackerState {
         statistics.enqueued += slice.count
         if queue.spilledFrom != nil || queue.fullPolicy == .spill && !queue.hasRoom(for: slice) {
             let wasEmpty = queue.isEmpty && queue.spilledFrom == nil
-            queue.spill(slice)
+            queue.spill(slice, now: now)
             return (0, wasEmpty)
         }
         var dropped = 0
@@ -103,6 +103,7 @@ extension TrackerState {
             events: part.count + part.rejections.count - part.earlierEvents,
             unforeseen: part.earlierEvents,
             to: part.nextSequence,
+            since: part.latestCommit,
             isLast: isLast
         )
         let reading = Reading(
@@ -132,7 +133,15 @@ extension TrackerState {
             return reading
         }
         // Events read from the journal do not occupy the queue's capacity: their memory ends with the delivery.
-        phase = .delivering(InFlight(position: position, events: 0, bytes: 0, nextSequence: part.nextSequence))
+        phase = .delivering(
+            InFlight(
+                position: position,
+                events: 0,
+                bytes: 0,
+                nextSequence: part.nextSequence,
+                arrival: part.earliestCommit
+            )
+        )
         return reading
     }
 

@@ -94,7 +94,8 @@ package struct TrackerState: Sendable {
                 position: inFlight.position,
                 events: inFlight.events + events,
                 bytes: inFlight.bytes + bytes,
-                nextSequence: nextSequence
+                nextSequence: nextSequence,
+                arrival: inFlight.arrival
             )
         }
     }
@@ -108,6 +109,8 @@ package struct TrackerState: Sendable {
         let bytes: Int
         /// The journal's number before which everything is settled once this part is.
         let nextSequence: UInt64
+        /// When its first event was accepted, or earlier; `nil` if it is unknown.
+        let arrival: Duration?
     }
 
     package internal(set) var queue: TrackerQueue
@@ -129,8 +132,8 @@ package struct TrackerState: Sendable {
     /// The time for which the timer is set; timers for other times are ignored.
     private var timer: Duration?
     var dropNotice = SparseNotice()
-    /// The settled position when the worker ended.
-    private var endPosition: Int?
+    /// The settled position when the worker ended, and when the oldest unsettled event was accepted.
+    private var end: (position: Int, oldestArrival: Duration?)?
 
     /// How long deliveries fail before a diagnosis looks for single events as the reason; `nil` for never.
     private let parkAfter: Duration?
@@ -146,8 +149,18 @@ package struct TrackerState: Sendable {
         switch phase {
         case .delivering(let inFlight): inFlight.position
         case .reading(let remainder?), .pausing(_, .delivery(let remainder)): remainder.inFlight.position
-        case .ended: endPosition ?? queue.head
+        case .ended: end?.position ?? queue.head
         default: queue.head
+        }
+    }
+
+    /// When the oldest event that is not settled was accepted, or earlier; `nil` if there is none, or it is unknown.
+    var oldestArrival: Duration? {
+        switch phase {
+        case .delivering(let inFlight): inFlight.arrival
+        case .reading(let remainder?), .pausing(_, .delivery(let remainder)): remainder.inFlight.arrival
+        case .ended: end?.oldestArrival
+        default: queue.oldestArrival
         }
     }
 
@@ -277,7 +290,7 @@ extension TrackerState {
             return .readJournal(from: from, to: published)
         }
         if urgency == .normal, let until = queue.lingersUntil, now < until { return wait(until: until) }
-        let position = queue.head
+        let (position, arrival) = (queue.head, queue.oldestArrival)
         let slices = queue.take()
         let bytes = slices.reduce(0) { $0 + $1.byteCount }
         phase = .delivering(
@@ -285,7 +298,8 @@ extension TrackerState {
                 position: position,
                 events: queue.head - position,
                 bytes: bytes,
-                nextSequence: slices.nextSequence
+                nextSequence: slices.nextSequence,
+                arrival: arrival
             )
         )
         return .deliver(slices)
@@ -298,7 +312,7 @@ extension TrackerState {
 
     private mutating func end(stopsTracker: Bool) -> WorkerStep {
         // Unsettled events stay counted as pending, and keep their capacity.
-        endPosition = settledPosition
+        end = (settledPosition, oldestArrival)
         phase = .ended
         return .end(stopsTracker: stopsTracker)
     }

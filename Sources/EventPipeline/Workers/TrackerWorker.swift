@@ -13,6 +13,7 @@ struct TrackerWorker: Sendable {
     @concurrent
     func run() async {
         let stopsTracker = await withDiscardingTaskGroup { timers in
+            timers.addTask { await findArrival() }
             while true {
                 switch await pipeline.nextStep(ofWorker: queue) {
                 case .start:
@@ -49,6 +50,15 @@ struct TrackerWorker: Sendable {
         pipeline.decide { state, actions in actions = state.timerFired(of: queue, at: time) }
     }
 
+    /// Finds out when the first event was accepted that is left in the journal, so that the tracker's lag is known.
+    private func findArrival() async {
+        guard let backlog = pipeline.journal?.backlogs[queue],
+            let sequence = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }),
+            let time = await backlog.commitTime(ofEventsFrom: sequence)
+        else { return }
+        pipeline.decide { state, _ in state.trackers[queue].queue.noteCommit(of: sequence, at: time) }
+    }
+
     private func start() async {
         var failure: TrackerError?
         var resumption: Resumption?
@@ -64,6 +74,7 @@ struct TrackerWorker: Sendable {
             if let resumption { state.resume(queue, from: resumption.sequence) }
             return state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions)
         }
+        if resumption != nil { await findArrival() }
         if let failure {
             pipeline.log.startFailed(tracker.name, failure, pause: report.pause, failures: report.failures)
         } else {

@@ -67,12 +67,13 @@ struct BatchCollector: ~Copyable {
     }
 
     mutating func reject(_ violation: Violation, line: Int?, original: UnsafeRawBufferPointer) {
-        reject(for: violation.code, [violation], line: line, id: nil, name: nil, original: original)
+        let kind = RejectionTally.Kind(definitionIndex: nil, code: violation.code)
+        reject(kind, [violation], line: line, id: nil, name: nil, original: original)
     }
 
-    /// Adds a rejected event, whose first violation has the code `code`; `violations` may be fewer than wanted, or empty.
+    /// Adds a rejected event, whose first violation has the code of `kind`; `violations` may be fewer than wanted, or empty.
     mutating func reject(
-        for code: VerdictCode,
+        _ kind: RejectionTally.Kind,
         _ violations: [Violation],
         line: Int?,
         id: String?,
@@ -80,7 +81,7 @@ struct BatchCollector: ~Copyable {
         original: UnsafeRawBufferPointer
     ) {
         let index = eventCount
-        tally.add(code, at: index)
+        tally.add(kind, at: index)
         let isExplained = isExplaining
         let reasonBytes = Rejection.storedBytes(of: violations)
         let storedBytes = original.count + Self.storedBytesBesidesEvent

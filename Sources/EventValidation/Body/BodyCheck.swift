@@ -335,9 +335,11 @@ struct BodyCheck: ~Copyable {
         }
         let isDescribed = check.maximumViolations > 0
         let (violations, id) = (check.violations, isDescribed ? check.statedID : nil)
-        let name = !isDescribed || result.definitionIndex < 0 ? nil : catalog.definitions[result.definitionIndex].name
+        let definitionIndex = result.definitionIndex < 0 ? nil : result.definitionIndex
+        let name = isDescribed ? definitionIndex.map { catalog.definitions[$0].name } : nil
+        let kind = RejectionTally.Kind(definitionIndex: definitionIndex, code: code)
         func reject(_ original: UnsafeRawBufferPointer) {
-            collector.reject(for: code, violations, line: line, id: id, name: name, original: original)
+            collector.reject(kind, violations, line: line, id: id, name: name, original: original)
         }
         if isDescribed, check.sensitive.concernsRejections {
             check.treatedOriginal(at: index, definitionIndex: result.definitionIndex).withUnsafeBytes(reject)

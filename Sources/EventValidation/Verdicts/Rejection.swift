@@ -57,15 +57,32 @@ public struct RejectionTally: Sendable {
     public private(set) var count = 0
     /// The positions of the rejected events in what was sent, counted from 0, as ascending ranges that do not touch.
     public private(set) var indexes: [ClosedRange<Int>] = []
+    /// The number of rejected events of each kind; an event that broke several rules counts for the first.
+    package private(set) var kinds: [Kind: Int] = [:]
+
     /// The number of rejected events for each code; an event that broke several rules counts for the first.
-    public private(set) var codes: [VerdictCode: Int] = [:]
+    public var codes: [VerdictCode: Int] {
+        kinds.reduce(into: [:]) { codes, kind in codes[kind.key.code, default: 0] += kind.value }
+    }
+
+    /// What rejected events are counted by.
+    package struct Kind: Sendable, Hashable {
+        /// The index of the event's definition in the catalog; `nil` if the plan has no such event, or the name is unknown.
+        package let definitionIndex: Int?
+        package let code: VerdictCode
+
+        package init(definitionIndex: Int?, code: VerdictCode) {
+            self.definitionIndex = definitionIndex
+            self.code = code
+        }
+    }
 
     init() {}
 
     /// Counts the event at `index`, which must come after all events counted before.
-    mutating func add(_ code: VerdictCode, at index: Int) {
+    mutating func add(_ kind: Kind, at index: Int) {
         count += 1
-        codes[code, default: 0] += 1
+        kinds[kind, default: 0] += 1
         if let last = indexes.last, last.upperBound + 1 == index {
             indexes[indexes.count - 1] = last.lowerBound...index
         } else {

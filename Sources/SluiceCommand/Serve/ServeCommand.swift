@@ -3,9 +3,9 @@ import EventModel
 import EventPipeline
 import Foundation
 import Logging
-import ServiceLifecycle
+import Metrics
+import Operations
 import SluiceHTTP
-import UnixSignals
 
 /// `sluice serve`: accepts events over HTTP until SIGTERM or SIGINT.
 struct ServeCommand: AsyncParsableCommand {
@@ -45,6 +45,12 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .setting(.httpMaxWaitSeconds, valueName: "seconds"))
     var maxWait: Int?
 
+    @Option(help: .setting(.adminListen, valueName: "host:port"))
+    var admin: String?
+
+    @Flag(name: .customLong("no-admin"), help: "Have no private port.")
+    var hasNoPrivatePort = false
+
     @OptionGroup var journal: JournalOptions
 
     @Option(
@@ -82,6 +88,8 @@ struct ServeCommand: AsyncParsableCommand {
         stated.set(.tlsPrivateKey, privateKey)
         stated.set(.httpWorkers, workers)
         stated.set(.httpMaxWaitSeconds, maxWait)
+        stated.set(.adminListen, admin)
+        stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)
         journal.add(to: &stated)
         var settings = try await Settings.load(stated, file: options.plan.config.path, keepsJournal: true)
         if let from {
@@ -102,6 +110,9 @@ struct ServeCommand: AsyncParsableCommand {
         ProcessLimits.raiseOpenFileLimit()
         ProcessLimits.returnFreedBlocks()
         let settings = try await settings()
+        // Before anything makes a metric.
+        let registry = PrometheusRegistry()
+        if settings.privatePort != nil { MetricsSystem.bootstrap(registry) }
         let wiring = try Wiring(settings)
         let (keys, keyFile) = try wiring.keys()
         let tls = try wiring.tls()
@@ -112,8 +123,10 @@ struct ServeCommand: AsyncParsableCommand {
             journal: wiring.journal()
         )
         let server = wiring.server(of: pipeline, keys: keys, tls: tls)
+        let privatePort = try wiring.privatePort(of: pipeline, and: server, registry)
         let address = try await Self.bind(server)
-        try await Self.run(pipeline, server, [keyFile, tls], at: address, settings, wiring.logger)
+        let services = Services(pipeline: pipeline, server: server, privatePort: privatePort, files: [keyFile, tls])
+        try await services.run(at: address, settings, wiring.logger)
         Self.printSummary(
             of: pipeline.statistics,
             pending: settings.journal == nil ? "NOT delivered" : "left in the journal"
@@ -132,42 +145,6 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private static func run(
-        _ pipeline: Pipeline,
-        _ server: IngestServer,
-        _ files: [(any Service)?],
-        at address: IngestServer.Address,
-        _ settings: Settings,
-        _ logger: Logger
-    ) async throws {
-        let deadline = ShutdownDeadline(
-            // The limits of all phases, and a second for everything else.
-            limit: settings.http.drainTimeout + settings.pipeline.longestShutdown + .seconds(1),
-            finding: { pipeline.suddenEnd }
-        )
-        // Services are shut down in reverse order: first the server stops accepting events, then the queues are drained.
-        var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: pipeline)]
-        // Before the server, so that the last events are counted, too.
-        services += files.compactMap { $0 }.map { .init(service: $0) }
-        services += [
-            .init(service: server), .init(service: deadline),
-            .init(service: Announcement(address: address, isSecure: settings.tls != nil, logger: logger)),
-        ]
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: services,
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger
-            )
-        )
-        do {
-            try await group.run()
-        } catch let error as PipelineError where error.code == .journalHangs {
-            // Returning would wait for the disk.
-            ShutdownDeadline.endProcess(error.message)
-        }
-    }
-
     private static func printSummary(of statistics: PipelineStatistics, pending: String) {
         let trackers = statistics.trackers.map { tracker in
             var text = "\(tracker.name): \(tracker.delivered) delivered"
@@ -179,17 +156,5 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let accepted = statistics.accepted.of("event")
         Terminal.printError("Stopped. \(accepted) accepted; \(trackers.joined(separator: "; ")).")
-    }
-}
-
-/// Logs the address once the service group handles signals, so that a process that waits for this line may send one at once.
-private struct Announcement: Service {
-    let address: IngestServer.Address
-    let isSecure: Bool
-    let logger: Logger
-
-    func run() async throws {
-        logger.info("Accepting events at \(isSecure ? "https" : "http")://\(address)/v1/events")
-        try? await gracefulShutdown()
     }
 }

@@ -2,6 +2,7 @@ import EventJournal
 import EventPipeline
 import EventQuarantine
 import Logging
+import Operations
 import SluiceConsole
 import SluiceHTTP
 import SluiceKafka
@@ -17,6 +18,8 @@ enum SettingDefaults {
     static let journalFolder = "journal"
     static let quarantineFolder = "quarantine"
     static let http = IngestConfiguration()
+    static let hasPrivatePort = true
+    static let privatePort = OperationsConfiguration()
     static let pipeline = Pipeline.Configuration.journaled
     static let journal = JournalConfiguration()
     static let durability = Settings.Durability.fsync
@@ -47,7 +50,9 @@ extension SettingKey {
         case .httpWorkers: "one for each processor core"
         case .httpProxies, .tlsCertificate, .tlsPrivateKey, .tlsClientAuthorities: "none"
         case .httpClientAddress: "\(SettingDefaults.http.recordsClientAddress)"
-        case .hashKey, .hashKeyFile: "none"
+        case .hashKey, .hashKeyFile, .adminToken, .adminTokenFile: "none"
+        case .adminEnabled: "\(SettingDefaults.hasPrivatePort)"
+        case .adminListen: "\(SettingDefaults.privatePort.host):\(SettingDefaults.privatePort.port)"
         case .httpProxyProtocol: "\(SettingDefaults.http.expectsProxyHeader)"
         case .httpAddressConnections, .httpKeyConnections: "half of http.maximumConnections"
         case .cloudEventsTypePrefix: "none"

@@ -39,6 +39,10 @@ enum SettingKey: String, CaseIterable {
     case httpPlanBytes = "http.maximumPlanBytes"
     case httpMemoryBytes = "http.maximumBufferedBytes"
     case httpExplainedRejections = "http.maximumExplainedRejections"
+    case adminEnabled = "admin.enabled"
+    case adminListen = "admin.listen"
+    case adminToken = "admin.token"
+    case adminTokenFile = "admin.tokenFile"
     case consoleEnabled = "console.enabled"
     case consoleFormat = "console.format"
     case postgresURL = "postgres.url"
@@ -89,6 +93,8 @@ enum SettingKey: String, CaseIterable {
         case .httpKeys: "--keys"
         case .httpOpen: "--open"
         case .httpMaxWaitSeconds: "--max-wait"
+        case .adminEnabled: "--no-admin"
+        case .adminListen: "--admin"
         case .consoleEnabled: "--console/--no-console"
         case .consoleFormat: "--format"
         case .postgresURL: "--postgres"
@@ -109,7 +115,7 @@ enum SettingKey: String, CaseIterable {
     }
 
     /// Whether the value may contain a password or a key, so that it must not be logged.
-    var isSecret: Bool { self == .postgresURL || self == .kafkaProperties || self == .hashKey }
+    var isSecret: Bool { [.postgresURL, .kafkaProperties, .hashKey, .adminToken].contains(self) }
 
     /// What the setting decides, with its unit.
     var summary: String {
@@ -180,6 +186,13 @@ enum SettingKey: String, CaseIterable {
             "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
         case .httpExplainedRejections:
             "The maximum number of rejected events per request that the answer explains."
+        case .adminEnabled: "Whether serve has a private port with metrics and health."
+        case .adminListen:
+            "The address of the private port, as host:port. One that other machines can reach needs admin.token."
+        case .adminToken:
+            "The token for the private port, at least 16 bytes; better in a file, see admin.tokenFile."
+        case .adminTokenFile:
+            "The file with the token for the private port; one line break at its end is not part of it."
         case .consoleEnabled: "Whether to print events that name the tracker `console`."
         case .consoleFormat: "How the console prints events: pretty or json."
         case .postgresURL: "The PostgreSQL database, as a libpq URI or keywords."

@@ -5,6 +5,7 @@ import EventQuarantine
 import EventValidation
 import Foundation
 import Logging
+import Operations
 import SluiceConsole
 import SluiceHTTP
 import SluiceKafka
@@ -16,6 +17,8 @@ struct Settings {
     var http: IngestConfiguration
     /// `nil` if the server does not speak TLS.
     var tls: TLSFiles.Paths?
+    /// `nil` if there is no private port.
+    var privatePort: OperationsConfiguration?
     /// The file with the write keys; `nil` if anyone may send.
     var keyFile: String?
     /// Whether the file with the write keys must exist, because a setting names it.
@@ -72,6 +75,7 @@ struct Settings {
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
         tls = reader.tls()
+        privatePort = reader.privatePort()
         let keys = reader.string(.httpKeys)
         if http.isOpen, keys != nil {
             reader.note(
@@ -151,6 +155,28 @@ extension SettingsReader {
         }
     }
 
+    /// The private port; `nil` if it is switched off.
+    fileprivate func privatePort() -> OperationsConfiguration? {
+        var port = SettingDefaults.privatePort
+        if let listen = string(.adminListen) {
+            if let (host, number) = Self.address(listen) {
+                port.host = host
+                port.port = number
+            } else {
+                note("admin.listen: expected host:port with a port from 0 to 65535, found '\(listen)'")
+            }
+        }
+        if let (token, place) = secret(.adminToken, file: .adminTokenFile) {
+            port.token = String(decoding: token, as: UTF8.self)
+            if token.count < OperationsConfiguration.minimumTokenBytes {
+                note(
+                    "\(place): expected a token of at least \(OperationsConfiguration.minimumTokenBytes) bytes, found \(token.count)"
+                )
+            }
+        }
+        return bool(.adminEnabled) ?? SettingDefaults.hasPrivatePort ? port : nil
+    }
+
     /// Parses `host:port`, or `[host]:port` for an IPv6 address.
     private static func address(_ text: String) -> (host: String, port: Int)? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return nil }
@@ -184,27 +210,29 @@ extension SettingsReader {
         return kafka
     }
 
-    /// The key of hashed values; `nil` if there is none.
-    fileprivate func hashKey() -> HashKey? {
-        let bytes: [UInt8]
-        let place: String
-        switch (string(.hashKey), string(.hashKeyFile)) {
+    /// A secret, stated itself or in a file, and the setting that stated it; `nil` if there is none.
+    private func secret(_ key: SettingKey, file fileKey: SettingKey) -> (bytes: [UInt8], place: String)? {
+        switch (string(key), string(fileKey)) {
         case (nil, nil): return nil
         case (.some, .some):
-            note("privacy.hashKey: set only one of privacy.hashKey and privacy.hashKeyFile")
+            note("\(key.rawValue): set only one of \(key.rawValue) and \(fileKey.rawValue)")
             return nil
         case (let text?, nil):
-            (bytes, place) = (Array(text.utf8), "privacy.hashKey")
+            return (Array(text.utf8), key.rawValue)
         case (nil, let file?):
             do {
                 let contents = try Data(contentsOf: URL(filePath: file))
-                bytes = Array(contents.last == UInt8(ascii: "\n") ? contents.dropLast() : contents)
+                return (Array(contents.last == UInt8(ascii: "\n") ? contents.dropLast() : contents), fileKey.rawValue)
             } catch {
-                note("privacy.hashKeyFile: the file '\(file)' cannot be read")
+                note("\(fileKey.rawValue): the file '\(file)' cannot be read")
                 return nil
             }
-            place = "privacy.hashKeyFile"
         }
+    }
+
+    /// The key of hashed values; `nil` if there is none.
+    fileprivate func hashKey() -> HashKey? {
+        guard let (bytes, place) = secret(.hashKey, file: .hashKeyFile) else { return nil }
         guard let key = HashKey(bytes) else {
             note("\(place): expected a key of at least \(HashKey.minimumBytes) bytes, found \(bytes.count)")
             return nil

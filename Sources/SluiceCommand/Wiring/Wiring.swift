@@ -7,6 +7,7 @@ import EventSchema
 import EventValidation
 import Foundation
 import Logging
+import Operations
 import PlanTools
 import SluiceConsole
 import SluiceHTTP
@@ -154,6 +155,31 @@ struct Wiring {
     }
 
     // MARK: Ports
+
+    /// Creates the private port; `nil` if it is switched off.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if it cannot be used as the settings say.
+    func privatePort(
+        of pipeline: Pipeline,
+        and server: IngestServer,
+        _ registry: PrometheusRegistry
+    ) throws -> OperationsServer? {
+        guard let configuration = settings.privatePort else { return nil }
+        do throws(OperationsError) {
+            return try OperationsServer(
+                configuration: configuration,
+                pipeline: pipeline,
+                sources: [server],
+                registry: registry,
+                programVersion: RootCommand.version,
+                logger: logger
+            )
+        } catch  where error.code == .noToken {
+            throw Terminal.failure("\(error.message) Set admin.tokenFile.")
+        } catch {
+            throw Terminal.failure("\(error)")
+        }
+    }
 
     /// Creates the server that accepts events for a pipeline.
     func server(of pipeline: Pipeline, keys: WriteKeys, tls: TLSFiles?) -> IngestServer {

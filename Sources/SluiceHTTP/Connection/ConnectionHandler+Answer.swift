@@ -21,6 +21,7 @@ extension ConnectionHandler {
         let isLast = isLastExchange
         let saysNothing = version == .http2 || (!isLast && !exchange.isVersion10)
         if saysNothing, exchange.fields.isEmpty {
+            loop.metrics.acceptedOne(began: exchange.began)
             finishExchange(with: loop.acceptedOne(in: version), isLast: isLast)
         } else {
             answer(Answer(status: "200 OK", body: Array(VerdictEncoder.acceptedOne.utf8)))
@@ -55,6 +56,7 @@ extension ConnectionHandler {
     }
 
     private func encode(_ answer: Answer, isLast: Bool) -> EncodedAnswer {
+        loop.metrics.answered(exchange.label, answer.status, began: exchange.began)
         var answer = answer
         if !exchange.fields.isEmpty { answer.fields.add(contentsOf: exchange.fields) }
         return AnswerEncoder.encode(

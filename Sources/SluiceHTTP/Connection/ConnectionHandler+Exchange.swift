@@ -9,6 +9,7 @@ extension ConnectionHandler {
     func begin(_ requestHead: HTTPRequestHead) {
         let head = RequestHead(requestHead)
         exchange = Exchange(head)
+        exchange.began = .now()
         if requestNumber >= shared.maximumRequestsPerConnection { exchange.keepsAlive = false }
         if shared.recordsClientAddress {
             exchange.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
@@ -25,6 +26,7 @@ extension ConnectionHandler {
         switch head.disposition(in: shared) {
         case .receive(let language, let isGzip):
             exchange.language = language
+            exchange.label = language.label
             exchange.isGzip = isGzip
             try admit(head)
             receiveBody(of: head)

@@ -15,6 +15,10 @@ struct Exchange {
     }
 
     var handling = Handling.store
+    /// What the request counts as in metrics.
+    var label = HTTPMetrics.DialectLabel.other
+    /// When its header was received; `nil` if there is none yet.
+    var began: NIODeadline?
     /// What the body and the answer are written in.
     var language = BodyLanguage.sluice(.document)
     /// What the sender's key allows; `nil` if anyone may send, and as long as the key is unknown.
@@ -61,6 +65,10 @@ struct Exchange {
         origin = head.origin
         handling = head.handling
         if case .dialect(let dialect) = head.route { language = .dialect(dialect) }
+        switch head.route {
+        case .events, .validate, .dialect: label = language.label
+        case .plan, .settings, .livez, .readyz, nil: break
+        }
     }
 
     /// Appends a piece of the body; the first is not copied.

@@ -8,6 +8,14 @@ enum BodyLanguage {
     /// The format of other clients.
     case dialect(any Dialect)
 
+    /// The format in metrics.
+    var label: HTTPMetrics.DialectLabel {
+        switch self {
+        case .sluice: .sluice
+        case .dialect(let dialect): dialect.label
+        }
+    }
+
     /// The response for a failed request; nothing of it was stored.
     func answer(to failure: Failure) -> Answer {
         switch self {
@@ -23,6 +31,9 @@ enum BodyLanguage {
 ///
 /// To add a dialect, add a folder with its endpoints and their translations, and name them in `Route`.
 protocol Dialect: Sendable {
+    /// The dialect in metrics.
+    var label: HTTPMetrics.DialectLabel { get }
+
     /// Notes a header field of the request.
     mutating func note(_ name: String.UTF8View, _ value: String)
 

@@ -1,4 +1,5 @@
 package import EventModel
+import Hashing
 
 /// Finds keys for one event loop.
 ///
@@ -32,16 +33,5 @@ package final class KeyLookup {
         guard let match = ring.match(for: text) else { return nil }
         last = (text, match)
         return match.isExpired(now: now) ? nil : match.grant
-    }
-}
-
-/// Comparisons whose time does not depend on the bytes, so that a secret cannot be found byte by byte.
-enum ConstantTime {
-    /// Whether two arrays are equal; their lengths are no secret.
-    static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-        guard first.count == second.count else { return false }
-        var difference: UInt8 = 0
-        for index in first.indices { difference |= first[index] ^ second[index] }
-        return difference == 0
     }
 }

@@ -18,6 +18,7 @@ struct IngestContext: Sendable {
     }
 
     let pipeline: Pipeline
+    let metrics = HTTPMetrics()
     let timeouts: Timeouts
     let maxWait: Duration
     let maximumBodyBytes: Int

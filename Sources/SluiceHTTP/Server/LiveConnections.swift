@@ -117,6 +117,9 @@ final class LiveConnections: Sendable {
         }
     }
 
+    /// The number of connections that are served, without streams.
+    var count: Int { state.withLock { $0.connections } }
+
     /// Whether the shutdown has begun.
     var isDraining: Bool { state.withLock { $0.emptied != nil } }
 

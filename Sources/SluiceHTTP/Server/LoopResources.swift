@@ -33,6 +33,7 @@ final class LoopResources {
     private let acceptedOne: (http1: EncodedAnswer, http2: EncodedAnswer)
     /// The statistics of this loop's turns.
     private(set) var statistics = TurnStatistics()
+    var metrics: HTTPMetrics.OfLoop
     /// Checks bodies; it reuses its memory for each body.
     private let validator: EventValidator
     private let tools = TranslationTools()
@@ -49,10 +50,12 @@ final class LoopResources {
         catalog: EventCatalog,
         configuration: IngestConfiguration,
         keys: WriteKeys,
+        metrics: HTTPMetrics.OfLoop,
         eventLoop: any EventLoop,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.eventLoop = eventLoop
+        self.metrics = metrics
         self.now = now
         self.keys = KeyLookup(keys)
         validator = EventValidator(
@@ -64,6 +67,16 @@ final class LoopResources {
         )
         let answer = Answer(status: "200 OK", body: Array(VerdictEncoder.acceptedOne.utf8))
         acceptedOne = (AnswerEncoder.encode(answer, for: .http1), AnswerEncoder.encode(answer, for: .http2))
+    }
+
+    /// Measures once in a while how late the loop runs a task, until the resources are released.
+    func measureDelay() {
+        let due = NIODeadline.now() + HTTPMetrics.OfLoop.delayInterval
+        eventLoop.assumeIsolated().scheduleTask(deadline: due) { [weak self] in
+            guard let self else { return }
+            metrics.delayed(.now() - due)
+            measureDelay()
+        }
     }
 
     /// The response to a single accepted event.

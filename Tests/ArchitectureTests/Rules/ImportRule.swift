@@ -24,14 +24,14 @@ enum ImportRule {
         "Gzip": ["CZlib"],
         "EventJournal": ["CISAL", "EventModel"],
         "TrackerKit": ["EventModel", "EventSchema", "EventValidation"],
+        "MetricDefinitions": ["Metrics"],
         "EventQuarantine": [
             "DequeModule", "EventJournal", "EventModel", "EventSchema", "EventValidation", "Foundation",
-            "FoundationEssentials", "JSONTape", "Logging",
-            "Metrics", "TrackerKit",
+            "FoundationEssentials", "JSONTape", "Logging", "MetricDefinitions", "Metrics", "TrackerKit",
         ],
         "EventPipeline": [
             "DequeModule", "EventJournal", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "Logging",
-            "Metrics", "ServiceLifecycle", "TrackerKit",
+            "MetricDefinitions", "Metrics", "ServiceLifecycle", "TrackerKit",
         ],
         "SluiceConsole": ["EventModel", "EventValidation", "TrackerKit"],
         "Sluice": [
@@ -46,8 +46,14 @@ enum ImportRule {
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
         "SluiceHTTP": [
             "EventModel", "EventPipeline", "EventValidation", "Foundation", "FoundationEssentials", "Gzip", "Hashing",
-            "JSONTape", "Logging", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2", "NIOPosix", "NIOSSL", "NIOTLS",
+            "JSONTape", "Logging", "MetricDefinitions", "Metrics", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2",
+            "NIOPosix", "NIOSSL", "NIOTLS",
             "ServiceLifecycle",
+        ],
+        "Operations": [
+            "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "Foundation", "HTTPTypes", "Hashing",
+            "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix", "ServiceLifecycle",
+            "SluiceHTTP",
         ],
         "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],
         "JustTrack": [
@@ -60,8 +66,10 @@ enum ImportRule {
         ],
         "SluiceCommand": [
             "ArgumentParser", "Configuration", "EventCodegen", "EventJournal", "EventModel", "EventPipeline",
-            "EventQuarantine", "EventSchema", "EventValidation", "Foundation", "Gzip", "Logging", "PlanReading",
-            "PlanTools", "ServiceLifecycle", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",
+            "EventQuarantine", "EventSchema", "EventValidation", "Foundation", "Gzip", "Logging", "Metrics",
+            "Operations",
+            "PlanReading", "PlanTools", "ServiceLifecycle", "SluiceConsole", "SluiceHTTP", "SluiceKafka",
+            "SluicePostgres",
             "SystemPackage", "TrackerKit", "UnixSignals",
         ],
         "FormerNames": [
@@ -77,6 +85,7 @@ enum ImportRule {
         "Foundation": [
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
+            "Sources/Operations/Pages/HealthReport.swift",
             "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",
             "Sources/SluiceClient/", "Sources/SluiceCommand/", "Sources/SluiceHTTP/Dialects/FormOrJSONBody.swift",
             "Sources/SluiceHTTP/Keys/",

@@ -73,6 +73,13 @@ struct CommandReferenceTests {
         }
     }
 
+    @Test("the command reference lists every metric")
+    func metrics() async throws {
+        let output = try await Sluice.output(of: ["metrics"])
+        let commands = try RepositoryFile.text("Documentation/Commands.md")
+        #expect(commands.contains("\n\n\(output)\n"), "run scripts/command-reference.sh")
+    }
+
     @Test("the command reference equals the help of every command")
     func commandReference() async throws {
         let page = try RepositoryFile.text("Documentation/Commands.md")

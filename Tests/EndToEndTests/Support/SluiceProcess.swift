@@ -123,9 +123,12 @@ final class SluiceProcess: Sendable {
     }
 
     private static var environment: [String: String] {
-        ProcessInfo.processInfo.environment.filter { name, _ in
+        var environment = ProcessInfo.processInfo.environment.filter { name, _ in
             !name.hasPrefix("SLUICE_") && !name.hasPrefix("PG") && name != "DATABASE_URL" && name != "KAFKA_BROKERS"
         }
+        // Several servers may run at one time.
+        environment["SLUICE_ADMIN_LISTEN"] = "127.0.0.1:0"
+        return environment
     }
 
     /// The folder of the tests' executable, or of the bundle that contains it.

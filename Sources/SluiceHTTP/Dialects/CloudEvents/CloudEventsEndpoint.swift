@@ -6,6 +6,8 @@ import JSONTape
 ///
 /// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md.
 struct CloudEventsEndpoint: Dialect {
+    var label: HTTPMetrics.DialectLabel { .cloudevents }
+
     /// The attributes of an event in binary mode, in which the body is its data; `nil` in structured and batched mode.
     let attributes: [CloudEventHeader]?
     let mapping: IngestConfiguration.CloudEvents

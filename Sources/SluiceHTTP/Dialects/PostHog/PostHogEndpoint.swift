@@ -3,6 +3,8 @@ import EventValidation
 
 /// PostHog's capture API, under each of the paths that its SDKs use, and its newer API for events.
 struct PostHogEndpoint: Dialect {
+    var label: HTTPMetrics.DialectLabel { .posthog }
+
     /// Whether it is the newer API, whose answers name the rejected events.
     private let answersByEvent: Bool
     /// The time of sending by the client's clock, if the query string or the header states it.

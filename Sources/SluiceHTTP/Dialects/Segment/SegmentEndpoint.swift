@@ -3,6 +3,8 @@ import EventValidation
 
 /// An endpoint of Segment's HTTP Tracking API and of RudderStack's: one for each kind of message, and one for batches.
 struct SegmentEndpoint: Dialect {
+    var label: HTTPMetrics.DialectLabel { .segment }
+
     /// The kind of the message; `nil` for a batch.
     private let kind: SegmentKind?
 

@@ -8,8 +8,8 @@ struct Verdict: Sendable {
     let answer: [UInt8]
     /// The rejected events with their verdicts, as many as are stored.
     let rejections: [Rejection]
-    /// The number of rejected events.
-    let rejectedCount: Int
+    /// All rejected events, counted.
+    private let rejected: RejectionTally
     private let keptBytes: Int
 
     /// Limits what the quarantine keeps; `nil` for a sender without a key.
@@ -21,7 +21,7 @@ struct Verdict: Sendable {
         self.limiter = limiter
         self.now = now
         rejections = body.rejections
-        rejectedCount = body.rejected.count
+        rejected = body.rejected
         keptBytes = body.keptBytes
     }
 
@@ -33,9 +33,8 @@ struct Verdict: Sendable {
 
     /// Stores the rejected events in the quarantine, as far as the key's limit allows; the others are counted as lost.
     func keepRejections(in pipeline: Pipeline) {
-        guard rejectedCount > 0 else { return }
+        guard rejected.count > 0 else { return }
         let isKept = limiter?.keepsRejected(bytes: keptBytes, now: now()) ?? true
-        let kept = isKept ? rejections : []
-        pipeline.quarantine(kept, besides: rejectedCount - kept.count, source: "http")
+        pipeline.quarantine(isKept ? rejections : [], of: rejected, source: "http")
     }
 }

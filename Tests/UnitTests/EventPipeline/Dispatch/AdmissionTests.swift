@@ -21,8 +21,8 @@ struct AdmissionTests {
         let harness = DispatchStateHarness(.small())
         harness.submit(10, "A")
         harness.submit(3, "AB", number: 1)
-        #expect(harness.state.statistics.trackers[beta].enqueued == 0)
-        #expect(harness.state.statistics.accepted == 10)
+        #expect(harness.state.statistics(now: harness.now).trackers[beta].enqueued == 0)
+        #expect(harness.state.statistics(now: harness.now).accepted == 10)
     }
 
     @Test("room is freed when a delivery is settled, not when it starts")
@@ -93,7 +93,7 @@ struct AdmissionTests {
         let large = ScriptedEvent("A", number: 1, payload: "\"" + String(repeating: "x", count: 800) + "\"")
         #expect(harness.submit([large]) == .acknowledged)
         #expect(harness.submit([large], number: 1) == .waiting(number: 1))
-        #expect(harness.state.statistics.trackers[alpha].pendingBytes > 800)
+        #expect(harness.state.statistics(now: harness.now).trackers[alpha].pendingBytes > 800)
     }
 
     @Test("withdrawing a batch rejects it, and admits those that waited behind it")
@@ -125,9 +125,9 @@ struct AdmissionTests {
         let harness = DispatchStateHarness(.small())
         let events = [ScriptedEvent("None", number: 1), ScriptedEvent("A", number: 2)]
         #expect(harness.submit(events) == .acknowledged)
-        #expect(harness.state.statistics.accepted == 2)
-        #expect(harness.state.statistics.unrouted == 1)
-        #expect(harness.state.statistics.trackers[alpha].enqueued == 1)
+        #expect(harness.state.statistics(now: harness.now).accepted == 2)
+        #expect(harness.state.statistics(now: harness.now).unrouted == 1)
+        #expect(harness.state.statistics(now: harness.now).trackers[alpha].enqueued == 1)
     }
 
     @Test("each queue gets exactly its own events of a mixed batch")
@@ -165,7 +165,7 @@ struct DropPolicyTests {
         #expect(harness.submit(3, "A") == .acknowledged)
         #expect(harness.actions.drops.map(\.events) == [3])
         #expect(harness.actions.drops.map(\.notice) == [3])
-        let statistics = harness.state.statistics.trackers[alpha]
+        let statistics = harness.state.statistics(now: harness.now).trackers[alpha]
         #expect(statistics.enqueued == 11)
         #expect(statistics.dropped == 3)
         #expect(statistics.pendingEvents == 8)
@@ -183,7 +183,7 @@ struct DropPolicyTests {
         #expect(harness.actions.drops.map(\.events) == [4])
         harness.settle(alpha, inFlight)
         #expect(try #require(harness.delivery(alpha)).map(\.number) == [8, 9])
-        #expect(harness.state.statistics.trackers[alpha].dropped == 4)
+        #expect(harness.state.statistics(now: harness.now).trackers[alpha].dropped == 4)
     }
 
     @Test("dropOldest drops the new events if dropping the old ones would not make room")
@@ -194,8 +194,8 @@ struct DropPolicyTests {
         _ = try #require(harness.delivery(alpha))
         harness.submit(2, "A")
         harness.submit(7, "A")
-        #expect(harness.state.statistics.trackers[alpha].dropped == 7)
-        #expect(harness.state.statistics.trackers[alpha].pendingEvents == 6)
+        #expect(harness.state.statistics(now: harness.now).trackers[alpha].dropped == 7)
+        #expect(harness.state.statistics(now: harness.now).trackers[alpha].pendingEvents == 6)
     }
 
     @Test("a queue that drops all the time logs it at once and then every ten seconds")
@@ -218,7 +218,7 @@ struct DropPolicyTests {
         let harness = DispatchStateHarness(configuration)
         harness.submit(1, "A")
         #expect(harness.submit(2, "AB") == .acknowledged)
-        #expect(harness.state.statistics.trackers[1].pendingEvents == 2)
-        #expect(harness.state.statistics.trackers[0].dropped == 2)
+        #expect(harness.state.statistics(now: harness.now).trackers[1].pendingEvents == 2)
+        #expect(harness.state.statistics(now: harness.now).trackers[0].dropped == 2)
     }
 }

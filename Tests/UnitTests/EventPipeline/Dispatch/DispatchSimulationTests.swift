@@ -79,7 +79,7 @@ extension DispatchSimulation {
         for (ticket, results) in outcomes.results.withLock({ $0 }) {
             expect(results.count == 1, "submission \(ticket) was answered \(results.count) times")
         }
-        expect(state.statistics.accepted == acknowledged.reduce(0) { $0 + submissions[$1].batch.count })
+        expect(state.statistics(now: now).accepted == acknowledged.reduce(0) { $0 + submissions[$1].batch.count })
         if let first = state.waiting.first {
             let isHeldUp = first.batch.queues.contains { queue in
                 guard Self.limits[queue].policy == .wait, let slice = first.batch.slice(of: queue) else { return false }
@@ -90,7 +90,7 @@ extension DispatchSimulation {
     }
 
     private func expectPromises(ofQueue queue: Int) {
-        let (ledger, statistics) = (ledgers[queue], state.statistics.trackers[queue])
+        let (ledger, statistics) = (ledgers[queue], state.statistics(now: now).trackers[queue])
         expect(statistics.enqueued == ledger.meant.count)
         expect(statistics.delivered + statistics.refused == ledger.settled.count)
         expect(statistics.dropped == ledger.dropped)
@@ -113,7 +113,7 @@ extension DispatchSimulation {
     /// What holds when everything has come to rest with healthy trackers.
     func expectNothingLeft() {
         expect(state.waiting.isEmpty)
-        for (ledger, statistics) in zip(ledgers, state.statistics.trackers) {
+        for (ledger, statistics) in zip(ledgers, state.statistics(now: now).trackers) {
             expect(statistics.pendingEvents == 0)
             expect(statistics.pendingBytes == 0)
             expect(ledger.settled == Set(ledger.tried))

@@ -24,12 +24,13 @@ final class DispatchStateHarness {
     /// What the last call asked for.
     private(set) var actions = DispatchActions()
 
-    init(_ configuration: Pipeline.Configuration, hasJournal: Bool = false) {
+    init(_ configuration: Pipeline.Configuration, hasJournal: Bool = false, checkpointing: QueueSet = []) {
         state = DispatchState(
             trackerNames: ["alpha", "beta"],
             configuration: configuration,
             cursors: hasJournal ? [0, 0] : [],
-            published: hasJournal ? 0 : nil
+            published: hasJournal ? 0 : nil,
+            checkpointing: checkpointing
         )
     }
 

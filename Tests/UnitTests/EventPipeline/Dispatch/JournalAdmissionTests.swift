@@ -110,9 +110,9 @@ struct JournalAdmissionTests {
         #expect(harness.withdraw(first) == .decided)
         #expect(harness.isAcknowledged(1))
         // The third waited for the room in the queue that the second keeps.
-        #expect(harness.state.statistics.waitingBatches == 1)
+        #expect(harness.state.statistics(now: harness.now).waitingBatches == 1)
         #expect(harness.withdraw(.committing(number: 2)) == .uncommitted)
-        #expect(harness.state.statistics.waitingBatches == 0)
+        #expect(harness.state.statistics(now: harness.now).waitingBatches == 0)
         harness.commitNext()
         #expect(harness.isAcknowledged(3))
         #expect(harness.state.published == 2)

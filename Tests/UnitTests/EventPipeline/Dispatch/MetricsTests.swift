@@ -16,7 +16,8 @@ struct MetricsTests {
     let metrics = TestMetrics()
 
     private func total(_ label: String, tracker: String? = nil) throws -> Int64 {
-        try metrics.expectCounter(label, tracker.map { [("tracker", $0)] } ?? []).totalValue
+        guard let tracker else { return metrics.counterTotal(label: label) }
+        return try metrics.expectCounter(label, [("tracker", tracker)]).totalValue
     }
 
     /// What was counted for a tracker, by the middle of the counter's name; what is zero is left out.
@@ -106,6 +107,71 @@ struct MetricsTests {
         }
         #expect(try total("sluice_events_accepted_total") == 3)
         #expect(try totals(of: "alpha")["events_enqueued"] == 3)
+    }
+
+    @Test("accepted events by name, in whatever order they come, and also those of another catalog")
+    func acceptedByName() throws {
+        let harness = try withMetricsFactory(metrics) { try PipelineHarness([]) }
+        let mixed = ["A", "B", "B", "A", "AB"].enumerated().map { ScriptedEvent($1, number: $0) }
+        let own = EventBatch.scripted(catalog: PipelineHarness.catalog, events: mixed)
+        let others = EventCatalog.scripted(["Z": ["alpha"], "B": ["beta"]])
+        let foreign = EventBatch.scripted(catalog: others, events: [.init("Z", number: 9), .init("B", number: 10)])
+        for batch in [own, foreign] { _ = harness.pipeline.submit(batch) { _ in } }
+        let counts = ["A", "B", "AB", "(unknown)"].map { name in
+            metrics.counterTotal(label: "sluice_events_accepted_total", dimensions: [("event", name)])
+        }
+        #expect(counts == [2, 3, 1, 1])
+    }
+
+    @Test("rejected events by name and code, those that are not stored included, and no name that a sender made up")
+    func rejectedByNameAndCode() throws {
+        let validator = EventValidator(
+            catalog: PipelineHarness.catalog,
+            maximumEvents: 100,
+            maximumRejections: 100,
+            maximumExplained: 1
+        )
+        let events = Array(repeating: #"{"name":"A","payload":1}"#, count: 3) + [#"{"name":"made up"}"#, "7"]
+        let checked = try validator.check("[" + events.joined(separator: ",") + "]")
+        let harness = try withMetricsFactory(metrics) { try PipelineHarness([]) }
+        harness.pipeline.quarantine([], of: checked.rejected, source: "http")
+        harness.pipeline.quarantine(checked.rejections, source: "a file")
+        func count(_ event: String, _ code: String) -> Int64 {
+            metrics.counterTotal(
+                label: "sluice_events_rejected_total",
+                dimensions: [("event", event), ("code", code)]
+            )
+        }
+        let described = Int64(checked.rejections.count { $0.name == "A" })
+        #expect(count("A", "wrong-type") == 3 + described)
+        #expect(
+            count("(unknown)", "unknown-event") == 1
+                + Int64(checked.rejections.count { $0.violations[0].code == .unknownEvent })
+        )
+        #expect(try total("sluice_events_rejected_total") == Int64(checked.rejected.count + checked.rejections.count))
+    }
+
+    @Test("commits and syncs of the journal, and record the sizes of queues and journal when asked")
+    func journal() async throws {
+        let files = SimulatedFileSystem(seed: 1)
+        let queue = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
+        let harness = try withMetricsFactory(metrics) {
+            try PipelineHarness([ScriptedTracker(name: "alpha")], journal: files, queue: queue)
+        }
+        try await harness.runWithTime { pipeline in
+            for number in 0..<3 { try await pipeline.submit(PipelineHarness.batch("A", number..<number + 1)) }
+            await pipeline.flush()
+            pipeline.recordGauges()
+        }
+        #expect(try metrics.expectTimer("sluice_journal_commit_duration_seconds").values.count == 3)
+        #expect(try metrics.expectTimer("sluice_journal_sync_duration_seconds").values.count >= 3)
+        #expect(try metrics.expectGauge("sluice_pipeline_ready").lastValue == 1)
+        #expect(try metrics.expectGauge("sluice_tracker_lag_events", [("tracker", "alpha")]).lastValue == 0)
+        #expect(try metrics.expectGauge("sluice_journal_segments").lastValue == 1)
+        let bytes = try #require(try metrics.expectGauge("sluice_journal_bytes").lastValue)
+        let room = try #require(try metrics.expectGauge("sluice_journal_room_bytes").lastValue)
+        #expect(bytes > 0)
+        #expect(Int(bytes + room) == JournalConfiguration.small().maximumBytes)
     }
 
     @Test("events that have no tracker")

@@ -64,7 +64,7 @@ struct WorkerDecisionTests {
             harness.settle(alpha, delivery)
         }
         #expect(sizes == [4, 3, 5, 5, 2])
-        #expect(harness.state.statistics.trackers[alpha].pendingBytes == 0)
+        #expect(harness.state.statistics(now: harness.now).trackers[alpha].pendingBytes == 0)
     }
 
     @Test("a delivery keeps its limit in bytes, and an event beyond this limit is delivered alone")
@@ -127,7 +127,7 @@ struct WorkerDecisionTests {
         #expect(rest.map(\.number) == [2, 4])
         harness.settle(alpha, rest)
         #expect(harness.isAcknowledged(1))
-        let statistics = harness.state.statistics.trackers[alpha]
+        let statistics = harness.state.statistics(now: harness.now).trackers[alpha]
         #expect(statistics.delivered == 4)
         #expect(statistics.refused == 1)
         #expect(statistics.retried == 2)

@@ -1,0 +1,74 @@
+import EventModel
+import HTTPTypes
+import Hashing
+import Hummingbird
+
+/// Decides who may use the private port.
+///
+/// With a token, a request needs it as a bearer token (RFC 6750), or the cookie of a session that was begun with it. Without a token
+/// the port listens on a loopback address, and a request must be sent to a name of this machine. In both cases a request
+/// from a web page of another origin is refused.
+struct AccessControl: Sendable {
+    /// What to do with a request.
+    enum Decision: Equatable {
+        case allow
+        /// It needs a token or a session.
+        case authenticate
+        /// It is sent to a foreign name or by a foreign page.
+        case refuse(String)
+    }
+
+    static let cookieName = "sluice-session"
+
+    /// The digest of the token; `nil` if none is needed.
+    private let token: SHA256Digest?
+    let sessions: Sessions
+    private let clock: RelativeClock
+
+    init(_ configuration: OperationsConfiguration, clock: RelativeClock) {
+        token = configuration.token.map { SHA256Digest(of: Array($0.utf8)) }
+        sessions = Sessions(duration: configuration.sessionDuration)
+        self.clock = clock
+    }
+
+    /// Whether a token is needed.
+    var needsToken: Bool { token != nil }
+
+    /// Decides about a request; `isOpen` says that its answer is no secret.
+    func decide(_ request: Request, isOpen: Bool) -> Decision {
+        let source = RequestSource(request.head)
+        if source.isForeign { return .refuse("This port does not answer web pages of other origins.") }
+        guard needsToken else {
+            return source.isSentToLoopback
+                ? .allow : .refuse("Without a token, this port answers only requests to a name of this machine.")
+        }
+        if isOpen || hasToken(request) || hasSession(request) { return .allow }
+        return .authenticate
+    }
+
+    /// Whether a text is the token.
+    func accepts(_ text: String) -> Bool {
+        guard let token else { return false }
+        return ConstantTime.areEqual(SHA256Digest(of: Array(text.utf8)).bytes, token.bytes)
+    }
+
+    /// Begins a session; returns its number.
+    func beginSession() -> String { sessions.begin(now: clock.now()) }
+
+    /// Ends the session of a request.
+    func endSession(_ request: Request) {
+        if let number = request.cookies[Self.cookieName]?.value { sessions.end(number) }
+    }
+
+    private func hasToken(_ request: Request) -> Bool {
+        guard let header = request.headers[.authorization] else { return false }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
+        return accepts(String(parts[1]))
+    }
+
+    private func hasSession(_ request: Request) -> Bool {
+        guard let number = request.cookies[Self.cookieName]?.value else { return false }
+        return sessions.contains(number, now: clock.now())
+    }
+}

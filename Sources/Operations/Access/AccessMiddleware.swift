@@ -1,0 +1,70 @@
+import HTTPTypes
+import Hummingbird
+
+/// Lets only those requests through that `AccessControl` allows, and adds the header fields that protect browsers.
+struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// The paths whose answers are no secret.
+    private static var openPaths: Set<String> { ["/livez", "/login"] }
+
+    let access: AccessControl
+
+    func handle(
+        _ request: Request,
+        context: Context,
+        next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        switch access.decide(request, isOpen: Self.openPaths.contains(request.uri.path)) {
+        case .allow:
+            response = try await answer(request, context, next)
+        case .authenticate where Self.isPage(request):
+            response = .redirect(to: "/login")
+        case .authenticate:
+            response = .text("This needs the private port's token.\n", status: .unauthorized)
+            response.headers[.wwwAuthenticate] = "Bearer"
+        case .refuse(let reason):
+            response = .text(reason + "\n", status: .forbidden)
+        }
+        for (name, value) in Self.protection { response.headers[name] = value }
+        return response
+    }
+
+    /// The answer of the route; an error that stands for an answer, such as an unknown path, becomes that answer.
+    private func answer(
+        _ request: Request,
+        _ context: Context,
+        _ next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as any HTTPResponseError {
+            return .text("\(error.status.reasonPhrase)\n", status: error.status)
+        }
+    }
+
+    /// Whether a browser asks for a page, which a person wants to see.
+    private static func isPage(_ request: Request) -> Bool {
+        request.method == .get && (request.headers[.accept]?.contains("text/html") ?? false)
+    }
+
+    /// Nothing is kept, framed, embedded, or loaded from elsewhere.
+    private static var protection: [(HTTPField.Name, String)] {
+        [
+            (.cacheControl, "no-store"),
+            (.contentSecurityPolicy, "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"),
+            (.xContentTypeOptions, "nosniff"),
+            (.crossOriginResourcePolicy, "same-origin"),
+            (.referrerPolicy, "no-referrer"),
+        ]
+    }
+}
+
+extension HTTPField.Name {
+    /// Literals that are valid names.
+    private static func known(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is no name of a header field") }
+        return name
+    }
+
+    fileprivate static let referrerPolicy = known("Referrer-Policy")
+}

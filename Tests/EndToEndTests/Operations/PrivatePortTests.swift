@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@Suite("The private port of serve", .timeLimit(.minutes(5)))
+struct PrivatePortTests {
+    private static let token = "a token for the tests"
+
+    @Test("can be switched off")
+    func off() async throws {
+        let server = try await ServingSluice.start(["--no-admin"], in: TestFolder())
+        #expect(!server.process.errors.lines.contains { $0.contains("private port") })
+        #expect(try await server.request("/metrics").status == 404)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("that is taken keeps serve from starting, and the error says what to set")
+    func taken() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start([], in: folder)
+        let address = try await PrivatePort(of: server).url.dropFirst("http://".count)
+        let second = try await Sluice.run(
+            [
+                "serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan, "--journal", "other", "--admin",
+                "\(address)",
+            ],
+            in: folder
+        )
+        #expect(second.ending == .exit(1))
+        #expect(second.errors.last?.contains("cannot listen on \(address)") == true, "\(second.errors)")
+        #expect(second.errors.last?.contains("Set admin.listen") == true, "\(second.errors)")
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("on an address that other machines reach needs a token, which comes from a file")
+    func publicAddress() async throws {
+        let folder = try TestFolder()
+        let arguments = ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan, "--admin", "0.0.0.0:0"]
+        let refused = try await Sluice.run(arguments, in: folder)
+        #expect(refused.ending == .exit(1))
+        #expect(refused.errors.last?.contains("Set admin.tokenFile") == true, "\(refused.errors)")
+        try folder.write("short\n", to: "short.txt")
+        let short = try await Sluice.run(arguments, in: folder, environment: ["SLUICE_ADMIN_TOKEN_FILE": "short.txt"])
+        #expect(short.errors.last?.contains("at least 16 bytes") == true, "\(short.errors)")
+        #expect(short.errors.last?.contains("short\n") == false)
+
+        try folder.write(Self.token + "\n", to: "token.txt")
+        let server = try await ServingSluice.start(
+            ["--admin", "0.0.0.0:0"],
+            in: folder,
+            environment: ["SLUICE_ADMIN_TOKEN_FILE": "token.txt"]
+        )
+        let port = try await PrivatePort(of: server)
+        #expect(try await port.request("/metrics").status == 401)
+        #expect(try await port.request("/metrics", "-H", "Authorization: Bearer \(Self.token)").status == 200)
+        #expect(try await port.request("/livez").status == 200)
+        let cookies = folder.path("cookies.txt")
+        let form = ["--data-urlencode", "token=\(Self.token)"]
+        #expect(try await port.request("/login", form[0], form[1], "-c", cookies).status == 303)
+        #expect(try await port.request("/readyz", "-b", cookies).status == 200)
+        #expect(try await port.request("/logout", "-X", "POST", "-b", cookies).status == 303)
+        #expect(try await port.request("/readyz", "-b", cookies).status == 401)
+        #expect(!server.process.errors.lines.contains { $0.contains(Self.token) })
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("refuses foreign names and foreign pages")
+    func foreign() async throws {
+        let server = try await ServingSluice.start([], in: TestFolder())
+        let port = try await PrivatePort(of: server)
+        #expect(try await port.request("/metrics").status == 200)
+        #expect(try await port.request("/metrics", "-H", "Host: sluice.example").status == 403)
+        #expect(try await port.request("/metrics", "-H", "Origin: http://shop.example").status == 403)
+        #expect(try await port.request("/logout", "-X", "POST", "-H", "Origin: http://shop.example").status == 403)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("whoever takes all connections of the private port does not hold up events")
+    func connections() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start([], in: folder)
+        let port = try await PrivatePort(of: server)
+        let address = port.url.dropFirst("http://".count).replacing(":", with: "/")
+        // 80 connections that send half a header.
+        let hold =
+            "for i in $(seq 80); do exec {fd}<>/dev/tcp/\(address); printf 'GET /metrics HT' >&$fd; done; echo held; read"
+        let input = Pipe()
+        let process = try SluiceProcess(
+            ["-c", hold],
+            executable: URL(fileURLWithPath: "/bin/bash"),
+            in: folder,
+            input: .pipe(input)
+        )
+        _ = try await process.output?.line(containing: "held")
+        let compressed = ["-H", "Content-Encoding: gzip", "--data-binary", "@" + RetailMonth.dayPath]
+        let type = ["-H", "Content-Type: application/x-ndjson"]
+        #expect(try await server.request("/v1/events", type + compressed).status == 200)
+        try input.fileHandleForWriting.close()
+        _ = try await process.waitForEnd()
+        #expect(try await port.request("/metrics").status == 200)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+}
