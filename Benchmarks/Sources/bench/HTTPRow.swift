@@ -26,7 +26,8 @@ struct HTTPRow: Row {
         let key = server == .keyed ? ", with a key, its events, its limits and metrics" : ""
         let metrics = server == .measured ? ", with metrics that are written out once a second" : ""
         let port = server == .encrypted ? "HTTPS" : "HTTP"
-        return "\(port) to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)\(metrics)"
+        return
+            "\(port) to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)\(metrics)"
     }
 
     private static let seconds = 4

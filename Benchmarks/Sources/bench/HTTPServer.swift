@@ -15,7 +15,8 @@ enum HTTPServer: String {
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
-        case .sluice, .measured, .keyed, .encrypted, .synced, .unsynced: .itself(rawValue, target: target, measure: measure)
+        case .sluice, .measured, .keyed, .encrypted, .synced, .unsynced:
+            .itself(rawValue, target: target, measure: measure)
         }
     }
 

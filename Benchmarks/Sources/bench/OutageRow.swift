@@ -66,7 +66,8 @@ struct OutageRow: Row {
         let server = try Child(
             site.sluice,
             [
-                "serve", "--listen", "127.0.0.1:8185", "--events", site.plan, "--no-admin", "--no-console", "--log-level", "critical",
+                "serve", "--listen", "127.0.0.1:8185", "--events", site.plan, "--no-admin", "--no-console",
+                "--log-level", "critical",
                 "--journal", "\(folder)/journal", "--quarantine", "\(folder)/quarantine",
                 "--postgres", site.postgres.replacing(socket, with: door),
             ]

@@ -15,7 +15,7 @@ struct LagTests {
     }
 
     @Test(
-        "is the time since the oldest event arrived that is not settled: queued, being delivered, or waiting for a retry"
+        "is the age of the oldest event that is not settled: queued, being delivered, or waiting for a retry"
     )
     func queued() throws {
         let harness = DispatchStateHarness(.small(capacityInEvents: 100))
