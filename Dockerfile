@@ -19,7 +19,7 @@ COPY --from=build /install/sluice /usr/local/bin/sluice
 COPY events /etc/sluice/events
 USER sluice
 WORKDIR /var/lib/sluice
-EXPOSE 8080
+EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["curl", "-fsS", "http://127.0.0.1:8080/readyz"]
 ENTRYPOINT ["sluice"]
 CMD ["serve", "--listen", "0.0.0.0:8080", "--events", "/etc/sluice/events"]

@@ -34,6 +34,22 @@ struct ComposeTests {
         }
     }
 
+    @Test("Prometheus and Grafana start only with their profile, and the files that they mount exist")
+    func monitoring() throws {
+        let text = try RepositoryFile.text("docker-compose.yml")
+        let services = try #require(try Yams.compose(yaml: text)?["services"])
+        for name in ["prometheus", "grafana"] {
+            let service = try #require(services[name])
+            #expect(service["profiles"]?.array().compactMap(\.string) == ["monitoring"])
+            let files = (service["volumes"]?.array() ?? []).compactMap(\.string).filter { $0.hasPrefix("./") }
+            #expect(files.count == 2)
+            for file in files {
+                let path = String(file.dropFirst(2).prefix { $0 != ":" })
+                #expect(FileManager.default.fileExists(atPath: RepositoryFile.url(path).path), "\(path)")
+            }
+        }
+    }
+
     @Test("the image runs the program that it copies, as an unprivileged user")
     func dockerfile() throws {
         let lines = try RepositoryFile.text("Dockerfile").split(separator: "\n")

@@ -36,6 +36,29 @@ struct MetricsEndpointTests {
         let folder = try TestFolder()
         let database = try await prepare(folder)
         let (server, port) = try await start(in: folder, database)
+        try await sendLoad(to: server)
+        var metrics: [String: Double] = [:]
+        repeat {
+            metrics = try await port.metrics(in: folder)
+            try Task.checkCancellation()
+        } while metrics["sluice_tracker_events_settled_total tracker=postgres"] != 4
+        for (series, value) in Self.expected { #expect(metrics[series] == value, "\(series)") }
+        // What depends on the machine has the right order of magnitude.
+        #expect(try #require(metrics["sluice_journal_bytes"]) > 400)
+        #expect(try #require(metrics["process_resident_memory_bytes"]) > 1e6)
+        #expect(try #require(metrics["process_cpu_seconds_total"]) > 0)
+        #expect(try #require(metrics["process_open_fds"]) > 5)
+        #expect(try #require(metrics["sluice_journal_sync_duration_seconds_count"]) >= 3)
+        try await checkNames(metrics)
+        let text = folder.url.appending(path: "metrics.txt")
+        let check = try await Command.run("bash", ["-c", "promtool check metrics < '\(text.path)' 2>&1"])
+        #expect(check.text == "", "\(check.text)")
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    /// Four valid events, one of which PostgreSQL refuses, four invalid ones, and two other requests.
+    private func sendLoad(to server: ServingSluice) async throws {
         #expect(try await server.post(Self.event(1)).status == 200)
         #expect(try await server.post("[\(Self.event(2)),\(Self.event(0)),\(Self.event(13))]").status == 200)
         #expect(try await server.post(#"[{"name":"Invented"},{"name":"Sold"},7]"#).status == 422)
@@ -47,52 +70,43 @@ struct MetricsEndpointTests {
         #expect(segment.status == 200)
         #expect(try await server.request("/livez").status == 200)
         #expect(try await server.request("/nowhere").status == 404)
+    }
 
-        let tracker = " tracker=postgres"
-        var metrics: [String: Double] = [:]
-        repeat {
-            metrics = try await port.metrics(in: folder)
-            try Task.checkCancellation()
-        } while metrics["sluice_tracker_events_settled_total" + tracker] != 4
-        let expected: [String: Double] = [
-            "sluice_events_accepted_total event=Sold": 4,
-            "sluice_events_accepted_total event=(unknown)": 0,
-            "sluice_events_rejected_total code=out-of-range event=Sold": 1,
-            "sluice_events_rejected_total code=missing-required event=Sold": 1,
-            "sluice_events_rejected_total code=unknown-event event=(unknown)": 1,
-            "sluice_events_rejected_total code=wrong-type event=(unknown)": 1,
-            "sluice_events_unrouted_total": 0,
-            "sluice_quarantine_events_kept_total": 5,
-            "sluice_http_requests_total dialect=sluice status=200": 2,
-            "sluice_http_requests_total dialect=sluice status=422": 1,
-            "sluice_http_requests_total dialect=segment status=200": 1,
-            "sluice_http_requests_total dialect=other status=200": 1,
-            "sluice_http_requests_total dialect=other status=404": 1,
-            "sluice_http_request_duration_seconds_count dialect=sluice": 3,
-            "sluice_http_request_duration_seconds_count dialect=segment": 1,
-            "sluice_tracker_events_enqueued_total" + tracker: 4,
-            "sluice_tracker_events_delivered_total" + tracker: 3,
-            "sluice_tracker_events_refused_total" + tracker: 1,
-            "sluice_tracker_events_dropped_total" + tracker: 0,
-            "sluice_tracker_lag_events" + tracker: 0,
-            "sluice_tracker_lag_seconds" + tracker: 0,
-            "sluice_tracker_queue_events" + tracker: 0,
-            "sluice_tracker_status status=delivering" + tracker: 1,
-            "sluice_tracker_status status=blocked" + tracker: 0,
-            "sluice_journal_commit_duration_seconds_count": 3,
-            "sluice_pipeline_ready": 1,
-            "sluice_build_info version=0.1.0-dev": 1,
-            "sluice_plan_info events=1 version=": 1,
-            "sluice_metrics_dropped_series_total": 0,
-        ]
-        for (series, value) in expected { #expect(metrics[series] == value, "\(series)") }
-        // What depends on the machine has the right order of magnitude.
-        #expect(try #require(metrics["sluice_journal_bytes"]) > 400)
-        #expect(try #require(metrics["process_resident_memory_bytes"]) > 1e6)
-        #expect(try #require(metrics["process_cpu_seconds_total"]) > 0)
-        #expect(try #require(metrics["process_open_fds"]) > 5)
-        #expect(try #require(metrics["sluice_journal_sync_duration_seconds_count"]) >= 3)
-        // Every metric of the documentation is there, unless nothing of its kind has happened yet, and no other.
+    /// What the metrics say after this load.
+    private static let expected: [String: Double] = [
+        "sluice_events_accepted_total event=Sold": 4,
+        "sluice_events_accepted_total event=(unknown)": 0,
+        "sluice_events_rejected_total code=out-of-range event=Sold": 1,
+        "sluice_events_rejected_total code=missing-required event=Sold": 1,
+        "sluice_events_rejected_total code=unknown-event event=(unknown)": 1,
+        "sluice_events_rejected_total code=wrong-type event=(unknown)": 1,
+        "sluice_events_unrouted_total": 0,
+        "sluice_quarantine_events_kept_total": 5,
+        "sluice_http_requests_total dialect=sluice status=200": 2,
+        "sluice_http_requests_total dialect=sluice status=422": 1,
+        "sluice_http_requests_total dialect=segment status=200": 1,
+        "sluice_http_requests_total dialect=other status=200": 1,
+        "sluice_http_requests_total dialect=other status=404": 1,
+        "sluice_http_request_duration_seconds_count dialect=sluice": 3,
+        "sluice_http_request_duration_seconds_count dialect=segment": 1,
+        "sluice_tracker_events_enqueued_total tracker=postgres": 4,
+        "sluice_tracker_events_delivered_total tracker=postgres": 3,
+        "sluice_tracker_events_refused_total tracker=postgres": 1,
+        "sluice_tracker_events_dropped_total tracker=postgres": 0,
+        "sluice_tracker_lag_events tracker=postgres": 0,
+        "sluice_tracker_lag_seconds tracker=postgres": 0,
+        "sluice_tracker_queue_events tracker=postgres": 0,
+        "sluice_tracker_status status=delivering tracker=postgres": 1,
+        "sluice_tracker_status status=blocked tracker=postgres": 0,
+        "sluice_journal_commit_duration_seconds_count": 3,
+        "sluice_pipeline_ready": 1,
+        "sluice_build_info version=0.1.0-dev": 1,
+        "sluice_plan_info events=1 version=": 1,
+        "sluice_metrics_dropped_series_total": 0,
+    ]
+
+    /// Every metric of the documentation is there, and no other.
+    private func checkNames(_ metrics: [String: Double]) async throws {
         let known = try await documentedMetrics()
         let bases = Set(
             metrics.keys.map { key in
@@ -101,11 +115,6 @@ struct MetricsEndpointTests {
         )
         #expect(bases.subtracting(known) == [])
         #expect(known.subtracting(bases) == [])
-        let text = folder.url.appending(path: "metrics.txt")
-        let check = try await Command.run("bash", ["-c", "promtool check metrics < '\(text.path)' 2>&1"])
-        #expect(check.text == "", "\(check.text)")
-        server.process.send(SIGTERM)
-        #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
     private func documentedMetrics() async throws -> Set<String> {
