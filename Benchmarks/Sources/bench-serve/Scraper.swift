@@ -6,8 +6,8 @@ struct Scraper: Service {
     let registry: PrometheusRegistry
     let sources: [any GaugeSource]
 
-    func run() async throws {
-        try await cancelWhenGracefulShutdown {
+    func run() async {
+        await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: .seconds(1))) != nil {
                 guard !sources.isEmpty else { continue }
                 for source in sources { source.recordGauges() }
