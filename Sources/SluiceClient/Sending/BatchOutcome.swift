@@ -22,9 +22,12 @@ package enum BatchOutcome: Sendable, Hashable {
         let body = AnswerBody(answer.body)
         let reason = body.error.map { "\($0.message) [\($0.code)]" } ?? "the status was \(answer.status)"
         switch answer.status {
-        case 200, 422: self = .settled(body.rejections)
+        case 200 where body.accepted != nil, 422 where body.accepted != nil: self = .settled(body.rejections)
+        // The login page of a network, for example.
+        case 200, 422: self = .later(after: nil, reason: "the answer was not one of Sluice")
         case 413: self = .tooLarge
-        case 400, 415: self = .unreadable(reason)
+        // Without Sluice's error, something between the client and the server answered.
+        case 400 where body.error != nil, 415 where body.error != nil: self = .unreadable(reason)
         case 401, 403, 404, 405: self = .refused(reason)
         default:
             self = .later(after: answer.retryAfter.flatMap { Int($0) }.map { .seconds(max(0, $0)) }, reason: reason)
@@ -63,6 +66,7 @@ private struct AnswerBody: Decodable {
     }
 
     var error: Failure?
+    var accepted: Int?
     var rejected: [Rejection]?
     var rejectedCount: Int?
 

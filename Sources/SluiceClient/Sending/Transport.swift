@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -31,6 +32,7 @@ struct URLSessionTransport: Transport {
     private let url: URL
     private let key: String?
     private let session: URLSession
+    private let answers = AnswerReader()
 
     init(url: URL, key: String?, timeout: Duration) {
         self.url = url.appending(path: "v1/events")
@@ -39,7 +41,7 @@ struct URLSessionTransport: Transport {
         configuration.timeoutIntervalForRequest = TimeInterval(timeout.components.seconds)
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
-        session = URLSession(configuration: configuration)
+        session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
     }
 
     func send(_ lines: [UInt8]) async throws -> TransportAnswer {
@@ -47,12 +49,57 @@ struct URLSessionTransport: Transport {
         request.httpMethod = "POST"
         request.setValue("application/x-ndjson", forHTTPHeaderField: "Content-Type")
         if let key { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
-        let (body, response) = try await session.upload(for: request, from: Data(lines))
-        guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        return TransportAnswer(
-            status: response.statusCode,
-            retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
-            body: Array(body)
+        let task = session.uploadTask(with: request, from: Data(lines))
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                answers.expect(task, continuation)
+                task.resume()
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+/// Collects the answers of a session, and cancels a request whose answer is longer than a server of Sluice ever sends.
+private final class AnswerReader: NSObject, URLSessionDataDelegate {
+    /// The maximum size of an answer's body, four times the server's default limit.
+    private static let maximumBytes = 1 << 20
+
+    private struct Expected {
+        let continuation: CheckedContinuation<TransportAnswer, any Error>
+        var body: [UInt8] = []
+    }
+
+    /// The requests under way, by the number of their task.
+    private let expected = Mutex<[Int: Expected]>([:])
+
+    /// Resumes the continuation with the answer to the task.
+    func expect(_ task: URLSessionTask, _ continuation: CheckedContinuation<TransportAnswer, any Error>) {
+        expected.withLock { $0[task.taskIdentifier] = Expected(continuation: continuation) }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let isTooLong = expected.withLock { expected in
+            let before = expected[dataTask.taskIdentifier]?.body.count ?? 0
+            guard before + data.count <= Self.maximumBytes else { return true }
+            expected[dataTask.taskIdentifier]?.body += data
+            return false
+        }
+        if isTooLong { dataTask.cancel() }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        guard let expected = expected.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+        guard error == nil, let response = task.response as? HTTPURLResponse else {
+            return expected.continuation.resume(throwing: error ?? URLError(.badServerResponse))
+        }
+        expected.continuation.resume(
+            returning: TransportAnswer(
+                status: response.statusCode,
+                retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
+                body: expected.body
+            )
         )
     }
 }

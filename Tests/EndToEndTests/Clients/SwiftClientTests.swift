@@ -111,6 +111,26 @@ struct SwiftClientTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
+    @Test("answers that are not Sluice's settle nothing, and an endless one is cut off")
+    func foreignAnswers() async throws {
+        let scene = try await Scene()
+        let server = try await scene.serve()
+        let proxy = try ClientScript.start("faults", [server.url, "portal", "400", "endless"], in: scene.folder)
+        defer { kill(proxy.processID, SIGKILL) }
+        let url = try #require(await proxy.output?.line(containing: "http://"))
+        let app = try scene.app(url, from: 0, count: 3)
+        #expect(try await app.waitForEnd() == .exit(0))
+        let lines = app.output?.lines ?? []
+        #expect(lines.last == "done")
+        try await scene.waitForRows(Set(lines.dropLast()))
+        #expect(app.errors.lines.count { $0.contains("delayed") } == 3, "\(app.errors.lines)")
+        let sent = try #require(proxy.output?.lines.first { $0.hasPrefix("sent ") }?.split(separator: " ")[1])
+        // The proxy would send 1 GiB.
+        #expect(try #require(Int(sent)) < 1024)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
     @Test("an event that the server rejects is reported, and the others arrive")
     func rejected() async throws {
         let scene = try await Scene()

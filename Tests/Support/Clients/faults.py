@@ -3,8 +3,9 @@
 Usage: faults.py URL FAULT…
 
 It prints its own URL, then a line for each request, and treats the first request with the first fault, and so on; requests beyond the last fault are only
-forwarded. The faults are `ok`, a status (429, 503), `cut` (the connection is reset before the server has the request) and
-`lost` (it is reset after the server has answered).
+forwarded. The faults are `ok`, a status (400, 429, 503), `cut` (the connection is reset before the server has the request),
+`lost` (it is reset after the server has answered), `portal` (200 with a page, like the login page of a network) and `endless`
+(200 with a body without an end).
 """
 
 import http.client
@@ -31,6 +32,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             print(fault, flush=True)
         if fault == "cut":
             return self.reset()
+        if fault == "portal":
+            self.send_response(200)
+            return self.finish_with("text/html", b"<!doctype html><title>Log in</title>")
+        if fault == "endless":
+            return self.send_endless()
         if fault.isdigit():
             text = b'{"success":false,"code":"queue-full","message":"Nothing was accepted."}'
             self.send_response(int(fault))
@@ -54,6 +60,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
+
+    def send_endless(self):
+        self.close_connection = True
+        self.send_response(200)
+        self.end_headers()
+        sent = 0
+        try:
+            while sent < 1 << 30:
+                sent += self.connection.send(b" " * 65536)
+        except OSError:
+            pass
+        print(f"sent {sent >> 20} MiB", flush=True)
 
     def reset(self):
         self.close_connection = True

@@ -19,6 +19,8 @@ struct EventClientTests {
             self.answers = Mutex(answers)
         }
 
+        private static let accepted = TransportAnswer(status: 200, body: Array(#"{"accepted":1,"rejected":[]}"#.utf8))
+
         /// The lines of each request, without their ids and times.
         var requests: [String] { sent.value }
 
@@ -29,7 +31,7 @@ struct EventClientTests {
                 line.split(separator: #""known":""#).last?.prefix { $0 != "\"" } ?? ""
             }
             sent.update { $0.append(names.joined(separator: " ")) }
-            guard let answer = answers.withLock({ $0.isEmpty ? TransportAnswer(status: 200) : $0.removeFirst() }) else {
+            guard let answer = answers.withLock({ $0.isEmpty ? Self.accepted : $0.removeFirst() }) else {
                 throw Lost()
             }
             return answer
