@@ -4,7 +4,7 @@
 #   scripts/setup.sh           what building and running Sluice need
 #   scripts/setup.sh demo      also PostgreSQL's server
 #   scripts/setup.sh test      also what the tests need: PostgreSQL, PgBouncer, Chromium, openssl, Python's jsonschema,
-#                              wrk, h2load, slowhttptest, promtool, and the SDKs of other products and what tests the OpenAPI document,
+#                              wrk, h2load, slowhttptest, promtool, tmux, and the SDKs of other products and what tests the OpenAPI document,
 #                              in a Python environment in .run/clients
 #   scripts/setup.sh bench     also what the benchmark needs: PostgreSQL, wrk, nginx and openssl
 set -euo pipefail
@@ -66,6 +66,8 @@ find_missing_on_linux() {
         need wrk command -v wrk
         need nghttp2-client command -v h2load
         need slowhttptest command -v slowhttptest
+        # A terminal for `sluice top`.
+        need tmux command -v tmux
         # promtool checks the metrics, the alert rules and their tests.
         need prometheus command -v promtool
     fi
@@ -93,6 +95,7 @@ find_missing_on_macos() {
         need wrk command -v wrk
         need nghttp2 command -v h2load
         need slowhttptest command -v slowhttptest
+        need tmux command -v tmux
         need prometheus command -v promtool
         # Homebrew has no formulas for these two.
         find_chromium >/dev/null \

@@ -24,18 +24,32 @@ public struct OperationsConfiguration: Sendable {
     /// Default: 12 hours.
     public var sessionDuration: Duration
 
+    /// The path of a Unix domain socket for commands on the same machine, which only the user of the process may use, without a
+    /// token; `nil` for none.
+    ///
+    /// Default: `nil`. Linux accepts at most 98 bytes.
+    public var socketPath: String?
+    /// The file that keeps which trackers are paused, across restarts; `nil` to forget it.
+    ///
+    /// Default: `nil`.
+    public var controlFile: String?
+
     /// Uses the defaults for all arguments that are not passed.
     public init(
         host: String = "127.0.0.1",
         port: Int = 8081,
         token: String? = nil,
         maximumConnections: Int = 64,
-        sessionDuration: Duration = .seconds(12 * 3600)
+        sessionDuration: Duration = .seconds(12 * 3600),
+        socketPath: String? = nil,
+        controlFile: String? = nil
     ) {
         self.host = host
         self.port = port
         self.token = token
         self.maximumConnections = maximumConnections
         self.sessionDuration = sessionDuration
+        self.socketPath = socketPath
+        self.controlFile = controlFile
     }
 }

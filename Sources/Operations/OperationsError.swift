@@ -6,6 +6,7 @@ public struct OperationsError: Error, Sendable, CustomStringConvertible {
             case noToken = "no-token"
             case shortToken = "short-token"
             case cannotListen = "cannot-listen"
+            case unusableFile = "unusable-file"
         }
 
         package let kind: Kind
@@ -16,6 +17,8 @@ public struct OperationsError: Error, Sendable, CustomStringConvertible {
         public static let shortToken = Self(kind: .shortToken)
         /// The port cannot listen on the address: it is in use, belongs to another machine, or is not permitted.
         public static let cannotListen = Self(kind: .cannotListen)
+        /// The socket, or the file of what is paused, cannot be used.
+        public static let unusableFile = Self(kind: .unusableFile)
 
         /// The code's stable text, such as `cannot-listen`.
         public var rawValue: String { kind.rawValue }

@@ -1,5 +1,4 @@
 import EventModel
-import HTTPTypes
 package import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -9,40 +8,50 @@ public import ServiceLifecycle
 import SluiceHTTP
 import Synchronization
 
-/// The private port: metrics and health for those who operate the process.
+/// The private port: metrics, health and control for those who operate the process.
 ///
 /// - `GET /metrics` answers with all metrics in Prometheus' text format.
-/// - `GET /readyz` says whether events are accepted, why not, and what each tracker does: 200 or 503, with JSON.
+/// - `GET /readyz` says whether events are accepted, why not, and what each tracker does: 200 or 503, with JSON;
+///   `GET /v1/status` says the same with 200.
 /// - `GET /livez` answers 200, without a token.
+/// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open` let no
+///   events in, and let them in again. Each change is logged.
 /// - `/login` and `/logout` are for browsers, which cannot send a bearer token.
 ///
-/// Run it in a `ServiceGroup` before the pipeline in the list, so that it is shut down last and can be asked while the queues are
-/// drained.
+/// With a `socketPath`, commands on the same machine use the same paths through a Unix domain socket.
+///
+/// Run it in a `ServiceGroup` before the pipeline in the list, so that it is shut down last and can be asked while the queues
+/// are drained.
 public final class OperationsServer: Service {
     private let configuration: OperationsConfiguration
-    private let pipeline: any ObservedPipeline
-    private let sources: [any GaugeSource]
-    private let registry: PrometheusRegistry
-    private let processMetrics: ProcessMetrics
+    private let routes: OperationsRoutes
     private let access: AccessControl
-    private let clock: RelativeClock
+    private let socket: ControlSocket?
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
+    /// What the lock guards: whether everything listens, and who waits for that.
     private struct State {
+        var isSocketPublished = false
+        /// How many of the port and the socket do not listen yet.
+        var missing: Int
+        var address = ""
         var outcome: Result<String, any Error>?
         var waiting: [CheckedContinuation<String, any Error>] = []
     }
 
     /// Makes a server; it does not listen yet.
     ///
-    /// `sources` have further metrics, such as an `IngestServer`. `registry` is the one that the pipeline's metrics were made with.
-    /// `programVersion` becomes a label of `sluice_build_info`. `clock` measures sessions.
+    /// `sources` have further metrics, such as an `IngestServer`. `registry` is the one that the pipeline's metrics were made
+    /// with. `programVersion` becomes a label of `sluice_build_info`. `clock` measures sessions.
     ///
-    /// - Throws: `OperationsError` if the token is missing or too short, or if the address is unknown.
+    /// If the `controlFile` says that trackers are paused, they are paused now.
+    ///
+    /// - Throws: `OperationsError` if the token is missing or too short, if the address is unknown, or if the socket or the file
+    ///   cannot be used.
     public init(
         configuration: OperationsConfiguration = OperationsConfiguration(),
-        pipeline: any ObservedPipeline,
+        pipeline: any OperatedPipeline,
         sources: [any GaugeSource] = [],
         registry: PrometheusRegistry,
         programVersion: String,
@@ -50,15 +59,24 @@ public final class OperationsServer: Service {
         clock: some Clock<Duration> = ContinuousClock()
     ) throws(OperationsError) {
         try Self.check(configuration)
+        let clock = RelativeClock(clock)
+        let file = try configuration.controlFile.map { path throws(OperationsError) in try ControlFile(path: path) }
         self.configuration = configuration
-        self.pipeline = pipeline
-        self.sources = sources
-        self.registry = registry
-        self.clock = RelativeClock(clock)
         self.logger = logger
-        processMetrics = ProcessMetrics(registry, startedAt: .now())
-        access = AccessControl(configuration, clock: self.clock)
-        _ = VersionMetrics(registry, program: programVersion, plan: pipeline.plan)
+        access = AccessControl(configuration, clock: clock)
+        routes = OperationsRoutes(
+            pipeline: pipeline,
+            sources: sources,
+            registry: registry,
+            programVersion: programVersion,
+            control: ControlRoutes(pipeline: pipeline, file: file, logger: logger),
+            clock: clock
+        )
+        socket = try configuration.socketPath.map { path throws(OperationsError) in try ControlSocket(path: path) }
+        state = Mutex(State(missing: socket == nil ? 1 : 2))
+        for tracker in file?.pausedTrackers.sorted() ?? [] where pipeline.pause(tracker: tracker) {
+            logger.notice("The tracker is paused since an earlier run.", metadata: ["tracker": "\(tracker)"])
+        }
     }
 
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {
@@ -74,8 +92,8 @@ public final class OperationsServer: Service {
             throw cannotListen(configuration, error)
         }
         guard address.isLoopback else {
-            let message =
-                "Without a token the private port listens only on a loopback address, and \(configuration.host) is none."
+            let place = "a loopback address, and \(configuration.host) is none."
+            let message = "Without a token the private port listens only on \(place)"
             throw OperationsError(code: .noToken, message: message, underlying: nil)
         }
     }
@@ -89,7 +107,7 @@ public final class OperationsServer: Service {
         )
     }
 
-    /// Waits until the server listens, and returns its address, `host:port`.
+    /// Waits until the port and the socket listen, and returns the port's address, `host:port`.
     ///
     /// - Throws: `OperationsError` if it cannot listen.
     public func listening() async throws -> String {
@@ -107,8 +125,13 @@ public final class OperationsServer: Service {
     /// - Throws: `OperationsError` if it cannot listen.
     public func run() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        defer { socket?.remove(wasPublished: state.withLock { $0.isSocketPublished }) }
         do {
-            try await application(on: group).run()
+            try await withThrowingTaskGroup { servers in
+                servers.addTask { try await self.port(on: group).run() }
+                if let socket { servers.addTask { try await self.application(of: socket, on: group).run() } }
+                try await servers.waitForAll()
+            }
         } catch {
             let error = Self.cannotListen(configuration, error)
             finish(.failure(error))
@@ -117,6 +140,16 @@ public final class OperationsServer: Service {
         }
         finish(.failure(CancellationError()))
         try await group.shutdownGracefully()
+    }
+
+    /// Notes that the port, or the socket without an address, listens.
+    private func listens(at address: String?) {
+        let complete = state.withLock { state in
+            state.missing -= 1
+            if let address { state.address = address }
+            return state.missing == 0 ? state.address : nil
+        }
+        if let complete { finish(.success(complete)) }
     }
 
     /// Tells those who wait whether the server listens; only the first outcome counts.
@@ -128,8 +161,62 @@ public final class OperationsServer: Service {
         }
         for continuation in waiting { continuation.resume(with: outcome) }
     }
+}
 
-    private func application(on group: MultiThreadedEventLoopGroup) -> some ApplicationProtocol {
+// MARK: - The two servers
+
+extension OperationsServer {
+    private static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
+        maxHeaderFieldSize: 16 << 10,
+        maxHeaderListSize: 16 << 10,
+        maxHeaderFieldCount: 64
+    )
+
+    /// Answers the requests of the port.
+    package var responder: some HTTPResponder<OperationsContext> {
+        routes.router(access: access, door: "private port").buildResponder()
+    }
+
+    private func port(on group: MultiThreadedEventLoopGroup) -> some ApplicationProtocol {
+        application(
+            at: .hostname(configuration.host, port: configuration.port),
+            on: group,
+            responder: responder
+        ) { [self] channel in
+            let address = Self.describe(channel.localAddress)
+            logger.info("The private port listens.", metadata: ["address": "\(address)"])
+            listens(at: address)
+        }
+    }
+
+    private func application(
+        of socket: ControlSocket,
+        on group: MultiThreadedEventLoopGroup
+    ) -> some ApplicationProtocol {
+        application(
+            at: .unixDomainSocket(path: socket.temporaryPath),
+            on: group,
+            responder: routes.router(access: nil, door: "socket").buildResponder()
+        ) { [self] _ in
+            do {
+                try socket.publish()
+                state.withLock { $0.isSocketPublished = true }
+            } catch {
+                logger.error(
+                    "The socket for commands cannot be used; commands need the address of the private port.",
+                    metadata: ["path": "\(socket.path)", "error": "\(error)"]
+                )
+            }
+            listens(at: nil)
+        }
+    }
+
+    private func application(
+        at address: BindAddress,
+        on group: MultiThreadedEventLoopGroup,
+        responder: some HTTPResponder<OperationsContext>,
+        onServerRunning: @escaping @Sendable (any Channel) async -> Void
+    ) -> some ApplicationProtocol {
         // Hummingbird's own messages are about its inside; this server logs what an operator needs to know.
         var quiet = logger
         quiet.logLevel = max(.warning, logger.logLevel)
@@ -139,76 +226,17 @@ public final class OperationsServer: Service {
                 configuration: .init(idleTimeout: .seconds(60), httpDecoderConfiguration: Self.headerLimits)
             ),
             configuration: ApplicationConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
+                address: address,
                 availableConnectionsDelegate: .maximum(configuration.maximumConnections, logger: quiet)
             ),
-            onServerRunning: { [self] channel in
-                let address = Self.describe(channel.localAddress)
-                logger.info("The private port listens.", metadata: ["address": "\(address)"])
-                finish(.success(address))
-            },
+            onServerRunning: onServerRunning,
             eventLoopGroupProvider: .shared(group),
             logger: quiet
         )
     }
 
-    private static let headerLimits = HTTP1Channel.Configuration.DecoderConfiguration(
-        maxHeaderFieldSize: 16 << 10,
-        maxHeaderListSize: 16 << 10,
-        maxHeaderFieldCount: 64
-    )
-
     private static func describe(_ address: SocketAddress?) -> String {
         guard let host = address?.ipAddress, let port = address?.port else { return "" }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
-
-    /// Answers requests.
-    package var responder: some HTTPResponder<OperationsContext> {
-        let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
-        router.addMiddleware { AccessMiddleware(access: access) }
-        router.get("/") { [access] _, _ in Self.overview(hasLogin: access.needsToken) }
-        router.get("/metrics") { [self] _, _ in
-            recordGauges()
-            return Response.text(registry.text, contentType: PrometheusText.contentType)
-        }
-        router.get("/livez") { _, _ in Response.text(#"{"status":"ok"}"# + "\n", contentType: "application/json") }
-        router.get("/readyz") { [pipeline] _, _ in
-            let report = HealthReport(pipeline)
-            return Response.text(
-                try report.text,
-                status: report.isReady ? .ok : .serviceUnavailable,
-                contentType: "application/json"
-            )
-        }
-        LoginPages(access, clock: clock).add(to: router)
-        return router.buildResponder()
-    }
-
-    private func recordGauges() {
-        pipeline.recordGauges()
-        for source in sources { source.recordGauges() }
-        processMetrics.record()
-    }
-
-    private static func overview(hasLogin: Bool) -> Response {
-        let logout = #"<form method="post" action="/logout"><button>Log out</button></form>"#
-        let links = """
-            <ul>
-            <li><a href="/metrics">Metrics</a>
-            <li><a href="/readyz">Health of the pipeline and its trackers</a>
-            </ul>
-            """
-        return .page("Sluice", hasLogin ? links + "\n" + logout : links)
-    }
-}
-
-/// A request on the private port; its body has at most 4 KiB.
-package struct OperationsContext: RequestContext {
-    package var coreContext: CoreRequestContextStorage
-    package var maxUploadSize: Int { 4 << 10 }
-
-    package init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
     }
 }

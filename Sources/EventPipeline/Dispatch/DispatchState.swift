@@ -24,6 +24,8 @@ package struct DispatchState: Sendable {
     /// The phase, the workers that are alive, and the shutdown's deadlines.
     var lifecycle: Lifecycle
     package internal(set) var trackers: [TrackerState]
+    /// Whether an operator has stopped the intake of batches.
+    package var isIntakeClosed = false
     package internal(set) var accepted = 0
     package internal(set) var unrouted = 0
     /// The number up to which the journal's events were published to the queues; `nil` without a journal.
@@ -102,7 +104,7 @@ package struct DispatchState: Sendable {
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Admission {
-        guard lifecycle.isOpen else { return .rejected(.closed) }
+        guard lifecycle.isOpen, !isIntakeClosed else { return .rejected(.closed) }
         // A disk that hangs may do so for hours, so nothing new is admitted to wait for it.
         if let wait = journalHealth.overdueWait(now: now) { return .overdue(wait) }
         if !mayWait, published != nil {

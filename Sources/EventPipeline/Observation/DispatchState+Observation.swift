@@ -35,6 +35,7 @@ extension DispatchState {
         } else if !lifecycle.isRunning {
             reasons.append(.notRunning)
         }
+        if isIntakeClosed { reasons.append(.intakeClosed) }
         if !journalHealth.isWritable { reasons.append(.journalUnwritable) }
         if journalHealth.overdueWait(now: { now }) != nil { reasons.append(.commitOverdue) }
         if journalHealth.bytesWithoutRoom != nil { reasons.append(.journalFull) }

@@ -38,10 +38,12 @@ public struct TrackerStatistics: Sendable, Hashable {
         public static let retrying = Status(description: "retrying")
         /// A start or a delivery failed with an error that somebody must fix; it is retried nevertheless.
         public static let blocked = Status(description: "blocked")
+        /// Somebody has paused it with `Pipeline.pause(tracker:)`; its events wait.
+        public static let paused = Status(description: "paused")
         /// The pipeline has ended.
         public static let stopped = Status(description: "stopped")
 
-        static let all = [starting, delivering, retrying, blocked, stopped]
+        static let all = [starting, delivering, retrying, blocked, paused, stopped]
     }
 
     /// The tracker's name.

@@ -9,6 +9,8 @@ public struct UnreadyReason: Sendable, Hashable, CustomStringConvertible {
     public static let notRunning = UnreadyReason(description: "not-running")
     /// The pipeline is shutting down or has shut down.
     public static let shuttingDown = UnreadyReason(description: "shutting-down")
+    /// An operator has stopped the intake of events; see `Pipeline.acceptsEvents`.
+    public static let intakeClosed = UnreadyReason(description: "intake-closed")
     /// The journal could not be written when it was last tried.
     public static let journalUnwritable = UnreadyReason(description: "journal-unwritable")
     /// The journal has reached its limit, or the disk its minimum of free space.

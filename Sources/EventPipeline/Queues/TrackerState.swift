@@ -126,6 +126,8 @@ package struct TrackerState: Sendable {
     var failingSince: Duration?
     /// Whether `start` has succeeded at least once.
     var hasStarted = false
+    /// Whether an operator has paused the tracker: its worker begins nothing until it is resumed.
+    var isPaused = false
     /// The events that cannot be delivered while others can.
     var broken = BrokenEvents()
     var parkingNotice = SparseNotice()
@@ -167,6 +169,7 @@ package struct TrackerState: Sendable {
     /// The status in the statistics.
     var status: TrackerStatistics.Status {
         if case .ended = phase { return .stopped }
+        if isPaused { return .paused }
         if let failure, !failure.isRetryable { return .blocked }
         switch phase {
         case .new, .starting, .pausing(_, .start), .givenUp: return .starting
@@ -202,6 +205,14 @@ extension TrackerState {
     ///
     /// `published` is the number up to which the journal's events were published to the queues.
     mutating func nextStep(_ urgency: Urgency, published: UInt64 = 0, now: Duration) -> WorkerStep {
+        if isPaused {
+            if urgency == .normal { return .wait }
+            return nextStep(whenReadyFor: .end, published: published, now: now)
+        }
+        return nextStep(whenReadyFor: urgency, published: published, now: now)
+    }
+
+    private mutating func nextStep(whenReadyFor urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {
         switch phase {
         case .new:
             return urgency == .end || urgency == .drain && queue.isEmpty ? end(stopsTracker: false) : start()

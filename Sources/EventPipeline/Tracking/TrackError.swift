@@ -25,7 +25,7 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
         /// `tryTrack` found no room: a queue with the policy `wait` is full, or as many events as a queue holds are waiting to be
         /// committed to the journal.
         public static let full = Code(kind: .full)
-        /// The pipeline is shutting down or has shut down.
+        /// The pipeline is shutting down or has shut down, or an operator has stopped its intake.
         public static let closed = Code(kind: .closed)
         /// The batch was withdrawn, or its task was cancelled, before its commit to the journal began.
         public static let cancelled = Code(kind: .cancelled)

@@ -6,7 +6,8 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
     /// The paths whose answers are no secret.
     private static var openPaths: Set<String> { ["/livez", "/login"] }
 
-    let access: AccessControl
+    /// `nil` for the socket, which only the user of the process can use.
+    let access: AccessControl?
 
     func handle(
         _ request: Request,
@@ -14,7 +15,7 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         var response: Response
-        switch access.decide(request, isOpen: Self.openPaths.contains(request.uri.path)) {
+        switch access?.decide(request, isOpen: Self.openPaths.contains(request.uri.path)) ?? .allow {
         case .allow:
             response = try await answer(request, context, next)
         case .authenticate where Self.isPage(request):

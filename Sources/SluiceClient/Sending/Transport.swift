@@ -68,7 +68,7 @@ private final class AnswerReader: NSObject, URLSessionDataDelegate {
 
     private struct Expected {
         let continuation: CheckedContinuation<TransportAnswer, any Error>
-        var body: [UInt8] = []
+        var body = Data()
     }
 
     /// The requests under way, by the number of their task.
@@ -83,7 +83,7 @@ private final class AnswerReader: NSObject, URLSessionDataDelegate {
         let isTooLong = expected.withLock { expected in
             let before = expected[dataTask.taskIdentifier]?.body.count ?? 0
             guard before + data.count <= Self.maximumBytes else { return true }
-            expected[dataTask.taskIdentifier]?.body += data
+            expected[dataTask.taskIdentifier]?.body.append(data)
             return false
         }
         if isTooLong { dataTask.cancel() }
@@ -98,7 +98,7 @@ private final class AnswerReader: NSObject, URLSessionDataDelegate {
             returning: TransportAnswer(
                 status: response.statusCode,
                 retryAfter: response.value(forHTTPHeaderField: "Retry-After"),
-                body: expected.body
+                body: Array(expected.body)
             )
         )
     }

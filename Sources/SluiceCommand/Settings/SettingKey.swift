@@ -43,6 +43,7 @@ enum SettingKey: String, CaseIterable {
     case adminListen = "admin.listen"
     case adminToken = "admin.token"
     case adminTokenFile = "admin.tokenFile"
+    case adminSocket = "admin.socket"
     case consoleEnabled = "console.enabled"
     case consoleFormat = "console.format"
     case postgresURL = "postgres.url"
@@ -191,6 +192,8 @@ enum SettingKey: String, CaseIterable {
             "The address of the private port, as host:port. One that other machines can reach needs admin.token."
         case .adminToken:
             "The token for the private port, at least 16 bytes; better in a file, see admin.tokenFile."
+        case .adminSocket:
+            "The socket for commands on the same machine, such as `sluice status`; only the user of the process may use it."
         case .adminTokenFile:
             "The file with the token for the private port; one line break at its end is not part of it."
         case .consoleEnabled: "Whether to print events that name the tracker `console`."

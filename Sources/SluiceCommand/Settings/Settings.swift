@@ -65,6 +65,16 @@ struct Settings {
         return settings
     }
 
+    /// The socket for commands beside a journal.
+    static func socketPath(ofJournal folder: String) -> String { stem(ofJournal: folder) + ".sock" }
+
+    /// The journal's path without a slash at its end.
+    fileprivate static func stem(ofJournal folder: String) -> String {
+        var stem = folder[...]
+        while stem.count > 1, stem.last == "/" { stem.removeLast() }
+        return String(stem)
+    }
+
     private init(reading reader: SettingsReader, keepsJournal: Bool) {
         eventsFolder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
         let hasConsole = reader.bool(.consoleEnabled) ?? SettingDefaults.hasConsole
@@ -75,7 +85,7 @@ struct Settings {
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
         tls = reader.tls()
-        privatePort = reader.privatePort()
+        privatePort = reader.privatePort(journal: self.journal?.folder)
         let keys = reader.string(.httpKeys)
         if http.isOpen, keys != nil {
             reader.note(
@@ -156,8 +166,10 @@ extension SettingsReader {
     }
 
     /// The private port; `nil` if it is switched off.
-    fileprivate func privatePort() -> OperationsConfiguration? {
+    fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
         var port = SettingDefaults.privatePort
+        port.socketPath = string(.adminSocket) ?? journal.map(Settings.socketPath)
+        port.controlFile = journal.map { Settings.stem(ofJournal: $0) + ".control.json" }
         if let listen = string(.adminListen) {
             if let (host, number) = Self.address(listen) {
                 port.host = host

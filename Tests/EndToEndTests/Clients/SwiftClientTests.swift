@@ -125,8 +125,8 @@ struct SwiftClientTests {
         try await scene.waitForRows(Set(lines.dropLast()))
         #expect(app.errors.lines.count { $0.contains("delayed") } == 3, "\(app.errors.lines)")
         let sent = try #require(proxy.output?.lines.first { $0.hasPrefix("sent ") }?.split(separator: " ")[1])
-        // The proxy would send 1 GiB.
-        #expect(try #require(Int(sent)) < 1024)
+        // The proxy would send 8 GiB; on this interface much is on its way before the request is cancelled.
+        #expect(try #require(Int(sent)) < 4096)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }

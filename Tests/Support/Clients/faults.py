@@ -67,7 +67,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         sent = 0
         try:
-            while sent < 1 << 30:
+            while sent < 1 << 33:
                 sent += self.connection.send(b" " * 65536)
         except OSError:
             pass

@@ -10,12 +10,15 @@ import SluiceTesting
 import Testing
 
 /// A pipeline whose state the test sets.
-private struct ScriptedPipeline: ObservedPipeline {
+private struct ScriptedPipeline: OperatedPipeline {
     var statistics = PipelineStatistics()
     var unreadyReasons: [UnreadyReason] = []
     var plan: (version: String?, events: Int) = ("7", 3)
 
     func recordGauges() {}
+    func pause(tracker name: String) -> Bool { true }
+    func resume(tracker name: String) -> Bool { true }
+    func setAcceptsEvents(_ accepts: Bool) {}
 }
 
 @Suite("The private port", .timeLimit(.minutes(2)))
@@ -200,8 +203,10 @@ struct OperationsServerTests {
             )
             #expect(answer.status == .serviceUnavailable)
             let expected = #"""
-                {"reasons":["journal-full"],"status":"unready","trackers":[{"brokenEvents":{},"lagEvents":12,"lagSeconds":1.5,\#
-                "name":"postgres","reason":"The table is missing.","status":"blocked"}]}
+                {"accepted":0,"plan":{"events":3,"version":"7"},"reasons":["journal-full"],"status":"unready","trackers":[\#
+                {"brokenEvents":{},"delivered":0,"dropped":0,"lagEvents":12,"lagSeconds":1.5,"name":"postgres","parked":0,\#
+                "queuedBytes":0,"queuedEvents":0,"reason":"The table is missing.","refused":0,"retried":0,"status":"blocked"}],\#
+                "unrouted":0,"version":"1.2.3","waitingBatches":0}
 
                 """#
             #expect(String(buffer: answer.body) == expected)

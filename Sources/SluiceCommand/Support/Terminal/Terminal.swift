@@ -47,6 +47,12 @@ enum Terminal {
         }
     }
 
+    /// Clears the terminal's screen, and prints lines from its top.
+    static func replaceScreen(with lines: [TerminalText]) throws {
+        let text = lines.map { "\($0)\u{1B}[K\n" }.joined()
+        try writeOutput(Array("\u{1B}[H\(text)\u{1B}[J".utf8))
+    }
+
     // MARK: Errors
 
     /// Prints an error and returns exit status 1, to be thrown.

@@ -7,21 +7,33 @@ public protocol GaugeSource: Sendable {
     func recordGauges()
 }
 
-/// What the private port shows of a pipeline.
+/// What the private port shows of a pipeline, and changes of it.
 ///
 /// `Pipeline` conforms to it. It is a protocol, so that the port can be tested with states that are hard to reach.
-public protocol ObservedPipeline: GaugeSource {
+public protocol OperatedPipeline: GaugeSource {
     /// What the pipeline has done so far, and what its trackers do now.
     var statistics: PipelineStatistics { get }
     /// Why the pipeline does not accept events now; empty if it is ready.
     var unreadyReasons: [UnreadyReason] { get }
     /// The version that the plan states, and its number of events.
     var plan: (version: String?, events: Int) { get }
+
+    /// Lets a tracker deliver nothing until it is resumed; false if there is no tracker of this name.
+    func pause(tracker name: String) -> Bool
+    /// Lets a paused tracker deliver again; false if there is no tracker of this name.
+    func resume(tracker name: String) -> Bool
+    /// Opens or closes the intake of events.
+    func setAcceptsEvents(_ accepts: Bool)
 }
 
-extension Pipeline: ObservedPipeline {
+extension Pipeline: OperatedPipeline {
     /// The version that the plan states, and its number of events.
     public var plan: (version: String?, events: Int) { planSummary }
+
+    /// Opens or closes the intake of events.
+    public func setAcceptsEvents(_ accepts: Bool) {
+        acceptsEvents = accepts
+    }
 }
 
 extension IngestServer: GaugeSource {}

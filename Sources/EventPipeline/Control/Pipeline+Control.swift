@@ -1,0 +1,47 @@
+import TrackerKit
+
+/// Changes that an operator makes while the pipeline runs.
+extension Pipeline {
+    /// Lets a tracker deliver nothing more until it is resumed; its events wait, as if its destination were unavailable.
+    ///
+    /// A delivery under way ends. With a journal, a paused tracker costs room in the journal and nothing else; without one,
+    /// its queue fills up, and a shutdown loses what is in it. `flush` waits until the tracker is resumed.
+    ///
+    /// - Returns: False if there is no tracker of this name, which is compared without regard to case.
+    @discardableResult
+    public func pause(tracker name: String) -> Bool {
+        setPaused(true, tracker: name)
+    }
+
+    /// Lets a paused tracker deliver again.
+    ///
+    /// - Returns: False if there is no tracker of this name, which is compared without regard to case.
+    @discardableResult
+    public func resume(tracker name: String) -> Bool {
+        setPaused(false, tracker: name)
+    }
+
+    private func setPaused(_ isPaused: Bool, tracker name: String) -> Bool {
+        let name = name.lowercased()
+        guard let queue = trackers.firstIndex(where: { $0.name.lowercased() == name }) else { return false }
+        decide { state, actions in state.setPaused(isPaused, of: queue, actions: &actions) }
+        return true
+    }
+
+    /// Whether batches are accepted, as far as an operator decides that; true unless somebody has set it to false.
+    ///
+    /// While it is false, the pipeline is not ready and rejects batches with `closed`, and its trackers deliver what was accepted
+    /// before.
+    public var acceptsEvents: Bool {
+        get { decide { state, _ in !state.isIntakeClosed } }
+        set { decide { state, _ in state.isIntakeClosed = !newValue } }
+    }
+}
+
+extension DispatchState {
+    /// Pauses a tracker, or resumes it.
+    package mutating func setPaused(_ isPaused: Bool, of queue: Int, actions: inout DispatchActions) {
+        trackers[queue].isPaused = isPaused
+        if !isPaused { actions.wakes = [queue] }
+    }
+}

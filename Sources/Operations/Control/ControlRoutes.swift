@@ -1,0 +1,73 @@
+import EventPipeline
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// The paths with which an operator, or a command, changes what the pipeline does.
+struct ControlRoutes: Sendable {
+    /// The header field in which a command says for whom it asks; it is logged, and decides nothing.
+    static let userField = "Sluice-User"
+    private static let maximumUserBytes = 64
+
+    let pipeline: any OperatedPipeline
+    /// `nil` if changes do not survive a restart.
+    let file: ControlFile?
+    let logger: Logger
+
+    /// Adds the paths to a router.
+    ///
+    /// - Parameter door: Through what the requests come, for the log.
+    func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
+        router.post("/v1/trackers/:name/pause") { request, context in
+            try setPaused(true, context, asker(request, door))
+        }
+        router.post("/v1/trackers/:name/resume") { request, context in
+            try setPaused(false, context, asker(request, door))
+        }
+        router.post("/v1/intake/close") { request, _ in setIntake(open: false, asker(request, door)) }
+        router.post("/v1/intake/open") { request, _ in setIntake(open: true, asker(request, door)) }
+    }
+
+    private func setPaused(
+        _ isPaused: Bool,
+        _ context: OperationsContext,
+        _ asker: Logger.Metadata
+    ) throws -> Response {
+        let name = context.parameters.get("name")?.removingPercentEncoding ?? ""
+        guard pipeline.statistics[tracker: name] != nil else {
+            let names = pipeline.statistics.trackers.map(\.name).joined(separator: ", ")
+            return .text("There is no tracker of this name; there are: \(names).\n", status: .notFound)
+        }
+        do {
+            try file?.setPaused(isPaused, tracker: name)
+        } catch {
+            logger.error("A change could not be stored, so it was not made.", metadata: ["error": "\(error)"])
+            return .text("The change could not be stored, so it was not made: \(error)\n", status: .internalServerError)
+        }
+        _ = isPaused ? pipeline.pause(tracker: name) : pipeline.resume(tracker: name)
+        logger.notice(
+            isPaused ? "The tracker was paused; its events wait." : "The tracker was resumed.",
+            metadata: asker.merging(["tracker": "\(name)"]) { $1 }
+        )
+        return Response(status: .noContent)
+    }
+
+    private func setIntake(open: Bool, _ asker: Logger.Metadata) -> Response {
+        pipeline.setAcceptsEvents(open)
+        logger.notice(
+            open ? "The intake was opened." : "The intake was closed; no events are accepted.",
+            metadata: asker
+        )
+        return Response(status: .noContent)
+    }
+
+    private func asker(_ request: Request, _ door: String) -> Logger.Metadata {
+        var asker: Logger.Metadata = ["through": "\(door)"]
+        if let name = HTTPField.Name(Self.userField), let user = request.headers[name] {
+            asker["user"] = "\(user.prefix(Self.maximumUserBytes))"
+        }
+        return asker
+    }
+}

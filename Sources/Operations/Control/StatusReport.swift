@@ -1,0 +1,99 @@
+import EventPipeline
+import Foundation
+
+/// What `/readyz` and `/v1/status` of the private port say, as JSON.
+package struct StatusReport: Codable, Sendable {
+    /// The tracking plan.
+    package struct Plan: Codable, Sendable {
+        /// The version that it states, if it states one.
+        package let version: String?
+        package let events: Int
+    }
+
+    /// A tracker and its destination.
+    package struct Tracker: Codable, Sendable {
+        package let name: String
+        package let status: String
+        /// Why it is `starting`, `retrying` or `blocked`.
+        package let reason: String?
+        /// The events that cannot be delivered while others can, each with the reason.
+        package let brokenEvents: [String: String]
+        package let lagEvents: Int
+        /// How long the oldest undelivered event has waited; `nil` if there is none, or it is not known yet.
+        package let lagSeconds: Double?
+        package let delivered: Int
+        package let retried: Int
+        package let refused: Int
+        package let parked: Int
+        package let dropped: Int
+        package let queuedEvents: Int
+        package let queuedBytes: Int
+    }
+
+    /// The journal.
+    package struct Journal: Codable, Sendable {
+        package let bytes: Int
+        package let segments: Int
+        package let roomBytes: Int
+    }
+
+    /// The version of the program.
+    package let version: String
+    package let plan: Plan
+    /// `ready` or `unready`.
+    package let status: String
+    /// Why no events are accepted.
+    package let reasons: [String]
+    package let accepted: Int
+    package let unrouted: Int
+    package let waitingBatches: Int
+    package let trackers: [Tracker]
+    /// `nil` without a journal.
+    package let journal: Journal?
+
+    init(_ pipeline: any OperatedPipeline, programVersion: String) {
+        let (statistics, reasons) = (pipeline.statistics, pipeline.unreadyReasons)
+        version = programVersion
+        plan = Plan(version: pipeline.plan.version, events: pipeline.plan.events)
+        status = reasons.isEmpty ? "ready" : "unready"
+        self.reasons = reasons.map(\.description)
+        accepted = statistics.accepted
+        unrouted = statistics.unrouted
+        waitingBatches = statistics.waitingBatches
+        trackers = statistics.trackers.map(Tracker.init)
+        journal = statistics.journal.map {
+            Journal(bytes: $0.byteCount, segments: $0.segments, roomBytes: $0.roomInBytes)
+        }
+    }
+
+    package var isReady: Bool { reasons.isEmpty }
+
+    /// The report as one line of JSON, with its keys in alphabetical order.
+    package var text: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+}
+
+extension StatusReport.Tracker {
+    fileprivate init(_ tracker: TrackerStatistics) {
+        self.init(
+            name: tracker.name,
+            status: tracker.status.description,
+            reason: tracker.reason,
+            brokenEvents: tracker.brokenEvents,
+            lagEvents: tracker.lagEvents,
+            lagSeconds: tracker.lag.map { $0 / .seconds(1) },
+            delivered: tracker.delivered,
+            retried: tracker.retried,
+            refused: tracker.refused,
+            parked: tracker.parked,
+            dropped: tracker.dropped,
+            queuedEvents: tracker.queuedEvents,
+            queuedBytes: tracker.pendingBytes
+        )
+    }
+}

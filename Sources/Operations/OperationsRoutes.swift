@@ -1,0 +1,83 @@
+import EventModel
+import HTTPTypes
+package import Hummingbird
+
+/// What the private port and the socket answer.
+struct OperationsRoutes: Sendable {
+    private let pipeline: any OperatedPipeline
+    private let sources: [any GaugeSource]
+    private let registry: PrometheusRegistry
+    private let processMetrics: ProcessMetrics
+    private let programVersion: String
+    private let control: ControlRoutes
+    private let clock: RelativeClock
+
+    init(
+        pipeline: any OperatedPipeline,
+        sources: [any GaugeSource],
+        registry: PrometheusRegistry,
+        programVersion: String,
+        control: ControlRoutes,
+        clock: RelativeClock
+    ) {
+        self.pipeline = pipeline
+        self.sources = sources
+        self.registry = registry
+        self.programVersion = programVersion
+        self.control = control
+        self.clock = clock
+        processMetrics = ProcessMetrics(registry, startedAt: .now())
+        _ = VersionMetrics(registry, program: programVersion, plan: pipeline.plan)
+    }
+
+    /// Makes the router of the private port, or without `access` that of the socket; `door` is its name in the log.
+    func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
+        let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
+        router.addMiddleware { AccessMiddleware(access: access) }
+        router.get("/") { _, _ in Self.overview(hasLogin: access?.needsToken ?? false) }
+        router.get("/metrics") { _, _ in
+            recordGauges()
+            return Response.text(registry.text, contentType: PrometheusText.contentType)
+        }
+        router.get("/livez") { _, _ in Response.text(#"{"status":"ok"}"# + "\n", contentType: "application/json") }
+        router.get("/readyz") { _, _ in
+            try answer { $0.isReady ? .ok : .serviceUnavailable }
+        }
+        router.get("/v1/status") { _, _ in try answer { _ in .ok } }
+        control.add(to: router, door: door)
+        if let access { LoginPages(access, clock: clock).add(to: router) }
+        return router
+    }
+
+    private func answer(_ status: (StatusReport) -> HTTPResponse.Status) throws -> Response {
+        let report = StatusReport(pipeline, programVersion: programVersion)
+        return .text(try report.text + "\n", status: status(report), contentType: "application/json")
+    }
+
+    private func recordGauges() {
+        pipeline.recordGauges()
+        for source in sources { source.recordGauges() }
+        processMetrics.record()
+    }
+
+    private static func overview(hasLogin: Bool) -> Response {
+        let logout = #"<form method="post" action="/logout"><button>Log out</button></form>"#
+        let links = """
+            <ul>
+            <li><a href="/metrics">Metrics</a>
+            <li><a href="/v1/status">Status of the pipeline and its trackers</a>
+            </ul>
+            """
+        return .page("Sluice", hasLogin ? links + "\n" + logout : links)
+    }
+}
+
+/// A request on the private port; its body has at most 4 KiB.
+package struct OperationsContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    package var maxUploadSize: Int { 4 << 10 }
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+    }
+}

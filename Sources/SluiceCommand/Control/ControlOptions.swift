@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+
+/// Which running `serve` a command talks to.
+struct ControlOptions: ParsableArguments {
+    @Option(help: .setting(.adminSocket, "The socket of the process.", valueName: "path"), completion: .file())
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The address of the private port of the process, instead of its socket: for another machine.",
+            valueName: "host:port"
+        )
+    )
+    var admin: String?
+
+    @Option(
+        help: ArgumentHelp("The file with the token for the private port.", valueName: "file"),
+        completion: .file()
+    )
+    var tokenFile: String?
+
+    @OptionGroup var config: ConfigurationFile
+
+    func validate() throws {
+        if socket != nil, admin != nil { throw ValidationError("--socket and --admin exclude each other.") }
+        if tokenFile != nil, admin == nil { throw ValidationError("--token-file needs --admin.") }
+    }
+
+    /// The process, as the options and the settings name it.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if there is no socket, or the token cannot be read.
+    func process() async throws -> RunningProcess {
+        if let admin {
+            return RunningProcess(.port(admin, token: try tokenFile.map(Self.token)))
+        }
+        var path = try await config.text(.adminSocket, option: socket)
+        if path == nil {
+            let journal = try await config.text(.journalFolder, option: nil) ?? SettingDefaults.journalFolder
+            path = Settings.socketPath(ofJournal: journal)
+        }
+        guard let path, FileManager.default.fileExists(atPath: path) else {
+            throw Terminal.failure(
+                "No process of Sluice has a socket at '\(path ?? "")'. Name the socket with --socket, or the private port with --admin."
+            )
+        }
+        return RunningProcess(.socket(path))
+    }
+
+    private static func token(in file: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw Terminal.failure("The file '\(file)' with the token cannot be read.")
+        }
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+}

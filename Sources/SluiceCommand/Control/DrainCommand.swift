@@ -1,0 +1,60 @@
+import ArgumentParser
+import EventModel
+import Operations
+
+/// `sluice drain`: prepares a running `serve` for its end.
+struct DrainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain",
+        abstract: "Let a running serve accept no more events, and wait until it has delivered all of them.",
+        discussion: """
+            Exits with 0 once everything is delivered, so that the process can be stopped. Exits with 1, and names the tracker, \
+            if one is blocked or paused, or has not delivered all in time; its events stay in the journal. Senders get 503 \
+            from now on; the process accepts events again after 'sluice drain --undo' or a restart.
+            """
+    )
+
+    @Flag(help: "Let the process accept events again, and do not wait.")
+    var undo = false
+
+    @Option(help: ArgumentHelp("How long to wait, in seconds. Default: 300.", valueName: "seconds"))
+    var timeout = 300
+
+    @OptionGroup var control: ControlOptions
+
+    func run() async throws {
+        let process = try await control.process()
+        guard !undo else {
+            try await process.change("/v1/intake/open")
+            return Terminal.printError("The process accepts events again.")
+        }
+        try await process.change("/v1/intake/close")
+        let clock = RelativeClock(ContinuousClock())
+        let end = clock.now() + .seconds(timeout)
+        var lastLine = ""
+        while true {
+            let status = try await process.status()
+            guard let behind = status.trackers.first(where: { $0.lagEvents > 0 }) else {
+                if status.waitingBatches == 0 { break }
+                try await clock.sleepUntil(clock.now() + .milliseconds(200))
+                continue
+            }
+            if let stuck = status.trackers.first(where: Self.isStuck) ?? (clock.now() >= end ? behind : nil) {
+                let reason = stuck.reason.map { ": \($0)" } ?? "."
+                throw Terminal.failure(
+                    "The tracker '\(stuck.name)' is \(stuck.status), and \(stuck.lagEvents.of("event")) wait for it\(reason)"
+                )
+            }
+            let line = "\(behind.lagEvents.of("event")) left for '\(behind.name)' (\(behind.status))"
+            if line != lastLine { Terminal.printError("\(line)") }
+            lastLine = line
+            try await clock.sleepUntil(clock.now() + .milliseconds(200))
+        }
+        Terminal.printError("All events are delivered; the process can be stopped.")
+    }
+
+    /// Whether a tracker will not deliver its events by itself.
+    private static func isStuck(_ tracker: StatusReport.Tracker) -> Bool {
+        tracker.lagEvents > 0 && (tracker.status == "blocked" || tracker.status == "paused")
+    }
+}

@@ -1,0 +1,48 @@
+import ArgumentParser
+import Foundation
+
+/// `sluice pause`: lets a tracker of a running `serve` deliver nothing.
+struct PauseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause",
+        abstract: "Let a tracker of a running serve deliver nothing until it is resumed.",
+        discussion: """
+            Its events wait in the journal, and it stays paused after a restart. Without a journal, its queue fills up, and a \
+            restart resumes it.
+            """
+    )
+
+    @Argument(help: "The tracker's name.")
+    var tracker: String
+
+    @OptionGroup var control: ControlOptions
+
+    func run() async throws {
+        try await control.process().change(Self.path(tracker, "pause"))
+        Terminal.printError("The tracker '\(tracker)' is paused; 'sluice resume \(tracker)' resumes it.")
+    }
+
+    /// The path that changes a tracker.
+    static func path(_ tracker: String, _ change: String) -> String {
+        let name = tracker.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? tracker
+        return "/v1/trackers/\(name)/\(change)"
+    }
+}
+
+/// `sluice resume`: lets a paused tracker deliver again.
+struct ResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Let a paused tracker of a running serve deliver again."
+    )
+
+    @Argument(help: "The tracker's name.")
+    var tracker: String
+
+    @OptionGroup var control: ControlOptions
+
+    func run() async throws {
+        try await control.process().change(PauseCommand.path(tracker, "resume"))
+        Terminal.printError("The tracker '\(tracker)' delivers again.")
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The commands that control a running serve", .timeLimit(.minutes(5)))
+struct ControlCommandTests {
+    private static let plan = Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres")
+    private static let sold = #"{"name":"Sold","payload":{"quantity":1}}"#
+
+    private func prepare(_ folder: TestFolder) async throws -> TestDatabase {
+        try folder.write(Self.plan, to: "plan/shop.plist")
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
+        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+        return database
+    }
+
+    private func serve(_ folder: TestFolder, _ database: TestDatabase) async throws -> ServingSluice {
+        try await ServingSluice.start(["--no-console", "--postgres", database.url], in: folder, plan: "plan")
+    }
+
+    private func stop(_ server: ServingSluice) async throws {
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    private struct Status: Decodable {
+        struct Tracker: Decodable {
+            let name: String
+            let status: String
+            let lagEvents: Int
+            let delivered: Int
+        }
+
+        let status: String
+        let trackers: [Tracker]
+    }
+
+    private func status(in folder: TestFolder) async throws -> Status {
+        let run = try await Sluice.run("status", "--json", in: folder)
+        return try JSONDecoder().decode(Status.self, from: Data(run.output.joined().utf8))
+    }
+
+    /// Asks until the tracker has delivered so many events.
+    private func waitForDelivered(_ count: Int, in folder: TestFolder) async throws {
+        while try await status(in: folder).trackers[0].delivered < count { try Task.checkCancellation() }
+    }
+
+    @Test("a paused tracker becomes lag, stays paused after a crash, and delivers everything once it is resumed")
+    func pause() async throws {
+        let folder = try TestFolder()
+        let database = try await prepare(folder)
+        var server = try await serve(folder, database)
+        let pause = try await Sluice.run("pause", "postgres", in: folder)
+        #expect(pause.ending == .exit(0))
+        _ = try await server.process.errors.line(containing: "The tracker was paused")
+        #expect(try await server.post(Self.sold).status == 200)
+        #expect(try await status(in: folder).trackers[0].status == "paused")
+        server.process.send(SIGKILL)
+        _ = try await server.process.waitForEnd()
+
+        server = try await serve(folder, database)
+        #expect(try await server.post(Self.sold).status == 200)
+        let tracker = try await status(in: folder).trackers[0]
+        #expect(tracker.status == "paused")
+        #expect(tracker.lagEvents == 2)
+        #expect(try await database.run("select count(*) from analytics.sold") == ["0"])
+        #expect(try await Sluice.run("resume", "Postgres", in: folder).ending == .exit(0))
+        try await waitForDelivered(2, in: folder)
+        #expect(try await database.run("select count(*) from analytics.sold") == ["2"])
+        try await stop(server)
+
+        server = try await serve(folder, database)
+        #expect(try await status(in: folder).trackers[0].status != "paused")
+        try await stop(server)
+    }
+
+    @Test(
+        "drain closes the intake, ends with 0 when all is delivered and with 1 when a tracker is blocked, and can be undone"
+    )
+    func drain() async throws {
+        let folder = try TestFolder()
+        let database = try await prepare(folder)
+        let server = try await serve(folder, database)
+        #expect(
+            try await server.post("[" + Array(repeating: Self.sold, count: 50).joined(separator: ",") + "]").status
+                == 200
+        )
+        let drained = try await Sluice.run("drain", in: folder)
+        #expect(drained.ending == .exit(0), "\(drained.errors)")
+        #expect(try await database.run("select count(*) from analytics.sold") == ["50"])
+        #expect(try await server.post(Self.sold).status == 503)
+        #expect(try await server.request("/readyz").status == 503)
+        let unready = try await Sluice.run("status", in: folder)
+        #expect(unready.ending == .exit(1))
+        #expect(unready.output.contains("NOT READY: intake-closed"))
+        #expect(try await Sluice.run("drain", "--undo", in: folder).ending == .exit(0))
+        try await database.run("alter table analytics.sold rename to hidden")
+        #expect(try await server.post(Self.sold).status == 200)
+        #expect(try await Sluice.run("pause", "postgres", in: folder).ending == .exit(0))
+        let stuck = try await Sluice.run("drain", "--timeout", "60", in: folder)
+        #expect(stuck.ending == .exit(1))
+        #expect(stuck.errors.last?.contains("The tracker 'postgres' is paused, and 1 event") == true, "\(stuck.errors)")
+        try await stop(server)
+    }
+
+    @Test("commands use the socket of the same user, or the private port with its token, and say what is wrong")
+    func doors() async throws {
+        let folder = try TestFolder()
+        let missing = try await Sluice.run("status", in: folder)
+        #expect(missing.ending == .exit(1))
+        #expect(missing.errors.last?.contains("has a socket at 'journal.sock'") == true, "\(missing.errors)")
+        let token = "a token for the tests"
+        try folder.write(token, to: "token.txt")
+        let server = try await ServingSluice.start(
+            [],
+            in: folder,
+            environment: ["SLUICE_ADMIN_TOKEN_FILE": "token.txt"]
+        )
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("journal.sock"))
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try await Sluice.run("status", in: folder).ending == .exit(0))
+        let address = String(try await PrivatePort(of: server).url.dropFirst("http://".count))
+        let refused = try await Sluice.run("status", "--admin", address, in: folder)
+        #expect(refused.ending == .exit(1))
+        #expect(refused.errors.last?.contains("needs the private port's token") == true, "\(refused.errors)")
+        let port = ["status", "--admin", address, "--token-file", "token.txt"]
+        #expect(try await Sluice.run(port, in: folder).ending == .exit(0))
+        let unknown = try await Sluice.run("pause", "nobody", in: folder)
+        #expect(unknown.ending == .exit(1))
+        #expect(unknown.errors.last?.contains("There is no tracker of this name") == true, "\(unknown.errors)")
+        try await stop(server)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("journal.sock")))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.url.path).allSatisfy { !$0.contains(".sock") }
+        )
+    }
+
+    @Test("without a journal there is a socket only if a setting names it, and its path may not be too long")
+    func socketPath() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start(
+            ["--no-journal"],
+            in: folder,
+            environment: ["SLUICE_ADMIN_SOCKET": "own.sock"]
+        )
+        #expect(try await Sluice.run("status", "--socket", "own.sock", in: folder).ending == .exit(0))
+        try await stop(server)
+        let long = String(repeating: "x", count: 120)
+        let run = try await Sluice.run(
+            ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan],
+            in: folder,
+            environment: ["SLUICE_ADMIN_SOCKET": long]
+        )
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.last?.contains("has more than 98 bytes") == true, "\(run.errors)")
+    }
+
+    @Test("top shows the trackers in a terminal, and events that arrive while it runs")
+    func top() async throws {
+        let folder = try TestFolder()
+        let database = try await prepare(folder)
+        let server = try await serve(folder, database)
+        let name = "sluice-\(UUID().uuidString)"
+        let program = try SluiceProcess.executable().path
+        let tmux = ["-L", name]
+        // Foundation takes a process as ended once a descriptor is closed that the server of tmux would inherit.
+        let closing = #"for file in /proc/$$/fd/*; do n=${file##*/}; ((n < 3)) || eval "exec $n>&-"; done"#
+        let session = "tmux -L \(name) new-session -d -x 120 -y 30 -c '\(folder.url.path)' '\(program) top'"
+        _ = try await Command.run("bash", ["-c", "\(closing); \(session) </dev/null >/dev/null 2>&1"])
+        /// Looks at the terminal until it shows a text.
+        func wait(for text: String) async throws {
+            while try await !Command.run("tmux", tmux + ["capture-pane", "-p"]).text.contains(text) {
+                try Task.checkCancellation()
+            }
+        }
+        try await wait(for: "TRACKER")
+        try await wait(for: "0 events accepted")
+        for _ in 0..<3 { #expect(try await server.post(Self.sold).status == 200) }
+        try await wait(for: "3 events accepted")
+        #expect(try await Sluice.run("pause", "postgres", in: folder).ending == .exit(0))
+        try await wait(for: "paused")
+        _ = try await Command.run("tmux", tmux + ["kill-server"])
+        try await stop(server)
+    }
+}
