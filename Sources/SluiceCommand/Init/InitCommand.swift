@@ -8,7 +8,8 @@ struct InitCommand: ParsableCommand {
         abstract: "Create a folder with a commented example of a tracking plan, and settings.",
         discussion: """
             Writes events/orders.plist and sluice.json, and prints the next steps. It overwrites nothing: if there is an \
-            events folder or a sluice.json already, it exits with 1 and writes nothing.
+            events folder or a sluice.json already, it exits with 1 and writes nothing. With --segment it also writes \
+            events/segment.plist or, if there is an events folder already, only that.
             """
     )
 
@@ -18,6 +19,12 @@ struct InitCommand: ParsableCommand {
     )
     var folder = "."
 
+    @Flag(
+        help:
+            "Write the events identify, page, screen, group and alias, which the clients of Segment and RudderStack send."
+    )
+    var segment = false
+
     func validate() throws {
         // An unset variable in a script must not select the current folder.
         if folder.isEmpty { throw ValidationError("The folder has an empty name.") }
@@ -26,17 +33,27 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         let events = path("events")
         let settings = path("sluice.json")
+        if segment, Self.exists(events) { return try addSegment(to: events) }
         for path in [events, settings] where Self.exists(path) {
             throw Terminal.failure("'\(path)' already exists; nothing was written.")
         }
         try FileTransaction.run { files in
             try files.createFolder(events)
             try files.create(events + "/orders.plist", StarterPlan.plist.utf8)
+            if segment { try files.create(events + "/segment.plist", SegmentPlan.plist.utf8) }
             try files.create(settings, StarterPlan.settings.utf8)
         }
-        try Terminal.print("Created \(events)/orders.plist, an example to edit, and \(settings). Next:\n")
+        let more = segment ? "\(events)/segment.plist, " : ""
+        try Terminal.print("Created \(events)/orders.plist, an example to edit, \(more)and \(settings). Next:\n")
         if folder != "." { try Terminal.print("    cd \(Self.quoted(folder))") }
         try Terminal.print(TerminalText(escapingLinesOf: StarterPlan.nextSteps))
+    }
+
+    private func addSegment(to events: String) throws {
+        let file = events + "/segment.plist"
+        guard !Self.exists(file) else { throw Terminal.failure("'\(file)' already exists; nothing was written.") }
+        try FileTransaction.run { try $0.create(file, SegmentPlan.plist.utf8) }
+        try Terminal.print("Created \(file); 'sluice lint' checks it together with your other events.")
     }
 
     /// Whether a path is in use, also by a link without a target.

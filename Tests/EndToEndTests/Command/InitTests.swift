@@ -38,6 +38,36 @@ struct InitTests {
         #expect(try await Sluice.run("lint", in: shop).errors == ["2 events, no problems"])
     }
 
+    @Test("init --segment writes the events of Segment's clients, into a new folder or beside an existing plan")
+    func segment() async throws {
+        let folder = try TestFolder()
+        #expect(try await Sluice.run("init", "--segment", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("lint", in: folder).errors == ["6 events, no problems"])
+        let server = try await ServingSluice.start([], in: folder, plan: "events")
+        let messages = [
+            ("identify", #""userId":"u","traits":{"email":"a@example.com"}"#),
+            ("page", #""userId":"u","name":"Home","properties":{"url":"/"}"#),
+            ("screen", #""userId":"u","name":"Start""#),
+            ("group", #""userId":"u","groupId":"g","traits":{"name":"G"}"#),
+            ("alias", #""userId":"u","previousId":"v""#),
+        ]
+        for (type, members) in messages {
+            let body = ["-H", "Content-Type: application/json", "--data-binary", "{\(members)}"]
+            let answer = try await server.request("/v1/\(type)", body)
+            #expect(answer.body.hasPrefix(#"{"success":true,"accepted":1"#), "\(type): \(answer.body)")
+        }
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+
+        let again = try await Sluice.run("init", "--segment", in: folder)
+        #expect(again.errors == ["error: 'events/segment.plist' already exists; nothing was written."])
+        let other = try TestFolder()
+        try other.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
+        #expect(try await Sluice.run("init", "--segment", in: other).ending == .exit(0))
+        #expect(try await Sluice.run("lint", in: other).errors == ["6 events, no problems"])
+        #expect(!FileManager.default.fileExists(atPath: other.path("sluice.json")))
+    }
+
     @Test("init overwrites no file", arguments: ["events/mine.txt", "sluice.json"])
     func overwriting(name: String) async throws {
         let folder = try TestFolder()
