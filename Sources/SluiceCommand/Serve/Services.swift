@@ -1,4 +1,5 @@
 import EventPipeline
+import Foundation
 import Logging
 import Operations
 import ServiceLifecycle
@@ -21,15 +22,20 @@ struct Services {
             limit: settings.http.drainTimeout + settings.pipeline.longestShutdown + .seconds(1),
             finding: { pipeline.suddenEnd }
         )
+        let systemd = SystemdNotifier(environment: ProcessInfo.processInfo.environment)
         let announcement = Announcement(
             address: address,
             isSecure: settings.tls != nil,
             privatePort: privatePort,
+            systemd: systemd,
             logger: logger
         )
         // Services are shut down in reverse order: first the server stops accepting events, then the queues are drained, which the
         // private port shows.
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
+        if let systemd, let interval = systemd.watchdogInterval {
+            services.append(.init(service: SystemdWatchdog(notifier: systemd, interval: interval, server: server)))
+        }
         if let privatePort { services.append(.init(service: privatePort)) }
         services.append(.init(service: pipeline))
         // Before the server, so that the last events are counted, too.
@@ -59,12 +65,15 @@ private struct Announcement: Service {
     let address: IngestServer.Address
     let isSecure: Bool
     let privatePort: OperationsServer?
+    let systemd: SystemdNotifier?
     let logger: Logger
 
     func run() async throws {
         // If it cannot listen, its own `run` throws, and everything ends.
         if let privatePort, (try? await privatePort.listening()) == nil { return try await gracefulShutdown() }
         logger.info("Accepting events at \(isSecure ? "https" : "http")://\(address)/v1/events")
+        systemd?.send("READY=1")
         try? await gracefulShutdown()
+        systemd?.send("STOPPING=1")
     }
 }
