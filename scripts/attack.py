@@ -98,7 +98,7 @@ class Server:
     def wait_for_port(self):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
-            match = re.search(r"Accepting events at https?://127\.0\.0\.1:(\d+)/", self.text())
+            match = re.search(r'"url":"https?://127\.0\.0\.1:(\d+)/', self.text())
             if match:
                 return int(match.group(1))
             time.sleep(0.02)

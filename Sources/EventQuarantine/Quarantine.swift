@@ -112,7 +112,7 @@ public final class Quarantine: Sendable {
         self.clock = RelativeClock(clock)
         self.logger = logger
         for finding in latest.recovery.sentences + kept.recovery.sentences {
-            logger.warning("The quarantine is damaged: \(finding)")
+            logger.warning("The quarantine is damaged.", metadata: ["finding": "\(finding)"])
         }
     }
 

@@ -228,6 +228,7 @@ public struct IngestConfiguration: Sendable, Hashable {
     /// A sentence about the first setting that is out of range; `nil` if all are valid.
     var problem: String? {
         if !(0...65535).contains(port) { return "The port must be between 0 and 65535, not \(port)." }
+        if expectsProxyHeader, proxies.isEmpty { return "The header of a proxy is expected, but there are no proxies." }
         if maximumBodyBytes < 1 { return "The largest body must be at least 1 byte." }
         if !(0...Self.greatestMaximumRejections).contains(maximumRejections) {
             return "The number of invalid events must be between 0 and \(Self.greatestMaximumRejections)."

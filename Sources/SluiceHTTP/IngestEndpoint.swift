@@ -90,7 +90,7 @@ public final class IngestEndpoint: Sendable {
     ///   down or has too many connections.
     public func configureHTTP2Pipeline(of channel: any Channel) throws {
         let peer = channel.remoteAddress
-        try addHTTP2Handlers(to: channel, from: peer, admission: admit(channel, from: peer))
+        try addHTTP2Handlers(to: channel, from: peer, counting: peer, admission: admit(channel, from: peer))
     }
 
     /// Decides about a new connection from an address; `nil` if the connections of its sender are not counted.
@@ -116,6 +116,7 @@ public final class IngestEndpoint: Sendable {
     func addHTTP2Handlers(
         to channel: any Channel,
         from peer: SocketAddress?,
+        counting address: SocketAddress?,
         admission: LiveConnections.Admission
     ) throws {
         // A response would need the first stream, and the sender tries again anyway.
@@ -125,20 +126,31 @@ public final class IngestEndpoint: Sendable {
             configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
         )
         let key = NIOLoopBound(connectionKey(of: channel), eventLoop: channel.eventLoop)
-        try channel.pipeline.syncOperations.addHandler(GoAwayEncoder())
+        let deadlines = HTTP2Deadlines(timeouts: shared.timeouts)
+        let streams = NIOLoopBound(deadlines, eventLoop: channel.eventLoop)
+        try channel.pipeline.syncOperations.addHandlers([deadlines, GoAwayEncoder()])
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server,
             connectionConfiguration: configuration.http2Connection,
             streamConfiguration: configuration.http2Stream,
             streamDelegate: manager.http2StreamDelegate
         ) { [self] stream in
-            stream.eventLoop.makeCompletedFuture { try addHandlers(toStream: stream, from: peer, key.value) }
+            stream.eventLoop.makeCompletedFuture {
+                streams.value.streamOpened()
+                stream.closeFuture.assumeIsolated().whenComplete { _ in streams.value.streamClosed() }
+                try addHandlers(toStream: stream, from: peer, counting: address, key.value)
+            }
         }
         try channel.pipeline.syncOperations.addHandlers([GracefulGoAway(), manager, HTTP2ErrorHandler()])
     }
 
-    private func addHandlers(toStream stream: any Channel, from peer: SocketAddress?, _ key: ConnectionKey) throws {
-        let admission = shared.connections.admit(stream: stream)
+    private func addHandlers(
+        toStream stream: any Channel,
+        from peer: SocketAddress?,
+        counting address: SocketAddress?,
+        _ key: ConnectionKey
+    ) throws {
+        let admission = shared.connections.admit(stream: stream, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
         let handler = connectionHandler(for: stream, from: peer, admission, .http2, key)
         try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])

@@ -53,21 +53,26 @@ extension Pipeline {
             metrics: parts.metrics.journal
         )
         for (tracker, sequence) in pipelineJournal.begun {
-            logger.info("'\(tracker)' is new to the journal, and begins with event \(sequence).")
+            logger.info(
+                "The tracker is new to the journal.",
+                metadata: ["tracker": "\(tracker)", "sequence": "\(sequence)"]
+            )
         }
         for tracker in pipelineJournal.abandoned.trackers {
             logger.warning(
-                "The journal keeps events for '\(tracker)', which is not configured, until its cursor is removed ('sluice journal forget')."
+                "The journal keeps events for a tracker that is not configured; 'sluice journal forget' removes its cursor.",
+                metadata: ["tracker": "\(tracker)"]
             )
         }
         let first = journal.position.firstSequence
         for (tracker, cursor) in zip(parts.trackers.names, pipelineJournal.cursors) where cursor < first {
             logger.warning(
-                "The journal begins with event \(first), but the cursor of '\(tracker)' is at \(cursor): the events between are lost for it."
+                "The journal begins after the tracker's cursor; the tracker does not get the events between.",
+                metadata: ["tracker": "\(tracker)", "from": "\(cursor)", "to": "\(first)"]
             )
         }
         for finding in journal.recovery.sentences {
-            logger.warning("The journal needed recovery: \(finding)")
+            logger.warning("The journal needed recovery.", metadata: ["finding": "\(finding)"])
         }
         self.init(parts, journal: pipelineJournal)
     }

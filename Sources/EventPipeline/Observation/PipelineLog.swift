@@ -128,7 +128,7 @@ struct PipelineLog: Sendable {
             break
         case .success(let segments):
             let names = segments.map(\.name.text).joined(separator: ", ")
-            logger.info("Segments of the journal were removed: \(names)")
+            logger.info("Segments of the journal were removed.", metadata: ["segments": "\(names)"])
         case .failure(let error):
             logger.error("Segments of the journal could not be removed.", metadata: [Self.error: "\(error)"])
         }

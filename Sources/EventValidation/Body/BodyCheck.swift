@@ -107,9 +107,12 @@ struct BodyCheck: ~Copyable {
         if case .elements(var scanner, let error) = progress.place {
             progress.place = try checkElementsAlone(text, &scanner, error, &progress.collector, &budget.bytes)
         }
-        if progress.collector.output.count > maximumBatchBytes { throw tooManyBytes }
-        if progress.collector.rejectionCount > maximumRejections { throw tooManyRejections }
-        if progress.collector.eventCount > maximumEvents { throw tooManyEvents }
+        let events = progress.collector.eventCount
+        if progress.collector.output.count > maximumBatchBytes { throw tooLarge(maximumBatchText, after: events) }
+        if progress.collector.rejectionCount > maximumRejections {
+            throw tooLarge("at most \(maximumRejections) events that do not follow the plan", after: events)
+        }
+        if events > maximumEvents { throw tooLarge("at most \(maximumEvents) events", after: events) }
         if case .end = progress.place { return true }
         return false
     }
@@ -119,19 +122,15 @@ struct BodyCheck: ~Copyable {
         progress.collector.finish(catalog: catalog)
     }
 
-    private var tooManyBytes: MalformedBody {
-        let expected = "a body whose events take at most \(maximumBatchBytes) bytes in canonical form"
-        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+    private var maximumBatchText: String {
+        "a body whose events take at most \(maximumBatchBytes) bytes in canonical form"
     }
 
-    private var tooManyEvents: MalformedBody {
-        let expected = "at most \(maximumEvents) events"
-        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
-    }
-
-    private var tooManyRejections: MalformedBody {
-        let expected = "at most \(maximumRejections) events that do not follow the plan"
-        return MalformedBody(violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"))
+    private func tooLarge(_ expected: String, after events: Int) -> MalformedBody {
+        MalformedBody(
+            violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"),
+            checkedEvents: events
+        )
     }
 
     private static func skippingByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -342,7 +341,10 @@ struct BodyCheck: ~Copyable {
             collector.reject(kind, violations, line: line, id: id, name: name, original: original)
         }
         if isDescribed, check.sensitive.concernsRejections {
-            check.treatedOriginal(at: index, definitionIndex: result.definitionIndex).withUnsafeBytes(reject)
+            let treated = check.treatedOriginal(at: index, definitionIndex: result.definitionIndex)
+            // A hash is longer than a short value, and many of them would multiply what the quarantine stores.
+            let limit = 2 * (text?.count ?? 0) + Self.treatedBytesBesidesEvent
+            (treated.count <= limit ? treated : Self.withheld).withUnsafeBytes(reject)
         } else {
             reject((isDescribed ? original() : nil) ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0))
         }
@@ -363,6 +365,9 @@ struct BodyCheck: ~Copyable {
         }
         check.maximumViolations = collector.wantedViolations
     }
+
+    /// How much longer than twice the event its text may be after values were hashed, in bytes.
+    private static let treatedBytesBesidesEvent = 4 << 10
 
     /// What the quarantine gets instead of a text in which nothing can be found.
     private static let withheld = Array(

@@ -21,9 +21,12 @@ public struct CheckedBody: Sendable {
 public struct MalformedBody: Error, Sendable {
     /// What is wrong with the body.
     public let violation: Violation
+    /// How many of its events were checked before it was refused.
+    package let checkedEvents: Int
 
-    package init(violation: Violation) {
+    package init(violation: Violation, checkedEvents: Int = 0) {
         self.violation = violation
+        self.checkedEvents = checkedEvents
     }
 }
 

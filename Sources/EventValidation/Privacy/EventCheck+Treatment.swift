@@ -99,7 +99,8 @@ extension EventCheck {
     /// every member whose key is sensitive in any definition.
     mutating func treatedOriginal(at index: Int, definitionIndex: Int) -> [UInt8] {
         var output = ByteBuilder(capacity: 1024)
-        let payload = sensitive.payload(of: definitionIndex)
+        let payload = sensitive.rejected(of: definitionIndex)
+        depth = 0
         guard tape.kind(at: index) == .object else {
             appendTreated(at: index, payload, to: &output)
             return Array(output.bytes)
@@ -162,6 +163,10 @@ extension EventCheck {
     }
 
     private mutating func appendTreated(at index: Int, _ keys: TreatmentTable?, to output: inout ByteBuilder) {
+        // The rest of an event that nests too deeply is not worth a stack of any depth.
+        guard depth < Self.maximumDepth else { return output.append("null") }
+        depth += 1
+        defer { depth -= 1 }
         switch tape.kind(at: index) {
         case .object:
             appendMembers(ofObjectAt: index, to: &output) { check, key, member, output in

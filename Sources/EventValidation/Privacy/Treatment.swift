@@ -50,6 +50,11 @@ struct SensitiveKeys: BitwiseCopyable {
     let payloads: TreatmentTable
     /// The same for each event.
     private let events: UnsafePointer<TreatmentTable>
+    /// What is removed from a rejected event outside its `context`: `payloads`, and the keys of the `context`, which may be in the
+    /// wrong place.
+    private let rejected: TreatmentTable
+    /// The same for each event, without keys that are properties of the event.
+    private let rejectedEvents: UnsafePointer<TreatmentTable>
     /// Whether a rejected event may contain a value that the quarantine must not get.
     let concernsRejections: Bool
     /// Whether any value is replaced by its hash.
@@ -66,6 +71,13 @@ struct SensitiveKeys: BitwiseCopyable {
             all.merge(keys) { $0 == .drop ? $0 : $1 }
             return keys
         }
+        let rejected = plan.events.enumerated().map { index, event in
+            var names: Set<String> = []
+            for property in event.properties { Self.collectNames(of: property, into: &names) }
+            return events[index].merging(context.filter { !names.contains($0.key) }) { $0 == .drop ? $0 : $1 }
+        }
+        rejectedEvents = arena.allocate(rejected.map { TreatmentTable($0, in: arena) })
+        self.rejected = TreatmentTable(all.merging(context) { $0 == .drop ? $0 : $1 }, in: arena)
         self.context = TreatmentTable(context, in: arena)
         payloads = TreatmentTable(all, in: arena)
         self.events = arena.allocate(events.map { TreatmentTable($0, in: arena) })
@@ -77,6 +89,19 @@ struct SensitiveKeys: BitwiseCopyable {
     /// The keys of an event's properties; those of all events for a negative index, which stands for an unknown event.
     func payload(of definitionIndex: Int) -> TreatmentTable {
         definitionIndex < 0 ? payloads : events[definitionIndex]
+    }
+
+    /// What is removed from a rejected event outside its `context`, by key; a negative index stands for an unknown event.
+    func rejected(of definitionIndex: Int) -> TreatmentTable {
+        definitionIndex < 0 ? rejected : rejectedEvents[definitionIndex]
+    }
+
+    private static func collectNames(of property: PropertyDefinition, into names: inout Set<String>) {
+        names.insert(property.name)
+        for member in (property.properties ?? []) + (property.items?.properties ?? []) {
+            collectNames(of: member, into: &names)
+        }
+        if let items = property.items?.items { collectNames(of: items, into: &names) }
     }
 
     private static func collect(_ property: PropertyDefinition, into keys: inout [String: Treatment]) {

@@ -61,7 +61,7 @@ struct URLSessionTransport: Transport {
     }
 }
 
-/// Collects the answers of a session, and cancels a request whose answer is longer than a server of Sluice ever sends.
+/// Collects the answers of a session, keeps of each no more than a server of Sluice ever sends, and cancels what is longer.
 private final class AnswerReader: NSObject, URLSessionDataDelegate {
     /// The maximum size of an answer's body, four times the server's default limit.
     private static let maximumBytes = 1 << 20

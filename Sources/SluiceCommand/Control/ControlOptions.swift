@@ -48,9 +48,9 @@ struct ControlOptions: ParsableArguments {
     }
 
     private static func token(in file: String) throws -> String {
-        guard let data = FileManager.default.contents(atPath: file) else {
+        guard let bytes = try? SecretFile.contents(of: file) else {
             throw Terminal.failure("The file '\(file)' with the token cannot be read.")
         }
-        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -36,6 +36,9 @@ struct DrainCommand: AsyncParsableCommand {
             let status = try await process.status()
             guard let behind = status.trackers.first(where: { $0.lagEvents > 0 }) else {
                 if status.waitingBatches == 0 { break }
+                if clock.now() >= end {
+                    throw Terminal.failure("\(status.waitingBatches) batches still wait for room in a queue.")
+                }
                 try await clock.sleepUntil(clock.now() + .milliseconds(200))
                 continue
             }

@@ -71,7 +71,8 @@ private struct Announcement: Service {
     func run() async throws {
         // If it cannot listen, its own `run` throws, and everything ends.
         if let privatePort, (try? await privatePort.listening()) == nil { return try await gracefulShutdown() }
-        logger.info("Accepting events at \(isSecure ? "https" : "http")://\(address)/v1/events")
+        let url = "\(isSecure ? "https" : "http")://\(address)/v1/events"
+        logger.info("The server accepts events.", metadata: ["url": "\(url)"])
         systemd?.send("READY=1")
         try? await gracefulShutdown()
         systemd?.send("STOPPING=1")

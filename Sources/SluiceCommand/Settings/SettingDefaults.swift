@@ -29,6 +29,7 @@ enum SettingDefaults {
     static let consoleFormat = ConsoleConfiguration.Format.pretty
     static let strictTrackers = false
     static let logLevel = Logger.Level.info
+    static let logFormat = Settings.LogFormat.auto
 }
 
 extension SettingKey {
@@ -85,6 +86,7 @@ extension SettingKey {
         case .quarantineBytes: "\(Quarantine.defaultCapacityInBytes)"
         case .strictTrackers: "\(SettingDefaults.strictTrackers)"
         case .logLevel: SettingDefaults.logLevel.rawValue
+        case .logFormat: SettingDefaults.logFormat.rawValue
         }
     }
 

@@ -74,6 +74,7 @@ enum SettingKey: String, CaseIterable {
     case hashKey = "privacy.hashKey"
     case hashKeyFile = "privacy.hashKeyFile"
     case logLevel = "log.level"
+    case logFormat = "log.format"
 
     /// The environment variable.
     ///
@@ -106,6 +107,7 @@ enum SettingKey: String, CaseIterable {
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
+        case .logFormat: "--log-format"
         case .journalEnabled: "--no-journal"
         case .journalFolder: "--journal"
         case .httpWorkers: "--workers"
@@ -137,7 +139,8 @@ enum SettingKey: String, CaseIterable {
         case .cloudEventsTypePrefix:
             "What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name."
         case .cloudEventsSubject: "Whether the `subject` of a CloudEvent is the event's userId."
-        case .httpConnections: "The maximum number of open connections; further ones are answered with 503."
+        case .httpConnections:
+            "The maximum number of open connections and HTTP/2 streams; further ones are answered with 503."
         case .httpHeadSeconds:
             """
             How long the header of a request may take to arrive, in seconds; also the limit for a TLS handshake, and for the \
@@ -165,7 +168,7 @@ enum SettingKey: String, CaseIterable {
         case .tlsClientAuthorities:
             "The file with the authorities that vouch for clients (PEM); with it, a client needs a certificate."
         case .httpAddressConnections:
-            "The maximum number of open connections from one address; further ones are answered with 503."
+            "The maximum number of open connections and HTTP/2 streams from one address; further ones are answered with 503."
         case .httpKeyConnections:
             """
             The maximum number of open connections of one write key, which is that of the last request; further ones are \
@@ -252,6 +255,8 @@ enum SettingKey: String, CaseIterable {
         case .hashKey: "The secret key of hashed values, at least 16 bytes; better in a file, see privacy.hashKeyFile."
         case .hashKeyFile:
             "The file with the secret key of hashed values; one line break at its end is not part of the key."
+        case .logFormat:
+            "How the log is written: text, json (an object on each line), or auto (text on a terminal, and otherwise json)."
         case .logLevel: "The lowest level that is logged: trace, debug, info, notice, warning, error or critical."
         }
     }

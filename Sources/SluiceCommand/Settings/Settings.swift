@@ -38,10 +38,16 @@ struct Settings {
     /// The key of hashed values; `nil` if there is none.
     var hashKey: HashKey?
     var logLevel: Logger.Level
+    var logFormat: LogFormat
 
     struct JournalSettings {
         var folder: String
         var configuration: JournalConfiguration
+    }
+
+    /// The values of `log.format`.
+    enum LogFormat: String, CaseIterable {
+        case auto, text, json
     }
 
     /// The values of `journal.durability`.
@@ -102,6 +108,7 @@ struct Settings {
         strictTrackers = reader.bool(.strictTrackers) ?? SettingDefaults.strictTrackers
         hashKey = reader.hashKey()
         logLevel = reader.choice(.logLevel) ?? SettingDefaults.logLevel
+        logFormat = reader.choice(.logFormat) ?? SettingDefaults.logFormat
     }
 }
 
@@ -233,8 +240,7 @@ extension SettingsReader {
             return (Array(text.utf8), key.rawValue)
         case (nil, let file?):
             do {
-                let contents = try Data(contentsOf: URL(filePath: file))
-                return (Array(contents.last == UInt8(ascii: "\n") ? contents.dropLast() : contents), fileKey.rawValue)
+                return (try SecretFile.contents(of: file), fileKey.rawValue)
             } catch {
                 note("\(fileKey.rawValue): the file '\(file)' cannot be read")
                 return nil

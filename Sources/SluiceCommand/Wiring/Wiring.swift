@@ -32,9 +32,16 @@ struct Wiring {
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
         self.settings = settings
         catalog = EventCatalog(plan: plan, hashKey: settings.hashKey)
-        var logger = Logger(label: "sluice", factory: { TerminalLogHandler(label: $0) })
+        var logger = Logger(label: "sluice", factory: Self.handler(settings.logFormat))
         logger.logLevel = max(settings.logLevel, minimumLogLevel ?? settings.logLevel)
         self.logger = logger
+    }
+
+    /// Makes the handler for a format of the log.
+    private static func handler(_ format: Settings.LogFormat) -> @Sendable (String) -> any LogHandler {
+        let isText = format == .text || format == .auto && Terminal.isInteractive
+        if isText { return { label in TerminalLogHandler(label: label) } }
+        return { label in JSONLogHandler(label: label) }
     }
 
     // MARK: Trackers
@@ -125,11 +132,16 @@ struct Wiring {
     private func reportMissingTrackers(configured: [String]) throws {
         let missing = missingTrackers(configured: configured)
         for tracker in missing {
-            let message = Self.describeMissing(tracker.name, tracker.events)
             if settings.strictTrackers {
-                Terminal.printError("error: \(message)")
+                Terminal.printError("error: \(Self.describeMissing(tracker.name, tracker.events))")
             } else {
-                logger.warning("\(message)")
+                logger.warning(
+                    "Events name a tracker that is not configured.",
+                    metadata: [
+                        "tracker": "\(tracker.name)", "events": "\(tracker.events.count)",
+                        "names": "\(tracker.events.abbreviatedList)",
+                    ]
+                )
             }
         }
         if settings.strictTrackers, !missing.isEmpty { throw ExitCode(1) }

@@ -1,6 +1,7 @@
 import EventValidation
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// Deciding whether a sender may send, by its key and by the web page that it sends from.
 extension ConnectionHandler {
@@ -39,7 +40,7 @@ extension ConnectionHandler {
         var answer = Answer(
             status: "200 OK",
             fields: ["cache-control": "no-store"],
-            body: settings.json(key: key ?? [], host: host)
+            body: settings.json(key: key ?? [], host: host, isEncrypted: isEncrypted)
         )
         if exchange.fields.isEmpty { answer.fields.add(name: "vary", value: "origin") }
         answerEarly(answer)
@@ -89,6 +90,12 @@ extension ConnectionHandler {
         guard ring?.allows(origin: origin) ?? shared.openOrigins.matches(origin) else { return }
         // Without keys, a proxy may check senders by their cookies, which a web page must not use.
         exchange.fields = AnswerEncoder.fields(allowing: origin, withCredentials: ring != nil)
+    }
+
+    /// Whether the connection speaks TLS.
+    private var isEncrypted: Bool {
+        guard let channel = version == .http2 ? context?.channel.parent : context?.channel else { return false }
+        return (try? channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)) != nil
     }
 
     private func admitOrigin() throws(Failure) {

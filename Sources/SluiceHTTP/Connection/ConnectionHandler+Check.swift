@@ -82,9 +82,7 @@ extension ConnectionHandler {
         case let gzip as GzipError where !gzip.isRetryable:
             refuse(.invalidGzip)
         case let malformed as MalformedBody:
-            // Too large are bodies with too many rejected events, which were all checked.
-            let isTooLarge = malformed.violation.code == .tooLarge
-            exchange.grant?.limiter.charge(isTooLarge ? shared.maximumRejections : 1)
+            exchange.grant?.limiter.charge(max(1, malformed.checkedEvents))
             refuse(.malformed(malformed))
         default:
             refuse(.noMemory)

@@ -119,13 +119,11 @@ extension ConnectionHandler {
             }
             exchange.countedEvents = events
         }
-        switch exchange.handling {
-        case .store: break
-        case .storeAllOrNone where body.rejected.count == 0: break
-        case .storeAllOrNone:
+        if exchange.isStrict, body.rejected.count > 0 {
             let text = VerdictEncoder.verdicts(of: body, accepted: 0, within: shared.maximumAnswerBytes)
             return answer(Answer(status: "422 Unprocessable Content", body: text))
-        case .onlyCheck:
+        }
+        if !exchange.stores {
             let text = verdict?.answer ?? Array(VerdictEncoder.acceptedOne.utf8)
             return answer(Answer(status: body.batch == nil ? allRejectedStatus : "200 OK", body: text))
         }

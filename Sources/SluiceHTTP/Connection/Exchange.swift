@@ -4,17 +4,10 @@ import NIOHTTP1
 
 /// The state of one request and its response.
 struct Exchange {
-    /// What becomes of the events, once they are checked.
-    enum Handling {
-        /// The valid ones are stored.
-        case store
-        /// They are stored if all are valid.
-        case storeAllOrNone
-        /// None is stored.
-        case onlyCheck
-    }
-
-    var handling = Handling.store
+    /// Whether the valid events are stored; if not, they are only checked.
+    var stores = true
+    /// Whether one invalid event makes the whole body invalid.
+    var isStrict = false
     /// What the request counts as in metrics.
     var label = HTTPMetrics.DialectLabel.other
     /// When its header was received; `nil` if there is none yet.
@@ -63,7 +56,8 @@ struct Exchange {
         knownTags = head.knownTags
         contentLength = head.contentLength
         origin = head.origin
-        handling = head.handling
+        if case .validate = head.route { stores = false }
+        isStrict = head.isStrict == true
         if case .dialect(let dialect) = head.route { language = .dialect(dialect) }
         switch head.route {
         case .events, .validate, .dialect: label = language.label

@@ -57,7 +57,7 @@ extension Failure {
     static let forbiddenOrigin = Failure(
         status: "403 Forbidden",
         code: .forbiddenOrigin,
-        message: "Web pages of this origin may not send events with this key."
+        message: "Web pages of this origin may not use this server, or not with this key."
     )
     static let notFound = Failure(
         status: "404 Not Found",

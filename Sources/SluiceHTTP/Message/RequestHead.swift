@@ -42,7 +42,7 @@ struct RequestHead {
 
     private let uri: String
     private var authorization: String?
-    private var isStrict: Bool? = false
+    private(set) var isStrict: Bool? = false
     private var isPreflight = false
     private var failure: Failure?
     private var mediaType: MediaType? = .json
@@ -99,12 +99,6 @@ struct RequestHead {
             return .refuse(.tooLarge(limit: server.maximumBodyBytes))
         }
         return .receive(language, isGzip: isGzip)
-    }
-
-    /// What becomes of the events, once they are checked.
-    var handling: Exchange.Handling {
-        if case .validate = route { return .onlyCheck }
-        return isStrict == true ? .storeAllOrNone : .store
     }
 
     /// The key in the header; `nil` if there is none.

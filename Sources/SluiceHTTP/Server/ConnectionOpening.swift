@@ -46,12 +46,18 @@ struct ConnectionOpening: Sendable {
         guard let tls else { return try endpoint.addHandlers(to: channel, from: peer, admission: admission) }
         let deadline = OpeningDeadline(timeout: timeout)
         let negotiation = ApplicationProtocolNegotiationHandler { [endpoint] result, channel in
-            channel.pipeline.syncOperations.removeHandler(deadline, promise: nil)
-            return channel.eventLoop.makeCompletedFuture {
-                if result == .negotiated("h2") {
-                    try endpoint.addHTTP2Handlers(to: channel, from: peer, admission: admission)
-                } else {
-                    try endpoint.addHandlers(to: channel, from: peer, admission: admission)
+            channel.eventLoop.makeCompletedFuture {
+                do {
+                    if result == .negotiated("h2") {
+                        try endpoint.addHTTP2Handlers(to: channel, from: peer, counting: address, admission: admission)
+                    } else {
+                        try endpoint.addHandlers(to: channel, from: peer, admission: admission)
+                    }
+                    channel.pipeline.syncOperations.removeHandler(deadline, promise: nil)
+                } catch {
+                    // Nothing else closes a connection whose handlers are missing.
+                    channel.close(promise: nil)
+                    throw error
                 }
             }
         }

@@ -29,7 +29,7 @@ final class LiveConnections: Sendable {
         var refused: [ObjectIdentifier: any Channel] = [:]
         /// The number of connections among them, without streams.
         var connections = 0
-        /// The number of connections from each address.
+        /// The number of served connections and streams from each address.
         var addresses: [NetworkRange.Address: Int] = [:]
         /// Set when the shutdown begins, and fulfilled when the last connection is closed.
         var emptied: EventLoopPromise<Void>?
@@ -55,28 +55,43 @@ final class LiveConnections: Sendable {
         let address = address.flatMap { NetworkRange.Address($0)?.sender }
         let admission = state.withLock { state -> Admission in
             guard state.emptied == nil else { return .drop }
-            var limit: Limit? = state.connections < self.limit ? nil : .all
-            if let address, state.addresses[address, default: 0] >= limitPerAddress { limit = .address }
-            return admit(channel, limit: limit, &state) { state in
+            return admit(channel, limit: limit(for: address, in: state), &state) { state in
                 state.connections += 1
                 if let address { state.addresses[address, default: 0] += 1 }
             }
         }
         countUntilClosed(channel, admission) { state in
             state.connections -= 1
-            guard let address, let count = state.addresses[address] else { return }
-            state.addresses[address] = count > 1 ? count - 1 : nil
+            Self.removeOne(from: address, in: &state)
         }
         return admission
     }
 
-    /// Decides about a stream of a connection that is served; it takes as much memory as a connection.
+    /// Decides about a stream of a connection that is served; it takes as much memory as a connection, and counts like one.
     ///
     /// A shutdown waits for the connection, so streams that begin before its end are served.
-    func admit(stream: any Channel) -> Admission {
-        let admission = state.withLock { admit(stream, limit: nil, &$0) { _ in } }
-        countUntilClosed(stream, admission) { _ in }
+    ///
+    /// - Parameter address: The address of the sender; `nil` if its connections are not counted.
+    func admit(stream: any Channel, from address: SocketAddress?) -> Admission {
+        let address = address.flatMap { NetworkRange.Address($0)?.sender }
+        let admission = state.withLock { state in
+            admit(stream, limit: limit(for: address, in: state), &state) { state in
+                if let address { state.addresses[address, default: 0] += 1 }
+            }
+        }
+        countUntilClosed(stream, admission) { Self.removeOne(from: address, in: &$0) }
         return admission
+    }
+
+    /// Why a further connection or stream is refused; `nil` if it is served.
+    private func limit(for address: NetworkRange.Address?, in state: State) -> Limit? {
+        if let address, state.addresses[address, default: 0] >= limitPerAddress { return .address }
+        return state.served.count < limit ? nil : .all
+    }
+
+    private static func removeOne(from address: NetworkRange.Address?, in state: inout State) {
+        guard let address, let count = state.addresses[address] else { return }
+        state.addresses[address] = count > 1 ? count - 1 : nil
     }
 
     private func admit(

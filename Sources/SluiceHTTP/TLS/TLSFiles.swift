@@ -49,6 +49,8 @@ public final class TLSFiles: Service {
         var contents: Contents
         /// What was wrong at the last look.
         var problem: String?
+        /// Whether `contents` cannot be used.
+        var isUnusable = false
     }
 
     private let paths: Paths
@@ -83,6 +85,7 @@ public final class TLSFiles: Service {
             let contents = try Self.contents(of: paths)
             let isNew = state.withLock { state in
                 defer { state.contents = contents }
+                if contents != state.contents { state.isUnusable = true }
                 return contents != state.contents
             }
             if isNew {
@@ -90,8 +93,12 @@ public final class TLSFiles: Service {
                 state.withLock { state in
                     state.context = context
                     state.problem = nil
+                    state.isUnusable = false
                 }
                 logger.info("The certificate of the server has changed.", metadata: metadata)
+            } else {
+                // A file that was missing for a moment is there again, unless its contents are still what could not be used.
+                state.withLock { if !$0.isUnusable { $0.problem = nil } }
             }
         } catch {
             let isNew = state.withLock { state in

@@ -34,7 +34,11 @@ struct BackfillTests {
             try await serving.process.output?.waitForLines(100)
             while try await cluster.messages(in: "events").count < 1_000 { try Task.checkCancellation() }
         }
-        #expect(second.errors.lines.contains { $0.contains("'kafka' is new to the journal, and begins with event 0") })
+        #expect(
+            second.errors.lines.contains {
+                $0.contains("The tracker is new to the journal.") && $0.contains("sequence=0 tracker=kafka")
+            }
+        )
         let printed = (first.output?.lines ?? []) + (second.output?.lines ?? [])
         #expect(printed.count == 1_000)
         let messages = try await cluster.messages(in: "events")

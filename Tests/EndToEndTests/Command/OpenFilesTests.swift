@@ -28,7 +28,7 @@ struct OpenFilesTests {
         #expect(line.contains("descriptors=900"))
         #expect(line.contains("connections=516"))
         #expect(try await Self.softLimit(of: process.processID) == "900")
-        _ = try await process.errors.line(containing: "Accepting events at http://")
+        _ = try await process.errors.line(containing: "The server accepts events.")
         process.send(SIGTERM)
         #expect(try await process.waitForEnd() == .exit(0))
     }

@@ -61,11 +61,12 @@ struct StrictTests {
 
     @Test(
         "/v1/validate answers as /v1/events does, and stores nothing",
-        arguments: [mixed, valid, #"{"name":"Ping"}"#, #"{"name":"Nothing"}"#, "{", "[]"]
+        arguments: [mixed, valid, #"{"name":"Ping"}"#, #"{"name":"Nothing"}"#, "{", "[]"],
+        [nil, "true"]
     )
-    func validate(body: String) async throws {
-        let events = try await Self.send(body)
-        let validated = try await Self.send(body, to: "/v1/validate")
+    func validate(body: String, strict: String?) async throws {
+        let events = try await Self.send(body, strict: strict)
+        let validated = try await Self.send(body, to: "/v1/validate", strict: strict)
         #expect(validated.response.status == events.response.status)
         #expect(validated.response.body == events.response.body)
         #expect(validated.delivered == 0)

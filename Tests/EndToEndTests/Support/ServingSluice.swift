@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A running `sluice serve`, and requests to it.
 struct ServingSluice {
@@ -46,9 +47,9 @@ struct ServingSluice {
             stdout: stdout,
             readsOutput: readsOutput
         )
-        let line = try await process.errors.line(containing: "Accepting events at http://")
-        let url = line.split(separator: " ").last.map { String($0.dropLast("/v1/events".count)) } ?? ""
-        return ServingSluice(process: process, url: url)
+        let line = try await process.errors.line(containing: "The server accepts events.")
+        let url = try #require(line.firstMatch(of: /url=(\S+)\/v1\/events/)?.1)
+        return ServingSluice(process: process, url: String(url))
     }
 
     /// Sends a body, and returns the response.

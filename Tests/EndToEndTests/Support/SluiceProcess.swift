@@ -128,6 +128,7 @@ final class SluiceProcess: Sendable {
         }
         // Several servers may run at one time.
         environment["SLUICE_ADMIN_LISTEN"] = "127.0.0.1:0"
+        environment["SLUICE_LOG_FORMAT"] = "text"
         return environment
     }
 

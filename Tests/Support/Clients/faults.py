@@ -5,7 +5,7 @@ Usage: faults.py URL FAULT…
 It prints its own URL, then a line for each request, and treats the first request with the first fault, and so on; requests beyond the last fault are only
 forwarded. The faults are `ok`, a status (400, 429, 503), `cut` (the connection is reset before the server has the request),
 `lost` (it is reset after the server has answered), `portal` (200 with a page, like the login page of a network) and `endless`
-(200 with a body without an end).
+(200 with a body of 256 MiB).
 """
 
 import http.client
@@ -67,11 +67,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         sent = 0
         try:
-            while sent < 1 << 33:
+            while sent < 1 << 28:
                 sent += self.connection.send(b" " * 65536)
         except OSError:
             pass
-        print(f"sent {sent >> 20} MiB", flush=True)
 
     def reset(self):
         self.close_connection = True

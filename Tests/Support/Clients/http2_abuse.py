@@ -53,6 +53,14 @@ def attack(scenario):
         yield frame(HEADERS, END_HEADERS, 1, post + b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value)
     elif scenario == "wrong-length":
         yield frame(HEADERS, END_HEADERS, 1, post + b"\x0f\x0d\x013") + frame(DATA, END_STREAM, 1, b"too long")
+    elif scenario == "silent":
+        pass
+    elif scenario == "half-header":
+        yield frame(HEADERS, 0, 1, post)
+    elif scenario == "unread":
+        yield frame(SETTINGS, 0, 0, struct.pack(">HI", 4, (1 << 31) - 1)) + frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1 << 30))
+        for number in range(100000):
+            yield frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, header_block(2, "/livez"))
     elif scenario == "no-preface":
         yield b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     else:
@@ -94,6 +102,17 @@ def main():
     connection = connect(port, certificate)
     if scenario != "no-preface":
         connection.sendall(PREFACE + frame(SETTINGS, 0, 0))
+    if scenario == "unread":
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        print("sending", flush=True)
+        try:
+            for bytes_ in attack(scenario):
+                connection.sendall(bytes_)
+        except OSError:
+            pass
+        print("sent", flush=True)
+        # Keeps the connection, and reads nothing.
+        sys.stdin.read()
     print(outcome(connection, attack(scenario)))
 
 

@@ -209,6 +209,11 @@ struct PrivacyTests {
                 #"{"name":"Left","context":{"ip":"\#(addressHash)","a":"\n\"\u0001"},"payload":1}"#
             ),
             (#"[{"phone":"x","a":[]}]"#, #"[{"a":[]}]"#),
+            (
+                // A key of the context in the wrong place.
+                #"{"name":"Left","ip":"192.0.2.7","payload":{"ip":"192.0.2.7","x":{"device":1}},"context":[{"device":2}]}"#,
+                #"{"name":"Left","ip":"\#(addressHash)","payload":{"ip":"\#(addressHash)","x":{}},"context":[{}]}"#
+            ),
         ]
     )
     func quarantine(sent: String, stored: String) throws {
@@ -219,6 +224,24 @@ struct PrivacyTests {
         // It can be sent again.
         let again = try Self.validator().check(stored, as: .lines)
         #expect(again.rejections.map { String(decoding: $0.original, as: UTF8.self) } == [stored])
+    }
+
+    @Test("an event that nests too deeply is stored without what is deeper")
+    func deep() throws {
+        let (open, close) = (String(repeating: "[", count: 500), String(repeating: "]", count: 500))
+        let event = #"{"name":"Signed Up","payload":{"x":\#(open)\#(close)}}"#
+        let checked = try Self.validator().check(event, as: .lines)
+        let stored = String(decoding: try #require(checked.rejections.first).original, as: UTF8.self)
+        #expect(stored.contains("[[null]]"))
+        #expect(stored.utf8.count < 200)
+    }
+
+    @Test("hashes do not multiply what is stored of a rejected event")
+    func growth() throws {
+        let members = Array(repeating: #""email":"x""#, count: 10_000).joined(separator: ",")
+        let checked = try Self.validator().check("{\(members)}", as: .lines)
+        let stored = String(decoding: try #require(checked.rejections.first).original, as: UTF8.self)
+        #expect(stored.hasPrefix("The event is not stored"))
     }
 
     @Test("a text that cannot be read is not stored")

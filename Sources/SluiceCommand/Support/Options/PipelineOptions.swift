@@ -41,6 +41,9 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: .setting(.logLevel, "The lowest level that is logged.", valueName: "level"))
     var logLevel: Logger.Level?
 
+    @Option(help: .setting(.logFormat, valueName: "format"))
+    var logFormat: String?
+
     /// The settings that these options gave.
     var settings: CommandLineSettings {
         var settings = CommandLineSettings()
@@ -55,6 +58,7 @@ struct PipelineOptions: ParsableArguments {
         settings.set(.quarantineFolder, quarantine)
         settings.set(.strictTrackers, strictTrackers ? true : nil)
         settings.set(.logLevel, logLevel?.rawValue)
+        settings.set(.logFormat, logFormat)
         return settings
     }
 }

@@ -54,12 +54,13 @@ enum ClientSettings {
     /// - Parameters:
     ///   - key: The key, which the client sends with each event.
     ///   - host: The server's host as the client knows it.
-    func json(key: [UInt8], host: String) -> [UInt8] {
+    ///   - isEncrypted: Whether the request came over TLS.
+    func json(key: [UInt8], host: String, isEncrypted: Bool) -> [UInt8] {
         let key = Self.json(String(decoding: key, as: UTF8.self))
         switch self {
         case .segment:
             // The client sends over HTTPS otherwise, which a server on the developer's machine seldom has.
-            let isLocal = OriginPattern.loopback.matches("http://" + host)
+            let isLocal = !isEncrypted && OriginPattern.loopback.matches("http://" + host)
             let segment =
                 #""apiKey":\#(key),"unbundledIntegrations":[],"addBundledMetadata":true,"#
                 + #""apiHost":\#(Self.json(host + "/v1"))"# + (isLocal ? #","protocol":"http""# : "")

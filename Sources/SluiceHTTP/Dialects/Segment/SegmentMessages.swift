@@ -77,7 +77,10 @@ struct SegmentMessages: MessageFormat {
         if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
         if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }
         if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
-        if let context = members.context { output.append(#","context":"#, bytes(context)) }
+        if let context = members.context {
+            let isPayload = (kind == .identify || kind == .group) && members.traits == nil
+            appendContext(context, withoutTraits: isPayload && members.contextTraits != nil, of: structure, to: &output)
+        }
         switch kind {
         case .track, nil:
             if let properties = members.properties { output.append(#","payload":"#, bytes(properties)) }
@@ -135,6 +138,29 @@ struct SegmentMessages: MessageFormat {
         case 17 where key.equals("originalTimestamp"): members.originalTimestamp = value
         default: break
         }
+    }
+
+    /// Appends the context, without the traits that are the payload: what the plan protects there must not stay here.
+    private func appendContext(
+        _ context: JSONStructure.Value,
+        withoutTraits: Bool,
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) {
+        output.append(#","context":"#)
+        guard withoutTraits else { return output.append(structure.bytes(of: context)) }
+        let start = output.count
+        let isObject = structure.forEachMember(of: context) { key, value in
+            guard !key.equals("traits") else { return }
+            output.append(#",""#)
+            output.append(key)
+            output.append(#"":"#, structure.bytes(of: value))
+        }
+        guard isObject else {
+            output.count = start
+            return output.append(structure.bytes(of: context))
+        }
+        output.closeObject(from: start)
     }
 
     // MARK: Payloads

@@ -79,6 +79,8 @@ struct SegmentTests {
         let line = try #require(result.lines.first)
         #expect(line.contains(#""anonymousId":"d","sessionId":"1700000000","context":{"#))
         #expect(line.contains(#""payload":{"age":3}"#))
+        // What the plan protects in the payload must not be in the context as well.
+        #expect(!line.contains("traits"))
     }
 
     @Test("a message id that is not a UUID gives the UUID of version 5 in the documented namespace, each time")

@@ -1,4 +1,5 @@
 import EventPipeline
+import Foundation
 import SluiceHTTP
 import Testing
 
@@ -11,7 +12,7 @@ struct HTTP2AbuseTests {
             ("rapid-reset", "closed"), ("endless-header", "closed"), ("pings", "closed"), ("closed-window", "reset"),
             ("many-streams", "closed"),
             ("data-without-stream", "closed"), ("upper-case-name", "reset"), ("transfer-encoding", "reset"),
-            ("wrong-length", "reset"), ("no-preface", "closed"),
+            ("wrong-length", "reset"), ("no-preface", "closed"), ("silent", "closed"), ("half-header", "closed"),
         ]
     )
     func abuse(scenario: String, outcome: String) async throws {
@@ -20,6 +21,7 @@ struct HTTP2AbuseTests {
         var setup = TestServer.Setup()
         setup.tls = certificate.paths
         setup.http.timeouts.answer = .milliseconds(200)
+        setup.http.timeouts.head = .seconds(1)
         try await TestServer.run(setup) { server in
             let arguments = [scenario, String(server.address.port), certificate.certificate]
             let output = try await ClientScript.run("http2_abuse", arguments, in: folder)
@@ -33,6 +35,60 @@ struct HTTP2AbuseTests {
             )
             #expect(other.text == Requests.accepted)
             #expect(server.pipeline.statistics.accepted == 1)
+        }
+    }
+
+    @Test("streams count like connections: one address cannot take the memory of all")
+    func streams() async throws {
+        let folder = try TestFolder()
+        let certificate = try await TestCertificate("server", in: folder)
+        var setup = TestServer.Setup()
+        setup.tls = certificate.paths
+        setup.http.maximumConnectionsPerAddress = 3
+        try await TestServer.run(setup) { server in
+            // Streams of one connection that stay open, because their bodies do not end.
+            let arguments = ["many-streams", String(server.address.port), certificate.certificate]
+            let output = try await ClientScript.run("http2_abuse", arguments, in: folder)
+            #expect(output == ["reset"] || output == ["closed"])
+            while server.http.reservedBytes > 0 { try Task.checkCancellation() }
+        }
+    }
+
+    @Test("a connection beyond the limit of its address that speaks HTTP/2 is closed at once")
+    func refused() async throws {
+        let folder = try TestFolder()
+        let certificate = try await TestCertificate("server", in: folder)
+        var setup = TestServer.Setup()
+        setup.tls = certificate.paths
+        setup.http.maximumConnectionsPerAddress = 1
+        try await TestServer.run(setup) { server in
+            let first = try await RawClient(to: server.address)
+            let arguments = ["silent", String(server.address.port), certificate.certificate]
+            #expect(try await ClientScript.run("http2_abuse", arguments, in: folder) == ["closed"])
+            first.close()
+        }
+    }
+
+    @Test("a sender that reads nothing loses its connection, and its memory is free again")
+    func unread() async throws {
+        let folder = try TestFolder()
+        let certificate = try await TestCertificate("server", in: folder)
+        var setup = TestServer.Setup()
+        setup.tls = certificate.paths
+        setup.http.timeouts.answer = .milliseconds(500)
+        try await TestServer.run(setup) { server in
+            let arguments = ["unread", String(server.address.port), certificate.certificate]
+            let script = RepositoryFile.url("Tests/Support/Clients/http2_abuse.py").path
+            let client = try SluiceProcess(
+                [script] + arguments,
+                executable: try ClientScript.program("python3"),
+                in: folder,
+                input: .pipe(Pipe())
+            )
+            defer { client.send(SIGKILL) }
+            _ = try await client.output?.line(containing: "sending")
+            while server.http.reservedBytes == 0 { try Task.checkCancellation() }
+            while server.http.reservedBytes > 0 { try Task.checkCancellation() }
         }
     }
 }
