@@ -67,7 +67,7 @@ class Server:
         self.log = open(self.log_path, "w")
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith("SLUICE_") and k not in ("DATABASE_URL", "KAFKA_BROKERS")}
-        environment |= {"SLUICE_ADMIN_LISTEN": "127.0.0.1:0"} | settings
+        environment |= {"SLUICE_ADMIN_LISTEN": "127.0.0.1:0", "SLUICE_LOG_FORMAT": "text"} | settings
         self.process = None
         self.key_file = os.path.join(self.folder.name, "keys.json")
         self.keys = {name: self.run_command("keys", "new", name, "--keys", self.key_file, *limits).strip()
@@ -98,7 +98,7 @@ class Server:
     def wait_for_port(self):
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and self.process.poll() is None:
-            match = re.search(r'"url":"https?://127\.0\.0\.1:(\d+)/', self.text())
+            match = re.search(r"url=https?://127\.0\.0\.1:(\d+)/", self.text())
             if match:
                 return int(match.group(1))
             time.sleep(0.02)

@@ -92,7 +92,7 @@ public final class OperationsServer: Service {
             throw cannotListen(configuration, error)
         }
         guard address.isLoopback else {
-            let place = "a loopback address, and \(configuration.host) is none."
+            let place = "a loopback address, and \(configuration.host) is not one."
             let message = "Without a token the private port listens only on \(place)"
             throw OperationsError(code: .noToken, message: message, underlying: nil)
         }
@@ -127,11 +127,12 @@ public final class OperationsServer: Service {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { socket?.remove(wasPublished: state.withLock { $0.isSocketPublished }) }
         do {
-            try await withThrowingTaskGroup { servers in
-                servers.addTask { try await self.port(on: group).run() }
-                if let socket { servers.addTask { try await self.application(of: socket, on: group).run() } }
-                try await servers.waitForAll()
-            }
+            // If the port cannot listen, the socket is shut down as well.
+            var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
+                .init(service: port(on: group), failureTerminationBehavior: .gracefullyShutdownGroup)
+            ]
+            if let socket { services.append(.init(service: application(of: socket, on: group))) }
+            try await ServiceGroup(configuration: .init(services: services, logger: quietLogger)).run()
         } catch {
             let error = Self.cannotListen(configuration, error)
             finish(.failure(error))
@@ -217,22 +218,26 @@ extension OperationsServer {
         responder: some HTTPResponder<OperationsContext>,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
-        // Hummingbird's own messages are about its inside; this server logs what an operator needs to know.
-        var quiet = logger
-        quiet.logLevel = max(.warning, logger.logLevel)
-        return Application(
+        Application(
             responder: responder,
             server: .http1(
                 configuration: .init(idleTimeout: .seconds(60), httpDecoderConfiguration: Self.headerLimits)
             ),
             configuration: ApplicationConfiguration(
                 address: address,
-                availableConnectionsDelegate: .maximum(configuration.maximumConnections, logger: quiet)
+                availableConnectionsDelegate: .maximum(configuration.maximumConnections, logger: quietLogger)
             ),
             onServerRunning: onServerRunning,
             eventLoopGroupProvider: .shared(group),
-            logger: quiet
+            logger: quietLogger
         )
+    }
+
+    /// Hummingbird's own messages are about its inside; this server logs what an operator needs to know.
+    private var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = max(.warning, logger.logLevel)
+        return logger
     }
 
     private static func describe(_ address: SocketAddress?) -> String {

@@ -10,8 +10,11 @@ import Synchronization
 /// An HTTP server that accepts events and has health checks.
 ///
 /// - `POST /v1/events` accepts one event, a JSON array of events, or NDJSON, and answers with a verdict for each event. 200
-///   means that the pipeline has the events counted as `accepted`; 422 that no event was valid; 503 that nothing was accepted;
+///   means that the pipeline has the events counted as `accepted`; 422 that no event was valid, or that a strict request had an
+///   invalid one; 503 that nothing was accepted;
 ///   504 that the outcome is unknown, because the journal's disk does not answer.
+/// - `POST /v1/validate` answers as `/v1/events` would, and stores nothing.
+/// - The paths of the clients of Segment, RudderStack and PostHog accept their events, and `/v1/events` CloudEvents, too.
 /// - `GET /v1/plan` answers with the JSON Schema of what the sender may send, if the server was made with a `planSchema`.
 /// - `GET /livez` answers 200. `GET /readyz` answers 200 while events are accepted, and otherwise 503; the reasons, which
 ///   it does not tell, are in `Pipeline.unreadyReasons`. An unavailable destination is not a reason: its events wait.
@@ -99,7 +102,7 @@ public final class IngestServer: Service {
         let socketAddress = try resolve()
         guard !keys.isOpen || configuration.isOpen || socketAddress.isLoopback else {
             let message =
-                "Without write keys the server listens only on a loopback address, and \(configuration.host) is none."
+                "Without write keys the server listens only on a loopback address, and \(configuration.host) is not one."
             throw IngestError(code: .noKeys, message: message, underlying: nil)
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.eventLoopCount ?? System.coreCount)

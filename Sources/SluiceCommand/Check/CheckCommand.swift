@@ -3,6 +3,7 @@ import EventSchema
 import EventValidation
 import Logging
 import PlanReading
+import SluiceHTTP
 import TrackerKit
 
 /// `sluice check`: checks whether `sluice serve` would find everything it needs.
@@ -49,6 +50,7 @@ struct CheckCommand: AsyncParsableCommand {
             CheckReport.Part(plan: reading, at: settings.eventsFolder),
             FolderCheck.part("quarantine", settings.quarantineFolder),
         ]
+        if settings.tls != nil { parts.append(Self.tlsPart(settings, wiring)) }
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
         let trackers = try wiring.trackers()
         if reading.plan != nil { parts[0].problems += Self.missingTrackers(of: wiring, trackers) }
@@ -68,6 +70,17 @@ struct CheckCommand: AsyncParsableCommand {
             try Terminal.print(lines: report.lines)
         }
         if !report.isOK { throw ExitCode(1) }
+    }
+
+    /// Whether the server can use its certificate.
+    private static func tlsPart(_ settings: Settings, _ wiring: Wiring) -> CheckReport.Part {
+        var part = CheckReport.Part(name: "TLS", summary: settings.tls?.certificate ?? "", problems: [])
+        do throws(TLSFiles.Problem) {
+            _ = try settings.tls.map { paths throws(TLSFiles.Problem) in try TLSFiles(paths, logger: wiring.logger) }
+        } catch {
+            part.problems.append(CheckReport.Problem(code: "tls-unusable", sentence: error.description))
+        }
+        return part
     }
 
     /// The trackers that events name and that are not configured, if that would keep `serve` from starting.

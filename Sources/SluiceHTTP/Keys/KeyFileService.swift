@@ -144,7 +144,7 @@ public final class KeyFileService: Service {
         }
     }
 
-    /// The numbers in a file; none if it is missing or damaged, because then there is nothing better to go on with.
+    /// The numbers in a file; none if it is missing or damaged, so that counting starts at zero.
     private static func contents(ofUsage path: String) -> [String: KeyLimiter.Usage] {
         guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)),
             let lines = try? JSONDecoder().decode([String: [Int64]].self, from: bytes)

@@ -225,7 +225,7 @@ extension Failure {
                 status: "429 Too Many Requests",
                 code: .dailyVolumeExceeded,
                 message:
-                    "The write key has sent its events of this day, which ends at midnight UTC. Nothing was accepted.",
+                    "The write key has reached its daily limit of events, which is reset at midnight UTC. Nothing was accepted.",
                 fields: fields(retryAfter),
                 isLimit: true
             )

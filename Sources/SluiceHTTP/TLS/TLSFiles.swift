@@ -16,15 +16,15 @@ import Foundation
 /// the certificate that they began with.
 ///
 /// Run it in a `ServiceGroup` beside the server. It looks at the files once a second. If they cannot be used, for example because
-/// only one of them is replaced yet, the server goes on with the previous certificate, and the reason is logged once.
+/// only one of them is replaced yet, the server keeps using the previous certificate, and the reason is logged once.
 public final class TLSFiles: Service {
     /// The paths of the files, each in PEM.
     public struct Paths: Sendable, Hashable {
-        /// The certificate of the server, followed by those of the authorities that vouch for it.
+        /// The certificate of the server, followed by those of the intermediate certificate authorities (CA).
         public var certificate: String
         /// The private key of the certificate, without a passphrase.
         public var privateKey: String
-        /// The certificates of the authorities that vouch for clients; `nil` if clients need no certificate.
+        /// The certificates of the authorities (CA) that sign the certificates of clients; `nil` if clients need no certificate.
         public var clientAuthorities: String?
 
         /// Makes paths; without `clientAuthorities` clients need no certificate.
@@ -131,7 +131,7 @@ public final class TLSFiles: Service {
     private static func context(of contents: Contents) throws(Problem) -> NIOSSLContext {
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(contents[0])
-            guard !chain.isEmpty else { throw Problem(description: "The file of the certificate contains none.") }
+            guard !chain.isEmpty else { throw Problem(description: "The file of http.tls.certificate contains no certificate.") }
             let key = try NIOSSLPrivateKey(bytes: contents[1], format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) },
@@ -145,7 +145,7 @@ public final class TLSFiles: Service {
             if contents.count > 2 {
                 let authorities = try NIOSSLCertificate.fromPEMBytes(contents[2])
                 guard !authorities.isEmpty else {
-                    throw Problem(description: "The file of the clients' authorities contains no certificate.")
+                    throw Problem(description: "The file of http.tls.clientAuthorities contains no certificate.")
                 }
                 configuration.trustRoots = .certificates(authorities)
                 configuration.certificateVerification = .noHostnameVerification

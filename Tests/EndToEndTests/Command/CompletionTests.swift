@@ -35,7 +35,7 @@ struct CompletionTests {
     @Test(
         "bash completes commands and options",
         arguments: [
-            ("sluice re", "replay"), ("sluice new", "new-event"), ("sluice quarantine st", "stats"),
+            ("sluice rep", "replay"), ("sluice new", "new-event"), ("sluice quarantine st", "stats"),
             ("sluice diff --allow-b", "--allow-breaking"), ("sluice migrate --plan", "--plan-only"),
         ]
     )

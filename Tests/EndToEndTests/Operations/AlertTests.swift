@@ -92,4 +92,22 @@ struct AlertTests {
             #expect(alerts.contains(String(heading.1)), "\(heading.1) is no alert")
         }
     }
+
+    @Test("the runbook explains each line that is logged at the level error, and no other")
+    func logLines() throws {
+        let folder = RepositoryFile.url("Sources")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+        var messages: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" && !file.path.contains("/JustTrack/") {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in text.matches(of: /logger\.(?:error|critical)\(\s*"([^"\\]+)"/) {
+                messages.insert(String(match.1))
+            }
+        }
+        #expect(messages.count >= 25)
+        let runbook = try RepositoryFile.text("Documentation/Runbook.md")
+        let explained = Set(runbook.matches(of: /(?m)^\| `([A-Z][^`]+)` \|/).map { String($0.1) })
+        #expect(messages.subtracting(explained) == [])
+        #expect(explained.subtracting(messages) == [])
+    }
 }
