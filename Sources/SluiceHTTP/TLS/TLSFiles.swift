@@ -131,7 +131,9 @@ public final class TLSFiles: Service {
     private static func context(of contents: Contents) throws(Problem) -> NIOSSLContext {
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(contents[0])
-            guard !chain.isEmpty else { throw Problem(description: "The file of http.tls.certificate contains no certificate.") }
+            guard !chain.isEmpty else {
+                throw Problem(description: "The file of http.tls.certificate contains no certificate.")
+            }
             let key = try NIOSSLPrivateKey(bytes: contents[1], format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) },
