@@ -97,8 +97,8 @@ EOF
         echo "error: $product does not build with only these libraries: $*" >&2
         return 1
     fi
-    if grep -q 'warning:' "$folder/log"; then
-        grep 'warning:' "$folder/log" >&2
+    # SwiftPM names the package whose manifest it warns about; another package's manifest is not ours to change.
+    if grep 'warning:' "$folder/log" | grep -vE "^warning: 'swift-[^']+': " >&2; then
         echo "error: the build of $product gave warnings" >&2
         return 1
     fi

@@ -31,7 +31,7 @@ window.sluice = (key, host) => {
     try {
       const answer = await fetch(url, { method: "POST", body: `[${lines}]`, keepalive: size < 6e4 })
       failed = ![200, 400, 413, 422].includes(answer.status)
-      wait = 1e3 * answer.headers.get("Retry-After")
+      wait = Math.min(1e3 * answer.headers.get("Retry-After") || 0, 864e5)
     } catch { failed = true }
     busy = false
     if (failed) {

@@ -111,7 +111,6 @@ extension EventClient {
         switch outcome {
         case .settled(let rejected): if !rejected.isEmpty { configuration.onReport(.rejected(rejected)) }
         case .tooLarge: if events == 1 { configuration.onReport(.unreadable(events: 1, reason: "it is too large")) }
-        case .unreadable(let reason): configuration.onReport(.unreadable(events: events, reason: reason))
         case .later(_, let reason): configuration.onReport(.delayed(reason: reason))
         case .refused(let reason): configuration.onReport(.refused(reason: reason))
         }

@@ -343,7 +343,7 @@ struct BodyCheck: ~Copyable {
         if isDescribed, check.sensitive.concernsRejections {
             let treated = check.treatedOriginal(at: index, definitionIndex: result.definitionIndex)
             // A hash is longer than a short value, and many of them would multiply what the quarantine stores.
-            let limit = 2 * (text?.count ?? 0) + Self.treatedBytesBesidesEvent
+            let limit = 2 * ((text ?? original())?.count ?? 0) + Self.treatedBytesBesidesEvent
             (treated.count <= limit ? treated : Self.withheld).withUnsafeBytes(reject)
         } else {
             reject((isDescribed ? original() : nil) ?? text ?? UnsafeRawBufferPointer(start: nil, count: 0))

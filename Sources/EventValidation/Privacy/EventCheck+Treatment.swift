@@ -110,7 +110,10 @@ extension EventCheck {
             if field == EnvelopeFields.contextOrdinal, check.tape.kind(at: member + 1) == .object {
                 check.appendKey(at: member, to: &output)
                 check.appendMembers(ofObjectAt: member + 1, to: &output) { check, key, member, output in
-                    check.appendTreatedMember(at: member, check.sensitive.context[key], nil, to: &output)
+                    // A property may be there by mistake.
+                    let treatment = check.sensitive.context[key]
+                    let keyTreatment = treatment == .keep ? payload[key] : treatment
+                    check.appendTreatedMember(at: member, keyTreatment, payload, to: &output)
                 }
             } else {
                 // The envelope's own fields are not properties, though a property may have the same key.

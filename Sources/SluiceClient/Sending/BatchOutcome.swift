@@ -6,8 +6,6 @@ package enum BatchOutcome: Sendable, Hashable {
     case settled([RejectedEvent])
     /// The server did not read them, because they are too many at once.
     case tooLarge
-    /// The server cannot read them, now or later.
-    case unreadable(String)
     /// They have to be sent again, not before this time has passed if the server states one.
     case later(after: Duration?, reason: String)
     /// They have to be sent again, but only a change of the configuration can help.
@@ -26,9 +24,8 @@ package enum BatchOutcome: Sendable, Hashable {
         // The login page of a network, for example.
         case 200, 422: self = .later(after: nil, reason: "the answer was not one of Sluice")
         case 413: self = .tooLarge
-        // Without Sluice's error, something between the client and the server answered.
-        case 400 where body.error != nil, 415 where body.error != nil: self = .unreadable(reason)
-        case 401, 403, 404, 405: self = .refused(reason)
+        // About the request and not about its events, each of which the server judges alone.
+        case 400, 401, 403, 404, 405, 415: self = .refused(reason)
         default:
             self = .later(after: answer.retryAfter.flatMap { Int($0) }.map { .seconds(max(0, $0)) }, reason: reason)
         }

@@ -71,7 +71,7 @@ package struct SendState: Sendable {
         case .tooLarge where range.count > 1:
             maximumEvents = (range.count + 1) / 2
             return .keep
-        case .settled, .tooLarge, .unreadable:
+        case .settled, .tooLarge:
             failures = 0
             pausedUntil = nil
             settled = range.upperBound

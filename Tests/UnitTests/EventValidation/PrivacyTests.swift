@@ -210,6 +210,11 @@ struct PrivacyTests {
             ),
             (#"[{"phone":"x","a":[]}]"#, #"[{"a":[]}]"#),
             (
+                // A property in the context.
+                #"{"name":"Signed Up","context":{"email":"ada@example.com","d":{"email":"ada@example.com"}},"payload":{}}"#,
+                #"{"name":"Signed Up","context":{"email":"\#(hash)","d":{"email":"\#(hash)"}},"payload":{}}"#
+            ),
+            (
                 // A key of the context in the wrong place.
                 #"{"name":"Left","ip":"192.0.2.7","payload":{"ip":"192.0.2.7","x":{"device":1}},"context":[{"device":2}]}"#,
                 #"{"name":"Left","ip":"\#(addressHash)","payload":{"ip":"\#(addressHash)","x":{}},"context":[{}]}"#
@@ -234,6 +239,15 @@ struct PrivacyTests {
         let stored = String(decoding: try #require(checked.rejections.first).original, as: UTF8.self)
         #expect(stored.contains("[[null]]"))
         #expect(stored.utf8.count < 200)
+    }
+
+    @Test("a long event is stored, as a line and in an array")
+    func long() throws {
+        let event = #"{"name":"Left","payload":{"x":"\#(String(repeating: "y", count: 9_000))","bad":1},"nonsense":1}"#
+        let checks = [try Self.validator().check(event, as: .lines), try Self.validator().check("[\(event)]")]
+        for checked in checks {
+            #expect(checked.rejections.map { String(decoding: $0.original, as: UTF8.self) } == [event])
+        }
     }
 
     @Test("hashes do not multiply what is stored of a rejected event")

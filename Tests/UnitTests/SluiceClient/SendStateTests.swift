@@ -100,11 +100,11 @@ struct SendStateTests {
             ),
             (
                 TransportAnswer(status: 400, body: Array(#"{"error":{"code":"bad-request","message":"No."}}"#.utf8)),
-                .unreadable("No. [bad-request]")
+                .refused("No. [bad-request]")
             ),
             // Something between the client and the server answered.
-            (TransportAnswer(status: 400), .later(after: nil, reason: "the status was 400")),
-            (TransportAnswer(status: 415), .later(after: nil, reason: "the status was 415")),
+            (TransportAnswer(status: 400), .refused("the status was 400")),
+            (TransportAnswer(status: 415), .refused("the status was 415")),
             (
                 TransportAnswer(status: 200, body: Array("<!doctype html>".utf8)),
                 .later(after: nil, reason: "the answer was not one of Sluice")
