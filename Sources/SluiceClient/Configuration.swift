@@ -25,7 +25,7 @@ extension EventClient {
         ///
         /// Default: 5 s.
         public var linger = Duration.seconds(5)
-        /// How long the server may be silent.
+        /// How long the server may be silent; a request may take ten times as long in all.
         ///
         /// Default: 30 s.
         public var timeout = Duration.seconds(30)
@@ -44,14 +44,14 @@ extension EventClient {
     public enum Report: Sendable, Hashable {
         /// The server rejected these events, because they do not follow its plan. They are not sent again.
         case rejected([RejectedEvent])
-        /// The server cannot read this many events, for the reason that it states. They are not sent again.
-        case unreadable(events: Int, reason: String)
+        /// This many events are lost, for this reason.
+        case lost(events: Int, reason: String)
         /// The server cannot be reached, or does not accept events now. They stay in the queue, and the next attempt follows.
         case delayed(reason: String)
         /// The server refuses the key or the address is wrong. The events stay in the queue.
         case refused(reason: String)
         /// The queue's folder cannot be read or written.
-        case unusable(ClientError.Code, reason: String)
+        case unusable(reason: String)
     }
 }
 

@@ -1,13 +1,16 @@
 import Synchronization
 
 extension EventClient {
-    /// Sends the events until the task is cancelled; call it once.
+    /// Sends the events until the task is cancelled.
+    ///
+    /// Returns at once while another call runs.
     public func run() async {
-        let isFirst = state.withLock { state in
+        let isAlone = state.withLock { state in
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        precondition(isFirst, "a client runs once")
+        guard isAlone else { return }
+        defer { state.withLock { $0.isRunning = false } }
         while !Task.isCancelled {
             switch nextStep() {
             case .send(let range): await send(range)
@@ -33,7 +36,7 @@ extension EventClient {
                 self.endFlush(number)
             }
             let isSettled = await withTaskCancellationHandler {
-                await withCheckedContinuation { beginFlush(number, $0) }
+                await withCheckedContinuation { beginFlush(number, until: deadline, $0) }
             } onCancel: {
                 endFlush(number)
             }
@@ -43,10 +46,15 @@ extension EventClient {
         guard isSettled else { throw ClientError(.timeout, "Not all events were sent within \(limit).") }
     }
 
-    private func beginFlush(_ number: UInt64, _ continuation: CheckedContinuation<Bool, Never>) {
+    private func beginFlush(
+        _ number: UInt64,
+        until deadline: Duration,
+        _ continuation: CheckedContinuation<Bool, Never>
+    ) {
         let (result, woken): (Bool?, CheckedContinuation<Void, Never>?) = state.withLock { state in
             guard let last = state.queue.batches.last else { return (true, nil) }
-            guard !Task.isCancelled else { return (false, nil) }
+            // What ends the flush may have come before it began.
+            guard !Task.isCancelled, clock.now() < deadline else { return (false, nil) }
             state.queue.seal()
             state.flushes[number] = ClientState.Flush(lastBatch: last.number, continuation: continuation)
             return (nil, state.wake())
@@ -76,41 +84,70 @@ extension EventClient {
     private func send(_ range: Range<Int>) async {
         let lines: [UInt8]
         do throws(ClientError) {
-            lines = try state.withLock { state throws(ClientError) in try state.queue.contentsOfFirst() }
+            let contents = try state.withLock { state throws(ClientError) in try state.queue.contentsOfFirst() }
+            guard let contents else { return try repair() }
+            lines = contents
         } catch {
-            configuration.onReport(.unusable(error.code, reason: error.message))
+            configuration.onReport(.unusable(reason: error.message))
             return settle(.later(after: nil, reason: error.message), of: range, reports: false)
         }
-        let answer = try? await transport.send(Self.lines(range, of: lines))
-        let outcome = BatchOutcome(answer)
+        let answer = await answer(to: Self.lines(range, of: lines))
+        let outcome = BatchOutcome(answer, events: range.count)
         // A cancelled request says nothing about the server.
         settle(outcome, of: range, reports: !(answer == nil && Task.isCancelled))
+    }
+
+    /// The answer to these lines; `nil` if there is none in time.
+    private func answer(to lines: [UInt8]) async -> TransportAnswer? {
+        let deadline = clock.now() + configuration.timeout * Self.timeoutsOfRequest
+        return await withTaskGroup(of: TransportAnswer?.self) { group in
+            group.addTask { try? await self.transport.send(lines) }
+            group.addTask {
+                try? await self.clock.sleepUntil(deadline)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
+    /// How long a request may take in all, in timeouts: a server that sends a byte now and then is never silent.
+    private static var timeoutsOfRequest: Int { 10 }
+
+    private func repair() throws(ClientError) {
+        let (lost, finished) = try state.withLock { state throws(ClientError) in
+            let lost = try state.queue.repairFirst()
+            state.sending.restart()
+            return (lost, state.finishedFlushes())
+        }
+        for flush in finished { flush.resume(returning: true) }
+        configuration.onReport(.lost(events: lost, reason: "their file was removed or shortened by another program"))
     }
 
     private func settle(_ outcome: BatchOutcome, of range: Range<Int>, reports: Bool) {
         var problem: ClientError?
         let finished = state.withLock { state in
             let events = state.queue.batches[0].events
-            let action = state.sending.returned(
+            let removesBatch = state.sending.returned(
                 outcome,
                 of: range,
                 events: events,
                 now: clock.now(),
                 jitter: jitter()
             )
-            guard action == .settle(removesBatch: true) else { return [CheckedContinuation<Bool, Never>]() }
+            guard removesBatch else { return [CheckedContinuation<Bool, Never>]() }
             do throws(ClientError) { try state.queue.removeFirst() } catch { problem = error }
             return state.finishedFlushes()
         }
         for flush in finished { flush.resume(returning: true) }
-        if let problem { configuration.onReport(.unusable(problem.code, reason: problem.message)) }
+        if let problem { configuration.onReport(.unusable(reason: problem.message)) }
         if reports { report(outcome, events: range.count) }
     }
 
     private func report(_ outcome: BatchOutcome, events: Int) {
         switch outcome {
         case .settled(let rejected): if !rejected.isEmpty { configuration.onReport(.rejected(rejected)) }
-        case .tooLarge: if events == 1 { configuration.onReport(.unreadable(events: 1, reason: "it is too large")) }
+        case .tooLarge: if events == 1 { configuration.onReport(.lost(events: 1, reason: "it is too large")) }
         case .later(_, let reason): configuration.onReport(.delayed(reason: reason))
         case .refused(let reason): configuration.onReport(.refused(reason: reason))
         }

@@ -101,6 +101,13 @@ public final class IngestEndpoint: Sendable {
         return admission
     }
 
+    /// Decides again about a connection of a proxy, which has stated the sender's address.
+    func readmit(_ channel: any Channel, from address: SocketAddress?) throws -> LiveConnections.Admission {
+        let admission = shared.connections.readmit(channel, from: address)
+        guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
+        return admission
+    }
+
     /// Adds the handlers for HTTP/1.
     func addHandlers(
         to channel: any Channel,

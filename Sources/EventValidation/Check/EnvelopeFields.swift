@@ -4,6 +4,7 @@
 struct EnvelopeFields: ~Copyable {
     static let receivedAtOrdinal = 3
     static let contextOrdinal = 7
+    static let payloadOrdinal = 8
 
     private let places = UnsafeMutablePointer<Int>.allocate(capacity: CompiledPlan.fieldCount)
     /// The ordinals of the fields in the order of the last event, because senders mostly keep to an order.
@@ -27,7 +28,7 @@ struct EnvelopeFields: ~Copyable {
     var anonymousID: Int { places[5] }
     var sessionID: Int { places[6] }
     var context: Int { places[Self.contextOrdinal] }
-    var payload: Int { places[8] }
+    var payload: Int { places[Self.payloadOrdinal] }
 
     func reset() {
         places.update(repeating: 0, count: CompiledPlan.fieldCount)

@@ -1,3 +1,5 @@
+import EventModel
+
 /// The place of the check in an event; it becomes text only for a violation.
 struct ViolationPath: ~Copyable {
     /// One step: a key in the envelope, the plan or the tape, or the index of an element if there is no key.
@@ -14,7 +16,7 @@ struct ViolationPath: ~Copyable {
         fileprivate var text: String {
             guard let start else { return "[\(number)]" }
             let key = UnsafeRawBufferPointer(start: start, count: min(number, 64))
-            return ViolationPath.text(ofKey: String(decoding: key, as: UTF8.self))
+            return JSONPath.step(toKey: String(decoding: key, as: UTF8.self))
         }
     }
 
@@ -47,30 +49,5 @@ struct ViolationPath: ~Copyable {
     /// Keys are cut after 64 bytes, because senders can choose them.
     var text: String {
         (0..<count).reduce(into: "$") { $0 += steps[$1].text }
-    }
-
-    /// The text of a step to a key.
-    static func text(ofKey key: String) -> String {
-        let isPlain = key.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
-                true
-            default:
-                false
-            }
-        }
-        if isPlain, let first = key.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) {
-            return "." + key
-        }
-        let escaped = key.unicodeScalars.map { scalar in
-            switch scalar {
-            case "'", "\\": "\\" + String(scalar)
-            case _ where scalar.value < 0x20:
-                "\\u00" + (scalar.value < 16 ? "0" : "1") + String(scalar.value % 16, radix: 16)
-            default: String(scalar)
-            }
-        }
-        return "['" + escaped.joined() + "']"
     }
 }

@@ -102,12 +102,20 @@ extension EventCheck {
         let payload = sensitive.rejected(of: definitionIndex)
         depth = 0
         guard tape.kind(at: index) == .object else {
-            appendTreated(at: index, payload, to: &output)
+            if isString(at: index) {
+                Self.appendWithheld(to: &output)
+            } else {
+                appendTreated(at: index, payload, to: &output)
+            }
             return Array(output.bytes)
         }
         appendMembers(ofObjectAt: index, to: &output) { check, key, member, output in
             let field = check.tables.fields.ordinal(of: key)
-            if field == EnvelopeFields.contextOrdinal, check.tape.kind(at: member + 1) == .object {
+            let holdsProperties = field == EnvelopeFields.contextOrdinal || field == EnvelopeFields.payloadOrdinal
+            if holdsProperties, check.isString(at: member + 1) {
+                check.appendKey(at: member, to: &output)
+                Self.appendWithheld(to: &output)
+            } else if field == EnvelopeFields.contextOrdinal, check.tape.kind(at: member + 1) == .object {
                 check.appendKey(at: member, to: &output)
                 check.appendMembers(ofObjectAt: member + 1, to: &output) { check, key, member, output in
                     // A property may be there by mistake.
@@ -165,6 +173,20 @@ extension EventCheck {
         }
     }
 
+    /// Whether a text may be JSON in which there are properties, as a sender makes it that encodes an object twice.
+    private static func looksEncoded(_ text: UnsafeRawBufferPointer) -> Bool {
+        switch text.first(where: { !JSONElements.isSpace($0) }) {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): true
+        case UInt8(ascii: "\""): text.last { !JSONElements.isSpace($0) } == UInt8(ascii: "\"")
+        default: false
+        }
+    }
+
+    /// Appends what stands for a text in which the check finds no properties.
+    private static func appendWithheld(to output: inout ByteBuilder) {
+        output.append("\"This text is not stored: it may contain values that the plan protects.\"")
+    }
+
     private mutating func appendTreated(at index: Int, _ keys: TreatmentTable?, to output: inout ByteBuilder) {
         // The rest of an event that nests too deeply is not worth a stack of any depth.
         guard depth < Self.maximumDepth else { return output.append("null") }
@@ -186,7 +208,8 @@ extension EventCheck {
             }
             output.append(UInt8(ascii: "]"))
         case .string:
-            _ = output.appendString(tape.string(at: index))
+            let text = tape.string(at: index)
+            if Self.looksEncoded(text) { Self.appendWithheld(to: &output) } else { _ = output.appendString(text) }
         case .signed, .unsigned, .double:
             output.append(numberText(at: index))
         default:

@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 
 // Not inlined, so that violations do not slow down valid events.
@@ -71,13 +72,13 @@ extension PayloadEncoder {
             path += step(to: place.property)
             if place.element >= 0 { path += "[\(place.element)]" }
         }
-        if let additionalKey { return path + ViolationPath.text(ofKey: additionalKey) }
+        if let additionalKey { return path + JSONPath.step(toKey: additionalKey) }
         guard let property, !isElement else { return path }
         return path + step(to: property)
     }
 
     private func step(to property: PropertyRules) -> String {
         let name = plan.definitions[property.pointee.index].name
-        return name.isEmpty ? "" : ViolationPath.text(ofKey: name)
+        return name.isEmpty ? "" : JSONPath.step(toKey: name)
     }
 }

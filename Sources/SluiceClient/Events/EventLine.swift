@@ -25,7 +25,9 @@ package enum EventLine {
         encoder.output.appendQuoted(time)
         encoder.encode(context)
         encoder.output.append(",\"payload\":")
+        encoder.step = .key("payload")
         encoder.encode(event, definition.properties, isOpen: definition.allowsAdditionalProperties)
+        encoder.step = .root
         encoder.output.append("}\n")
         if encoder.output.count > maximumBytes { encoder.report(.tooLarge, "at most \(maximumBytes) bytes") }
         guard encoder.violations.isEmpty else {
@@ -42,11 +44,13 @@ extension PayloadEncoder {
         ] {
             guard let text else { continue }
             output.append(UInt8(ascii: ","))
+            step = .key(key)
             append(key)
             output.append(UInt8(ascii: ":"))
             append(text)
         }
         guard !context.attributes.isEmpty else { return }
+        step = .key("context")
         output.append(",\"context\":")
         append(.object(context.attributes))
     }

@@ -11,10 +11,26 @@ public struct PayloadEncoder: ~Copyable {
     /// The maximum depth of nested objects and arrays, counting the event itself.
     private static let maximumDepth = 64
 
+    /// A step to a value.
+    enum Step {
+        /// The event itself.
+        case root
+        case key(String)
+        case index(Int)
+
+        fileprivate var text: String {
+            switch self {
+            case .root: ""
+            case .key(let key): JSONPath.step(toKey: key)
+            case .index(let index): "[\(index)]"
+            }
+        }
+    }
+
     /// An object or an array that is being encoded.
     private struct Place {
         /// The key or index that leads to it.
-        let step: String
+        let step: Step
         /// The properties of an object; empty for an array.
         let properties: [PropertyDefinition]
         /// Whether additional properties are allowed.
@@ -31,7 +47,7 @@ public struct PayloadEncoder: ~Copyable {
     private(set) var violations: [InvalidEvent.Violation] = []
     private var places: [Place] = []
     /// The step from the innermost place to the value being encoded.
-    private var step = "payload"
+    var step = Step.root
 
     init() {}
 
@@ -83,7 +99,7 @@ public struct PayloadEncoder: ~Copyable {
         while let place = places.last, place.next < place.properties.count { skip() }
         places[places.count - 1].isDone = true
         for (key, value) in members.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-            step = key
+            step = .key(key)
             if place.properties.contains(where: { $0.name == key }) { report(.duplicateKey, "each key once") }
             output.append(UInt8(ascii: ","))
             append(key)
@@ -114,7 +130,7 @@ public struct PayloadEncoder: ~Copyable {
         let innermost = places.count - 1
         if let item = place.item {
             places[innermost].isDone = true
-            step = String(place.next)
+            step = .index(place.next)
             return item
         }
         guard place.next < place.properties.count else {
@@ -122,7 +138,7 @@ public struct PayloadEncoder: ~Copyable {
             return nil
         }
         places[innermost].next += 1
-        step = place.properties[place.next].name
+        step = .key(place.properties[place.next].name)
         return place.properties[place.next]
     }
 
@@ -172,7 +188,7 @@ public struct PayloadEncoder: ~Copyable {
         output.append(UInt8(ascii: "["))
         for (index, value) in values.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            step = String(index)
+            step = .index(index)
             append(value)
         }
         output.append(UInt8(ascii: "]"))
@@ -186,7 +202,7 @@ public struct PayloadEncoder: ~Copyable {
         let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         for (index, (key, value)) in sorted.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            step = key
+            step = .key(key)
             append(key)
             output.append(UInt8(ascii: ":"))
             append(value)
@@ -216,11 +232,8 @@ public struct PayloadEncoder: ~Copyable {
     /// Records that the current value breaks a rule.
     mutating func report(_ code: Code, _ expected: String) {
         guard violations.count < Self.maximumViolations else { return }
-        let steps = places.map(\.step) + [step]
-        let path = steps.filter { !$0.isEmpty }.map { step in
-            Int(step) == nil ? "." + step : "[\(step)]"
-        }
-        violations.append(InvalidEvent.Violation(code: code.rawValue, path: "$" + path.joined(), expected: expected))
+        let path = places.reduce(into: "$") { $0 += $1.step.text } + step.text
+        violations.append(InvalidEvent.Violation(code: code.rawValue, path: path, expected: expected))
     }
 
     private mutating func reportSurplus() {

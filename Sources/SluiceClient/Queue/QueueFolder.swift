@@ -87,13 +87,17 @@ package struct QueueFolder {
         guard byteCount + line.count <= limits.capacityInBytes else {
             throw ClientError(.full, "The queue in '\(path)' has no room for another event.")
         }
-        if open != nil, let batch = batches.last, !hasRoom(batch, for: line.count) { seal() }
+        if let open, let batch = batches.last, !hasRoom(batch, for: line.count) || open.isRemoved { seal() }
         let file = if let open { open } else { try begin() }
         let last = batches.count - 1
         guard write(file.descriptor, line, line.count) == line.count else {
             let error = ClientError.unusable("write", Self.name(batches[last].number), in: path)
             // A part of a line must not precede the next one.
-            _ = ftruncate(file.descriptor, off_t(batches[last].bytes))
+            if batches[last].events == 0 {
+                try? removeLast()
+            } else if ftruncate(file.descriptor, off_t(batches[last].bytes)) != 0 {
+                seal()
+            }
             throw error
         }
         batches[last].events += 1
@@ -106,15 +110,28 @@ package struct QueueFolder {
         open = nil
     }
 
-    /// The lines of the oldest batch.
+    /// The lines of the oldest batch; `nil` if its file was removed or shortened, so `repairFirst` has to be called.
     ///
     /// - Throws: `unusable` if it cannot be read.
-    package func contentsOfFirst() throws(ClientError) -> [UInt8] {
+    package func contentsOfFirst() throws(ClientError) -> [UInt8]? {
         let batch = batches[0]
         guard let data = FileManager.default.contents(atPath: file(batch.number)) else {
+            if access(file(batch.number), F_OK) != 0, errno == ENOENT { return nil }
             throw .unusable("read", Self.name(batch.number), in: path)
         }
-        return Array(data.prefix(batch.bytes))
+        return data.count < batch.bytes ? nil : Array(data.prefix(batch.bytes))
+    }
+
+    /// Keeps what is left of the oldest batch, whose file was removed or shortened; returns the number of events that are lost.
+    ///
+    /// - Throws: `unusable` if its file cannot be read or written.
+    package mutating func repairFirst() throws(ClientError) -> Int {
+        if batches.count == 1 { seal() }
+        let damaged = batches[0]
+        let isRemoved = access(file(damaged.number), F_OK) != 0 && errno == ENOENT
+        let rest = isRemoved ? nil : try Self.recover(damaged.number, in: path)
+        batches.replaceSubrange(0..<1, with: rest.map { [$0] } ?? [])
+        return damaged.events - (rest?.events ?? 0)
     }
 
     /// Removes the oldest batch, whose events are settled.
@@ -122,7 +139,15 @@ package struct QueueFolder {
     /// - Throws: `unusable` if its file cannot be removed; then the next process sends its events again.
     package mutating func removeFirst() throws(ClientError) {
         if batches.count == 1 { seal() }
-        let number = batches.removeFirst().number
+        try removeFile(batches.removeFirst().number)
+    }
+
+    private mutating func removeLast() throws(ClientError) {
+        seal()
+        try removeFile(batches.removeLast().number)
+    }
+
+    private func removeFile(_ number: UInt64) throws(ClientError) {
         guard unlink(file(number)) == 0 || errno == ENOENT else {
             throw .unusable("remove", Self.name(number), in: path)
         }
@@ -187,6 +212,12 @@ private final class OpenFile: Sendable {
     init(_ name: String, in folder: String, _ flags: Int32) throws(ClientError) {
         descriptor = open(folder + "/" + name, flags | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .unusable("open", name, in: folder) }
+    }
+
+    /// Whether the file's name is gone, so that no one will find what is written to it.
+    var isRemoved: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
     deinit {

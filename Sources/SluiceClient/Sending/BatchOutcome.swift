@@ -11,8 +11,11 @@ package enum BatchOutcome: Sendable, Hashable {
     /// They have to be sent again, but only a change of the configuration can help.
     case refused(String)
 
-    /// Judges an answer; `nil` stands for none.
-    package init(_ answer: TransportAnswer?) {
+    /// The longest pause that a server can ask for; a longer one is taken for a fault of something between.
+    package static let longestStatedPause = Duration.seconds(86_400)
+
+    /// Judges the answer to a request with this many events; `nil` stands for none.
+    package init(_ answer: TransportAnswer?, events: Int) {
         guard let answer else {
             self = .later(after: nil, reason: "there was no answer")
             return
@@ -20,14 +23,17 @@ package enum BatchOutcome: Sendable, Hashable {
         let body = AnswerBody(answer.body)
         let reason = body.error.map { "\($0.message) [\($0.code)]" } ?? "the status was \(answer.status)"
         switch answer.status {
-        case 200 where body.accepted != nil, 422 where body.accepted != nil: self = .settled(body.rejections)
+        case 200 where body.counts(events), 422 where body.counts(events): self = .settled(body.rejections)
         // The login page of a network, for example.
         case 200, 422: self = .later(after: nil, reason: "the answer was not one of Sluice")
+        // A proxy says so too, and has the same reason.
         case 413: self = .tooLarge
         // About the request and not about its events, each of which the server judges alone.
-        case 400, 401, 403, 404, 405, 415: self = .refused(reason)
+        case 400, 401, 403, 404, 405, 415:
+            self = body.error == nil ? .later(after: nil, reason: reason) : .refused(reason)
         default:
-            self = .later(after: answer.retryAfter.flatMap { Int($0) }.map { .seconds(max(0, $0)) }, reason: reason)
+            let stated = answer.retryAfter.flatMap { Int($0) }.map { Duration.seconds(max(0, $0)) }
+            self = .later(after: stated.map { min($0, Self.longestStatedPause) }, reason: reason)
         }
     }
 }
@@ -71,10 +77,18 @@ private struct AnswerBody: Decodable {
         if let body = try? JSONDecoder().decode(AnswerBody.self, from: Data(bytes)) { self = body }
     }
 
+    /// Whether the server has judged this many events.
+    func counts(_ events: Int) -> Bool {
+        guard let accepted, accepted >= 0 else { return false }
+        return accepted <= events && rejectionCount == events - accepted
+    }
+
     /// The rejected events; those that the server did not explain have no id and no codes.
     var rejections: [RejectedEvent] {
         let explained = (rejected ?? []).map { RejectedEvent(id: $0.id, codes: $0.errors.map(\.code)) }
-        let others = max(0, (rejectedCount ?? 0) - explained.count)
+        let others = rejectionCount - explained.count
         return explained + Array(repeating: RejectedEvent(id: nil, codes: []), count: others)
     }
+
+    private var rejectionCount: Int { max(rejectedCount ?? 0, rejected?.count ?? 0) }
 }

@@ -8,14 +8,6 @@ package struct SendState: Sendable {
         case wait(until: Duration?)
     }
 
-    /// What becomes of the events that were sent.
-    package enum Action: Sendable, Hashable {
-        /// They are settled; the batch is removed if nothing of it is left.
-        case settle(removesBatch: Bool)
-        /// They stay in the queue.
-        case keep
-    }
-
     /// The pause after the first failure; it doubles with each further one.
     package static let shortestPause = Duration.seconds(1)
     /// The longest pause, unless the server asks for a longer one.
@@ -54,7 +46,7 @@ package struct SendState: Sendable {
         return .send(settled..<(maximumEvents < events - settled ? settled + maximumEvents : events))
     }
 
-    /// Notes the outcome of events that were sent.
+    /// Notes the outcome of events that were sent, and returns whether the whole batch is settled and has to be removed.
     ///
     /// - Parameters:
     ///   - events: The number of events of the batch.
@@ -65,27 +57,32 @@ package struct SendState: Sendable {
         events: Int,
         now: Duration,
         jitter: Double
-    ) -> Action {
+    ) -> Bool {
         isSending = false
         switch outcome {
         case .tooLarge where range.count > 1:
             maximumEvents = (range.count + 1) / 2
-            return .keep
+            return false
         case .settled, .tooLarge:
             failures = 0
             pausedUntil = nil
             settled = range.upperBound
-            guard settled == events else { return .settle(removesBatch: false) }
+            guard settled == events else { return false }
             (settled, maximumEvents) = (0, .max)
-            return .settle(removesBatch: true)
+            return true
         case .later(let stated, _):
             pause(atLeast: stated ?? .zero, now: now, jitter: jitter)
-            return .keep
+            return false
         case .refused:
             failures = max(failures, 8)
             pause(atLeast: .zero, now: now, jitter: jitter)
-            return .keep
+            return false
         }
+    }
+
+    /// Notes that the oldest batch was not sent because it is not what it was; it is sent from its start.
+    package mutating func restart() {
+        (isSending, settled, maximumEvents) = (false, 0, .max)
     }
 
     private mutating func pause(atLeast stated: Duration, now: Duration, jitter: Double) {

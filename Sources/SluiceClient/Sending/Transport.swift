@@ -28,7 +28,7 @@ package struct TransportAnswer: Sendable {
 }
 
 /// HTTP by the system's library.
-struct URLSessionTransport: Transport {
+final class URLSessionTransport: Transport {
     private let url: URL
     private let key: String?
     private let session: URLSession
@@ -42,6 +42,11 @@ struct URLSessionTransport: Transport {
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
         session = URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
+    }
+
+    deinit {
+        // Until then the session keeps its delegate.
+        session.invalidateAndCancel()
     }
 
     func send(_ lines: [UInt8]) async throws -> TransportAnswer {
@@ -77,6 +82,17 @@ private final class AnswerReader: NSObject, URLSessionDataDelegate {
     /// Resumes the continuation with the answer to the task.
     func expect(_ task: URLSessionTask, _ continuation: CheckedContinuation<TransportAnswer, any Error>) {
         expected.withLock { $0[task.taskIdentifier] = Expected(continuation: continuation) }
+    }
+
+    /// Follows no redirection: the key and the events are for the configured server alone.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

@@ -23,13 +23,16 @@ struct ConnectionOpening: Sendable {
     /// - Throws: `ChannelError` if the connection has to be closed at once.
     func configure(_ channel: any Channel) throws {
         guard let address = channel.remoteAddress, proxies.contains(where: { $0.contains(address) }) else {
-            return try configure(channel, from: channel.remoteAddress, counting: channel.remoteAddress)
+            let peer = channel.remoteAddress
+            return try configure(channel, from: peer, counting: peer, endpoint.admit(channel, from: peer))
         }
-        guard expectsProxyHeader else { return try configure(channel, from: address, counting: nil) }
+        let admission = try endpoint.admit(channel, from: nil)
+        guard expectsProxyHeader else { return try configure(channel, from: address, counting: nil, admission) }
         let deadline = OpeningDeadline(timeout: timeout)
         let decoder = ProxyHeaderDecoder { address, channel in
             channel.pipeline.syncOperations.removeHandler(deadline, promise: nil)
-            try configure(channel, from: address, counting: address)
+            let admission = admission == .serve ? try endpoint.readmit(channel, from: address) : admission
+            try configure(channel, from: address, counting: address, admission)
         }
         try channel.pipeline.syncOperations.addHandlers([deadline, decoder])
     }
@@ -40,9 +43,9 @@ struct ConnectionOpening: Sendable {
     private func configure(
         _ channel: any Channel,
         from peer: SocketAddress?,
-        counting address: SocketAddress?
+        counting address: SocketAddress?,
+        _ admission: LiveConnections.Admission
     ) throws {
-        let admission = try endpoint.admit(channel, from: address)
         guard let tls else { return try endpoint.addHandlers(to: channel, from: peer, admission: admission) }
         let deadline = OpeningDeadline(timeout: timeout)
         let negotiation = ApplicationProtocolNegotiationHandler { [endpoint] result, channel in

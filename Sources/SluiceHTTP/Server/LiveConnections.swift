@@ -67,6 +67,28 @@ final class LiveConnections: Sendable {
         return admission
     }
 
+    /// Decides again about a connection that was admitted as one of a proxy, once the proxy has stated the sender's address.
+    func readmit(_ channel: any Channel, from address: SocketAddress?) -> Admission {
+        guard let address = address.flatMap({ NetworkRange.Address($0)?.sender }) else { return .serve }
+        let id = ObjectIdentifier(channel)
+        let admission = state.withLock { state -> Admission in
+            guard state.addresses[address, default: 0] >= limitPerAddress else {
+                state.addresses[address, default: 0] += 1
+                return .serve
+            }
+            guard state.served.removeValue(forKey: id) != nil else { return .drop }
+            state.connections -= 1
+            budget.release(MemoryBudget.bytesPerConnection)
+            guard state.refused.count < Self.maximumRefusals else { return .drop }
+            state.refused[id] = channel
+            return .refuse(.address)
+        }
+        if admission == .serve {
+            channel.closeFuture.whenComplete { [self] _ in state.withLock { Self.removeOne(from: address, in: &$0) } }
+        }
+        return admission
+    }
+
     /// Decides about a stream of a connection that is served; it takes as much memory as a connection, and counts like one.
     ///
     /// A shutdown waits for the connection, so streams that begin before its end are served.

@@ -7,26 +7,45 @@ struct BrowserSnippetTests {
     private struct Outcome: Decodable {
         /// How many events wait in `localStorage`.
         let waiting: Int
+        /// How many requests the page has begun.
+        let requests: Int
     }
 
     /// Tracks as many events as the query says, and writes down how many wait once none does, or once the time is up.
     private static let page = """
         <!DOCTYPE html><meta charset="utf-8"><title>Shop</title><script src="sluice.js"></script><script>
         const query = new URLSearchParams(location.search), key = query.get("key");
+        if (query.get("full")) {
+          let text = "x".repeat(1 << 20);
+          for (let n = 0; text; n++) {
+            try { localStorage["other" + n] = text } catch { text = text.slice(text.length >> 1 || 1) }
+          }
+        }
+        let requests = 0;
+        const realFetch = fetch;
+        window.fetch = (...request) => {
+          const answer = realFetch(...request);
+          if (requests++ || !query.get("hold")) return answer;
+          // The first request stays under way while the page is left, with an event that came after it.
+          events.track("Item Viewed", {n: 99});
+          dispatchEvent(new Event("pagehide"));
+          return new Promise(() => {});
+        };
+        if (query.get("storm")) setInterval(() => dispatchEvent(new Event("visibilitychange")), 20);
         const events = sluice(key, query.get("server"));
         events.identify("17850");
         for (let n = 0; n < query.get("count"); n++) events.track("Item Viewed", {n});
         const waiting = () => JSON.parse(localStorage["sluice:" + key] || "[]").length;
         const finish = () => {
           const result = document.createElement("pre");
-          result.textContent = JSON.stringify({waiting: waiting()});
+          result.textContent = JSON.stringify({waiting: waiting(), requests});
           document.body.append(result);
         };
         if (query.get("leave")) location.href = "left.html";
         else {
           const end = Date.now() + 1000 * query.get("seconds");
           const look = () => waiting() && Date.now() < end ? setTimeout(look, 50) : finish();
-          setTimeout(look, 50);
+          setTimeout(look, query.get("delay") || 50);
         }
         </script><body></body>
         """
@@ -52,7 +71,7 @@ struct BrowserSnippetTests {
             try folder.write(BrowserSnippetTests.plan, to: "plan.plist")
             try folder.write(BrowserSnippetTests.page, to: "site/index.html")
             try folder.write(
-                "<!DOCTYPE html><title>Left</title><body><pre>{\"waiting\":0}</pre></body>",
+                "<!DOCTYPE html><title>Left</title><body><pre>{\"waiting\":0,\"requests\":0}</pre></body>",
                 to: "site/left.html"
             )
             try folder.write(RepositoryFile.text("Clients/browser/sluice.js"), to: "site/sluice.js")
@@ -68,9 +87,13 @@ struct BrowserSnippetTests {
 
         /// Opens the page, and returns how many events wait at the end.
         func open(_ server: String, count: Int, _ options: String) async throws -> Int {
+            try await outcome(server, count: count, options).waiting
+        }
+
+        /// Opens the page, and returns what it says at the end.
+        func outcome(_ server: String, count: Int, _ options: String) async throws -> Outcome {
             let address = "\(origin)/?server=\(server)&key=\(key)&count=\(count)&\(options)"
-            let outcome: Outcome = try await Browser(in: folder).result(ofPage: address)
-            return outcome.waiting
+            return try await Browser(in: folder).result(ofPage: address)
         }
 
         /// Stops the server, and returns the events that it delivered.
@@ -92,6 +115,33 @@ struct BrowserSnippetTests {
         let userId: String
         let anonymousId: String
         let payload: Payload
+    }
+
+    @Test("events that find localStorage full wait in the page, and arrive")
+    func full() async throws {
+        let scene = try await Scene()
+        defer { kill(scene.site.processID, SIGKILL) }
+        let server = try await scene.serve()
+        _ = try await scene.open(server.url, count: 3, "full=1&seconds=9&delay=4000")
+        #expect(try await scene.delivered(by: server).map(\.payload.n).sorted() == [0, 1, 2])
+    }
+
+    @Test("an event that is tracked while a request is under way is sent when the page is left")
+    func underWay() async throws {
+        let scene = try await Scene()
+        defer { kill(scene.site.processID, SIGKILL) }
+        let server = try await scene.serve()
+        _ = try await scene.open(server.url, count: 1, "hold=1&seconds=3")
+        #expect(try await scene.delivered(by: server).map(\.payload.n).sorted() == [0, 99])
+    }
+
+    @Test("while the server cannot be reached, showing and hiding the page sends nothing before its time")
+    func backoff() async throws {
+        let scene = try await Scene()
+        defer { kill(scene.site.processID, SIGKILL) }
+        let outcome = try await scene.outcome("http://127.0.0.1:1", count: 1, "storm=1&seconds=3")
+        #expect(outcome.waiting == 1)
+        #expect((1...3).contains(outcome.requests), "\(outcome.requests)")
     }
 
     @Test("it is smaller than 2 KB")

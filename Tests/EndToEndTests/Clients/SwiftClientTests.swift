@@ -115,7 +115,8 @@ struct SwiftClientTests {
     func foreignAnswers() async throws {
         let scene = try await Scene()
         let server = try await scene.serve()
-        let proxy = try ClientScript.start("faults", [server.url, "portal", "endless"], in: scene.folder)
+        let faults = ["portal", "400", "redirect", "endless"]
+        let proxy = try ClientScript.start("faults", [server.url] + faults, in: scene.folder)
         defer { kill(proxy.processID, SIGKILL) }
         let url = try #require(await proxy.output?.line(containing: "http://"))
         let app = try scene.app(url, from: 0, count: 3)
@@ -123,7 +124,7 @@ struct SwiftClientTests {
         let lines = app.output?.lines ?? []
         #expect(lines.last == "done")
         try await scene.waitForRows(Set(lines.dropLast()))
-        #expect(app.errors.lines.count { $0.contains("delayed") } == 2, "\(app.errors.lines)")
+        #expect(app.errors.lines.count { $0.contains("delayed") } == faults.count, "\(app.errors.lines)")
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }

@@ -4,8 +4,8 @@ Usage: faults.py URL FAULT…
 
 It prints its own URL, then a line for each request, and treats the first request with the first fault, and so on; requests beyond the last fault are only
 forwarded. The faults are `ok`, a status (400, 429, 503), `cut` (the connection is reset before the server has the request),
-`lost` (it is reset after the server has answered), `portal` (200 with a page, like the login page of a network) and `endless`
-(200 with a body of 256 MiB).
+`lost` (it is reset after the server has answered), `portal` (200 with a page, like the login page of a network), `redirect` (307
+to the same place) and `endless` (200 with a body of 256 MiB).
 """
 
 import http.client
@@ -35,6 +35,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "portal":
             self.send_response(200)
             return self.finish_with("text/html", b"<!doctype html><title>Log in</title>")
+        if fault == "redirect":
+            self.send_response(307)
+            self.send_header("Location", self.path)
+            return self.finish_with("text/plain", b"")
         if fault == "endless":
             return self.send_endless()
         if fault.isdigit():

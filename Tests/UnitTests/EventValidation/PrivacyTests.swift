@@ -14,6 +14,7 @@ struct PrivacyTests {
     private static let hash = "hmac-sha256:e3e30b4d50224a4ba14084607085d072402144212a122eb4501daddd6bbe0ee3"
     /// The same of `192.0.2.7`.
     private static let addressHash = "hmac-sha256:53db62d6a946d0fa863e3ff4da7ba0c733e57aee8ece477d8d270b3b676c1cdf"
+    private static let withheld = #""This text is not stored: it may contain values that the plan protects.""#
 
     private static func property(
         _ name: String,
@@ -214,6 +215,16 @@ struct PrivacyTests {
                 #"{"name":"Signed Up","context":{"email":"ada@example.com","d":{"email":"ada@example.com"}},"payload":{}}"#,
                 #"{"name":"Signed Up","context":{"email":"\#(hash)","d":{"email":"\#(hash)"}},"payload":{}}"#
             ),
+            (
+                // Objects that the sender encoded twice.
+                #"{"name":"Signed Up","context":"{\"ip\":\"192.0.2.7\"}","payload":"{\"email\":\"ada@example.com\"}"}"#,
+                #"{"name":"Signed Up","context":\#(withheld),"payload":\#(withheld)}"#
+            ),
+            (
+                #"{"name":"Signed Up","payload":{"x":[" {\"email\":\"ada@example.com\"}","x","\"\\\"1\""],"y":"a{}"}}"#,
+                #"{"name":"Signed Up","payload":{"x":[\#(withheld),"x",\#(withheld)],"y":"a{}"}}"#
+            ),
+            (#""{\"name\":\"Signed Up\",\"payload\":{\"email\":\"ada@example.com\"}}""#, withheld),
             (
                 // A key of the context in the wrong place.
                 #"{"name":"Left","ip":"192.0.2.7","payload":{"ip":"192.0.2.7","x":{"device":1}},"context":[{"device":2}]}"#,

@@ -15,11 +15,16 @@ struct EventClientTests {
         private let answers: Mutex<[TransportAnswer?]>
         private let sent = Watched<[String]>([])
 
-        init(_ answers: [TransportAnswer?] = []) {
+        private let hanging: Mutex<Int>
+
+        init(_ answers: [TransportAnswer?] = [], hangs: Int = 0) {
             self.answers = Mutex(answers)
+            hanging = Mutex(hangs)
         }
 
-        private static let accepted = TransportAnswer(status: 200, body: Array(#"{"accepted":1,"rejected":[]}"#.utf8))
+        private static func accepted(_ events: Int) -> TransportAnswer {
+            TransportAnswer(status: 200, body: Array(#"{"accepted":\#(events),"rejected":[]}"#.utf8))
+        }
 
         /// The lines of each request, without their ids and times.
         var requests: [String] { sent.value }
@@ -31,7 +36,15 @@ struct EventClientTests {
                 line.split(separator: #""known":""#).last?.prefix { $0 != "\"" } ?? ""
             }
             sent.update { $0.append(names.joined(separator: " ")) }
-            guard let answer = answers.withLock({ $0.isEmpty ? Self.accepted : $0.removeFirst() }) else {
+            let hangs = hanging.withLock { count in
+                defer { count -= 1 }
+                return count > 0
+            }
+            if hangs {
+                // Ends when the task is cancelled.
+                for await _ in AsyncStream(Void.self, { _ in }) {}
+            }
+            guard let answer = answers.withLock({ $0.isEmpty ? Self.accepted(names.count) : $0.removeFirst() }) else {
                 throw Lost()
             }
             return answer
@@ -155,6 +168,61 @@ struct EventClientTests {
             #expect(code == .timeout)
             #expect(client.queuedBytes > 0)
         }
+    }
+
+    @Test("a flush whose time is over before it begins does not wait")
+    func flushWithoutTime() async throws {
+        let client = try client(ScriptedTransport(Array(repeating: nil, count: 100)))
+        try await run(client) {
+            try client.track(Self.event("a"))
+            await #expect(throws: ClientError.self) { try await client.flush(within: .zero) }
+        }
+    }
+
+    @Test("a batch whose file is gone is reported, and the next one is sent")
+    func lost() async throws {
+        let transport = ScriptedTransport()
+        let reports = Watched<[EventClient.Report]>([])
+        let client = try client(transport, reports)
+        for name in ["a", "b", "c"] { try client.track(Self.event(name)) }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        try FileManager.default.removeItem(atPath: folder + "/" + #require(files.first))
+        try await run(client) { try await client.flush() }
+        #expect(transport.requests == ["c"])
+        let reason = "their file was removed or shortened by another program"
+        #expect(reports.value == [.lost(events: 2, reason: reason)])
+    }
+
+    @Test("a server that never ends its answer is left after ten timeouts")
+    func endless() async throws {
+        let transport = ScriptedTransport(hangs: 1)
+        let reports = Watched<[EventClient.Report]>([])
+        let client = try client(transport, reports)
+        try await run(client) {
+            for name in ["a", "b"] { try client.track(Self.event(name)) }
+            await clock.waitForSleeper(for: .seconds(300))
+            clock.advance(by: .seconds(300))
+            await clock.waitForSleeper(for: .milliseconds(500))
+            clock.advance(by: .milliseconds(500))
+            await transport.waitForRequests(2)
+        }
+        #expect(reports.value.first == .delayed(reason: "there was no answer"))
+    }
+
+    @Test("a client can run again, and only once at a time")
+    func runsAgain() async throws {
+        let transport = ScriptedTransport()
+        let client = try client(transport)
+        for name in ["a", "b"] {
+            let task = Task { await client.run() }
+            try client.track(Self.event(name))
+            try await client.flush()
+            await client.run()
+            task.cancel()
+            await task.value
+        }
+        #expect(transport.requests == ["a", "b"])
+        try? FileManager.default.removeItem(atPath: folder)
     }
 
     @Test("an event that breaks a rule is not queued")

@@ -19,7 +19,7 @@ struct QueueFolderTests {
     private static func drain(_ queue: inout QueueFolder) throws -> [[String]] {
         var batches: [[String]] = []
         while !queue.batches.isEmpty {
-            let text = String(decoding: try queue.contentsOfFirst(), as: UTF8.self)
+            let text = String(decoding: try #require(try queue.contentsOfFirst()), as: UTF8.self)
             batches.append(text.split(separator: "\n").map(String.init))
             try queue.removeFirst()
         }
@@ -76,6 +76,44 @@ struct QueueFolderTests {
             try queue.removeFirst()
             try queue.append(Self.line("h"))
             #expect(try Self.drain(&queue) == [["def"], ["h"]])
+        }
+    }
+
+    @Test("a file that another program removes or shortens costs its own events, and no later ones")
+    func removed() throws {
+        try Self.withFolder { folder in
+            var queue = try QueueFolder(path: folder, limits: Self.limits)
+            for text in ["a", "b", "c", "d", "e"] { try queue.append(Self.line(text)) }
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "lock" }.sorted()
+            #expect(truncate(folder + "/" + files[0], 3) == 0)
+            #expect(unlink(folder + "/" + files[1]) == 0)
+            try queue.append(Self.line("f"))
+            #expect(try queue.contentsOfFirst() == nil)
+            #expect(try queue.repairFirst() == 2)
+            #expect(try queue.contentsOfFirst() == Self.line("a"))
+            try queue.removeFirst()
+            #expect(try queue.contentsOfFirst() == nil)
+            #expect(try queue.repairFirst() == 2)
+            #expect(try Self.drain(&queue) == [["f"]])
+        }
+    }
+
+    @Test("a write that fails leaves no empty batch and no part of a line")
+    func failedWrite() async throws {
+        // The limit holds for the whole process, so the queue has one of its own.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 8, rlim_max: .max)
+            try Self.withFolder { folder in
+                var queue = try QueueFolder(path: folder, limits: Self.limits)
+                #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+                #expect(throws: ClientError.self) { try queue.append(Self.line("a long event")) }
+                #expect(queue.batches.isEmpty)
+                try queue.append(Self.line("one"))
+                #expect(throws: ClientError.self) { try queue.append(Self.line("another")) }
+                try queue.append(Self.line("two"))
+                #expect(try Self.drain(&queue) == [["one", "two"]])
+            }
         }
     }
 

@@ -34,14 +34,14 @@ struct SendStateTests {
         var now = 0
         for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
             #expect(Self.next(&state, at: now) == .send(0..<1))
-            let action = state.returned(Self.later, of: 0..<1, events: 1, now: .seconds(now), jitter: 1)
-            #expect(action == .keep)
+            let isRemoved = state.returned(Self.later, of: 0..<1, events: 1, now: .seconds(now), jitter: 1)
+            #expect(!isRemoved)
             #expect(Self.next(&state, at: now) == .wait(until: .seconds(now + expected)))
             now += expected
         }
         #expect(Self.next(&state, at: now) == .send(0..<1))
         let settled = state.returned(.settled([]), of: 0..<1, events: 1, now: .seconds(now), jitter: 0)
-        #expect(settled == .settle(removesBatch: true))
+        #expect(settled)
         #expect(Self.next(&state, at: now) == .send(0..<1))
         _ = state.returned(Self.later, of: 0..<1, events: 1, now: .seconds(now), jitter: 0)
         #expect(Self.next(&state, at: now) == .wait(until: .seconds(now) + .milliseconds(500)))
@@ -74,8 +74,7 @@ struct SendStateTests {
             // The server takes two events, but not the fourth.
             let fits = range.count <= 2 && !range.contains(3)
             let outcome = fits ? BatchOutcome.settled([]) : .tooLarge
-            let action = state.returned(outcome, of: range, events: 5, now: .zero, jitter: 0)
-            isRemoved = action == .settle(removesBatch: true)
+            isRemoved = state.returned(outcome, of: range, events: 5, now: .zero, jitter: 0)
         }
         #expect(sent == [0..<5, 0..<3, 0..<2, 2..<4, 2..<3, 3..<4, 4..<5])
         #expect(isRemoved)
@@ -103,8 +102,25 @@ struct SendStateTests {
                 .refused("No. [bad-request]")
             ),
             // Something between the client and the server answered.
-            (TransportAnswer(status: 400), .refused("the status was 400")),
-            (TransportAnswer(status: 415), .refused("the status was 415")),
+            (TransportAnswer(status: 400), .later(after: nil, reason: "the status was 400")),
+            (TransportAnswer(status: 403), .later(after: nil, reason: "the status was 403")),
+            (
+                TransportAnswer(status: 503, retryAfter: "999999999"),
+                .later(after: .seconds(86_400), reason: "the status was 503")
+            ),
+            (
+                TransportAnswer(status: 200, body: Array(#"{"accepted":0,"rejected":[],"rejectedCount":1}"#.utf8)),
+                .settled([RejectedEvent(id: nil, codes: [])])
+            ),
+            // The answer to another request.
+            (
+                TransportAnswer(status: 200, body: Array(#"{"accepted":2,"rejected":[]}"#.utf8)),
+                .later(after: nil, reason: "the answer was not one of Sluice")
+            ),
+            (
+                TransportAnswer(status: 200, body: Array(#"{"accepted":0,"rejectedCount":-9223372036854775808}"#.utf8)),
+                .later(after: nil, reason: "the answer was not one of Sluice")
+            ),
             (
                 TransportAnswer(status: 200, body: Array("<!doctype html>".utf8)),
                 .later(after: nil, reason: "the answer was not one of Sluice")
@@ -113,11 +129,11 @@ struct SendStateTests {
         ]
     )
     func outcomes(answer: TransportAnswer, outcome: BatchOutcome) {
-        #expect(BatchOutcome(answer) == outcome)
+        #expect(BatchOutcome(answer, events: 1) == outcome)
     }
 
     @Test("no answer says nothing about the events, so they are sent again")
     func noAnswer() {
-        #expect(BatchOutcome(nil) == .later(after: nil, reason: "there was no answer"))
+        #expect(BatchOutcome(nil, events: 1) == .later(after: nil, reason: "there was no answer"))
     }
 }

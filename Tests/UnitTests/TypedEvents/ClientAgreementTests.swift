@@ -134,9 +134,12 @@ struct ClientAgreementTests {
 
     @Test("a NUL character, a number that JSON does not have, and an event of more than 1 MiB are violations")
     func unstorable() {
-        func codes(_ event: some SluiceClient.AnalyticsEvent) -> [String] {
+        func codes(
+            _ event: some SluiceClient.AnalyticsEvent,
+            _ context: SluiceClient.EventContext = SluiceClient.EventContext()
+        ) -> [String] {
             do throws(SluiceClient.InvalidEvent) {
-                _ = try EventLine.encode(event, SluiceClient.EventContext(), id: Self.id, time: Self.time)
+                _ = try EventLine.encode(event, context, id: Self.id, time: Self.time)
                 return []
             } catch {
                 return error.violations.map { "\($0.code) \($0.path)" }
@@ -148,6 +151,16 @@ struct ClientAgreementTests {
                 == ["out-of-range $.payload.a[1]"]
         )
         let long = String(repeating: "x", count: 1 << 20)
-        #expect(codes(ClientShapes.AnythingGoes(known: long)).map { $0.prefix(9) } == ["too-large"])
+        #expect(codes(ClientShapes.AnythingGoes(known: long)) == ["too-large $"])
+        #expect(
+            codes(ClientShapes.AnythingGoes(additionalProperties: ["a b": ["it's": .number(.nan)]]))
+                == [#"out-of-range $.payload['a b']['it\'s']"#]
+        )
+        let context = SluiceClient.EventContext(userID: "a\u{0}", attributes: ["b": ["c": .number(.infinity)]])
+        #expect(
+            codes(ClientShapes.AnythingGoes(known: "a\u{0}"), context) == [
+                "malformed-json $.userId", "out-of-range $.context.b.c", "malformed-json $.payload.known",
+            ]
+        )
     }
 }

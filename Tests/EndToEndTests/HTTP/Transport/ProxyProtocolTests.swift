@@ -45,6 +45,26 @@ struct ProxyProtocolTests {
         }
     }
 
+    @Test("a connection counts from its start, before the proxy has stated an address")
+    func silent() async throws {
+        var setup = Self.setup("127.0.0.1")
+        setup.http.maximumConnections = 2
+        setup.http.timeouts.head = .seconds(60)
+        try await TestServer.run(setup) { server in
+            let silent = [try await RawClient(to: server.address), try await RawClient(to: server.address)]
+            for client in silent { try await client.send(bytes: Self.signature) }
+            let request = Array(Requests.post().utf8)
+            try await RawClient.with(server.address) { client in
+                try await client.send(bytes: Self.header(from: 1) + request)
+                #expect(try await client.response().status == 503)
+            }
+            let rest = Self.header(from: 2).dropFirst(Self.signature.count)
+            try await silent[0].send(bytes: Array(rest) + request)
+            #expect(try await silent[0].response().status == 200)
+            for client in silent { client.close() }
+        }
+    }
+
     @Test("a header may arrive byte by byte")
     func pieces() async throws {
         try await TestServer.run(Self.setup("127.0.0.1")) { server in
