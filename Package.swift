@@ -248,6 +248,7 @@ let package = Package(
             name: "Operations",
             dependencies: [
                 "EventModel", "EventPipeline", "EventQuarantine", "Hashing", "MetricDefinitions", "SluiceHTTP",
+                "TrackerKit",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -18,7 +18,7 @@ public protocol OperatedPipeline: GaugeSource {
     /// The version that the plan states, and its number of events.
     var plan: (version: String?, events: Int) { get }
 
-    /// Lets a tracker deliver nothing until it is resumed; false if there is no tracker of this name.
+    /// Pauses a tracker until it is resumed; false if there is no tracker of this name.
     func pause(tracker name: String) -> Bool
     /// Lets a paused tracker deliver again; false if there is no tracker of this name.
     func resume(tracker name: String) -> Bool

@@ -15,7 +15,7 @@ public struct OperationsConfiguration: Sendable {
     ///
     /// Default: `nil`. It has at least 16 bytes.
     public var token: String?
-    /// The maximum number of connections; further ones wait until one is closed.
+    /// The maximum number of connections, of which 16 may be from one address; further ones wait, or are closed if they are from the same address.
     ///
     /// Default: 64.
     public var maximumConnections: Int
@@ -27,8 +27,13 @@ public struct OperationsConfiguration: Sendable {
     /// The path of a Unix domain socket for commands on the same machine, which only the user of the process may use, without a
     /// token; `nil` for none.
     ///
-    /// Default: `nil`. Linux accepts at most 98 bytes.
+    /// Default: `nil`. The path has at most 98 bytes on Linux and 94 on macOS, because the socket is made in a folder beside it. A
+    /// socket that a killed process has left is replaced; another file, or the socket of a running process, is not.
     public var socketPath: String?
+    /// Whether the server ends with an error if the socket cannot be made, or else logs that and runs without one.
+    ///
+    /// Default: true.
+    public var requiresSocket: Bool
     /// The file that keeps which trackers are paused, across restarts; `nil` to forget it.
     ///
     /// Default: `nil`.
@@ -42,6 +47,7 @@ public struct OperationsConfiguration: Sendable {
         maximumConnections: Int = 64,
         sessionDuration: Duration = .seconds(12 * 3600),
         socketPath: String? = nil,
+        requiresSocket: Bool = true,
         controlFile: String? = nil
     ) {
         self.host = host
@@ -50,6 +56,7 @@ public struct OperationsConfiguration: Sendable {
         self.maximumConnections = maximumConnections
         self.sessionDuration = sessionDuration
         self.socketPath = socketPath
+        self.requiresSocket = requiresSocket
         self.controlFile = controlFile
     }
 }

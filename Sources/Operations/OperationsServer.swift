@@ -14,8 +14,8 @@ import Synchronization
 /// - `GET /readyz` says whether events are accepted, why not, and what each tracker does: 200 or 503, with JSON;
 ///   `GET /v1/status` says the same with 200.
 /// - `GET /livez` answers 200, without a token.
-/// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open` let no
-///   events in, and let them in again. Each change is logged.
+/// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open`
+///   refuse all events, and accept them again. Each change is logged.
 /// - `/login` and `/logout` are for browsers, which cannot send a bearer token.
 ///
 /// With a `socketPath`, commands on the same machine use the same paths through a Unix domain socket.
@@ -26,13 +26,14 @@ public final class OperationsServer: Service {
     private let configuration: OperationsConfiguration
     private let routes: OperationsRoutes
     private let access: AccessControl
-    private let socket: ControlSocket?
     private let logger: Logger
+    private let connections = ConnectionsByAddress(limit: 16)
     private let state: Mutex<State>
 
     /// What the lock guards: whether everything listens, and who waits for that.
     private struct State {
-        var isSocketPublished = false
+        /// Removes the socket, once it is published.
+        var removeSocket: @Sendable () -> Void = {}
         /// How many of the port and the socket do not listen yet.
         var missing: Int
         var address = ""
@@ -47,8 +48,7 @@ public final class OperationsServer: Service {
     ///
     /// If the `controlFile` says that trackers are paused, they are paused now.
     ///
-    /// - Throws: `OperationsError` if the token is missing or too short, if the address is unknown, or if the socket or the file
-    ///   cannot be used.
+    /// - Throws: `OperationsError` if the token is missing or too short, if the address is unknown, or if the file cannot be used.
     public init(
         configuration: OperationsConfiguration = OperationsConfiguration(),
         pipeline: any OperatedPipeline,
@@ -63,7 +63,7 @@ public final class OperationsServer: Service {
         let file = try configuration.controlFile.map { path throws(OperationsError) in try ControlFile(path: path) }
         self.configuration = configuration
         self.logger = logger
-        access = AccessControl(configuration, clock: clock)
+        access = AccessControl(configuration, clock: clock, logger: logger)
         routes = OperationsRoutes(
             pipeline: pipeline,
             sources: sources,
@@ -72,11 +72,8 @@ public final class OperationsServer: Service {
             control: ControlRoutes(pipeline: pipeline, file: file, logger: logger),
             clock: clock
         )
-        socket = try configuration.socketPath.map { path throws(OperationsError) in try ControlSocket(path: path) }
-        state = Mutex(State(missing: socket == nil ? 1 : 2))
-        for tracker in file?.pausedTrackers.sorted() ?? [] where pipeline.pause(tracker: tracker) {
-            logger.notice("The tracker is paused since an earlier run.", metadata: ["tracker": "\(tracker)"])
-        }
+        state = Mutex(State(missing: configuration.socketPath == nil ? 1 : 2))
+        file?.pauseTrackers(of: pipeline, logger: logger)
     }
 
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {
@@ -109,7 +106,7 @@ public final class OperationsServer: Service {
 
     /// Waits until the port and the socket listen, and returns the port's address, `host:port`.
     ///
-    /// - Throws: `OperationsError` if it cannot listen.
+    /// - Throws: `OperationsError` if it cannot listen, or if there is no socket and `requiresSocket` is true.
     public func listening() async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             let outcome = state.withLock { state in
@@ -122,25 +119,49 @@ public final class OperationsServer: Service {
 
     /// Serves until a graceful shutdown or cancellation.
     ///
-    /// - Throws: `OperationsError` if it cannot listen.
+    /// - Throws: `OperationsError` if it cannot listen, or if there is no socket and `requiresSocket` is true.
     public func run() async throws {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        defer { socket?.remove(wasPublished: state.withLock { $0.isSocketPublished }) }
-        do {
+        do throws(OperationsError) {
+            let socket = try makeSocket()
+            defer {
+                socket?.removeFolder()
+                state.withLock(\.removeSocket)()
+            }
             // If the port cannot listen, the socket is shut down as well.
             var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-                .init(service: port(on: group), failureTerminationBehavior: .gracefullyShutdownGroup)
+                .init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup)
             ]
-            if let socket { services.append(.init(service: application(of: socket, on: group))) }
-            try await ServiceGroup(configuration: .init(services: services, logger: quietLogger)).run()
+            if let socket { services.append(.init(service: application(of: socket))) }
+            do {
+                try await ServiceGroup(configuration: .init(services: services, logger: quietLogger)).run()
+            } catch {
+                throw Self.cannotListen(configuration, error)
+            }
         } catch {
-            let error = Self.cannotListen(configuration, error)
             finish(.failure(error))
-            try? await group.shutdownGracefully()
             throw error
         }
         finish(.failure(CancellationError()))
-        try await group.shutdownGracefully()
+    }
+
+    /// Prepares the socket for commands; `nil` if there is none.
+    private func makeSocket() throws(OperationsError) -> ControlSocket? {
+        guard let path = configuration.socketPath else { return nil }
+        do throws(OperationsError) {
+            return try ControlSocket(path: path)
+        } catch {
+            if configuration.requiresSocket { throw error }
+            logNoSocket(error)
+            listens(at: nil)
+            return nil
+        }
+    }
+
+    private func logNoSocket(_ error: OperationsError) {
+        logger.error(
+            "The socket for commands cannot be used; commands need the address of the private port.",
+            metadata: ["error": "\(error)"]
+        )
     }
 
     /// Notes that the port, or the socket without an address, listens.
@@ -178,10 +199,9 @@ extension OperationsServer {
         routes.router(access: access, door: "private port").buildResponder()
     }
 
-    private func port(on group: MultiThreadedEventLoopGroup) -> some ApplicationProtocol {
+    private var port: some ApplicationProtocol {
         application(
             at: .hostname(configuration.host, port: configuration.port),
-            on: group,
             responder: responder
         ) { [self] channel in
             let address = Self.describe(channel.localAddress)
@@ -190,23 +210,16 @@ extension OperationsServer {
         }
     }
 
-    private func application(
-        of socket: ControlSocket,
-        on group: MultiThreadedEventLoopGroup
-    ) -> some ApplicationProtocol {
+    private func application(of socket: ControlSocket) -> some ApplicationProtocol {
         application(
             at: .unixDomainSocket(path: socket.temporaryPath),
-            on: group,
             responder: routes.router(access: nil, door: "socket").buildResponder()
         ) { [self] _ in
-            do {
-                try socket.publish()
-                state.withLock { $0.isSocketPublished = true }
+            do throws(OperationsError) {
+                let remove = try socket.publish()
+                state.withLock { $0.removeSocket = remove }
             } catch {
-                logger.error(
-                    "The socket for commands cannot be used; commands need the address of the private port.",
-                    metadata: ["path": "\(socket.path)", "error": "\(error)"]
-                )
+                logNoSocket(error)
             }
             listens(at: nil)
         }
@@ -214,21 +227,30 @@ extension OperationsServer {
 
     private func application(
         at address: BindAddress,
-        on group: MultiThreadedEventLoopGroup,
         responder: some HTTPResponder<OperationsContext>,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
-        Application(
+        let connections = connections
+        return Application(
             responder: responder,
             server: .http1(
-                configuration: .init(idleTimeout: .seconds(60), httpDecoderConfiguration: Self.headerLimits)
+                configuration: .init(
+                    additionalChannelHandlers: [ConnectionGuard(connections)],
+                    idleTimeout: .seconds(60),
+                    httpDecoderConfiguration: Self.headerLimits
+                )
             ),
             configuration: ApplicationConfiguration(
                 address: address,
                 availableConnectionsDelegate: .maximum(configuration.maximumConnections, logger: quietLogger)
             ),
-            onServerRunning: onServerRunning,
-            eventLoopGroupProvider: .shared(group),
+            onServerRunning: { channel in
+                // Running out of file descriptors pauses accepting, and does not make it spin.
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler(), position: .first)
+                }.get()
+                await onServerRunning(channel)
+            },
             logger: quietLogger
         )
     }

@@ -19,6 +19,7 @@ struct CommitQueue: Sendable {
     private var events = 0
     private var bytes = 0
 
+    var count: Int { writing.count + gathered.count }
     var isEmpty: Bool { writing.isEmpty && gathered.isEmpty }
     /// How many events are in the commit that is being written.
     var eventsBeingWritten: Int { writing.reduce(0) { $0 + $1.submission.batch.count } }

@@ -5,6 +5,7 @@ extension DispatchState {
         statistics.accepted = accepted
         statistics.unrouted = unrouted
         statistics.waitingBatches = waiting.count
+        statistics.committingBatches = commits.count
         statistics.trackers = trackers.map { tracker in
             var statistics = tracker.statistics
             statistics.queuedEvents = tracker.queue.occupiedEvents

@@ -6,6 +6,8 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var unrouted = 0
     /// Batches that wait for room at this moment.
     public var waitingBatches = 0
+    /// Batches that wait for their commit to the journal at this moment, or are being committed.
+    public var committingBatches = 0
     /// The trackers' statistics, in the order in which the trackers were given to the pipeline.
     public var trackers: [TrackerStatistics] = []
     /// The journal's statistics; `nil` without a journal.
@@ -77,8 +79,11 @@ public struct TrackerStatistics: Sendable, Hashable {
     public var pendingBytes = 0
     /// Accepted events that are not settled: `pendingEvents`, and those that an earlier run left in the journal.
     ///
-    /// Until the tracker has read those, they count by their numbers in the journal, whichever tracker they are for.
+    /// Until the tracker has read those, they count by their numbers in the journal, whichever tracker they are for, and
+    /// `lagIsUpperBound` is true.
     public var lagEvents = 0
+    /// Whether some of these events may be for other trackers only.
+    public var lagIsUpperBound = false
     /// How long the oldest of these events has waited since it was accepted; `nil` if there is none, or while the journal is
     /// being asked when an earlier run accepted it.
     ///

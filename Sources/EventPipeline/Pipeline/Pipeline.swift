@@ -182,7 +182,9 @@ public final class Pipeline: Service {
         statistics.journal = journal.statistics
         for (index, place) in unread.enumerated() {
             guard let from = place.from else { continue }
-            statistics.trackers[index].lagEvents += max(0, journal.earlierEvents(from: from) - place.counted)
+            let unread = max(0, journal.earlierEvents(from: from) - place.counted)
+            statistics.trackers[index].lagEvents += unread
+            statistics.trackers[index].lagIsUpperBound = unread > 0
         }
         return statistics
     }

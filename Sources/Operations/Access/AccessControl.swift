@@ -2,6 +2,9 @@ import EventModel
 import HTTPTypes
 import Hashing
 import Hummingbird
+import Logging
+import Synchronization
+import TrackerKit
 
 /// Decides who may use the private port.
 ///
@@ -24,17 +27,20 @@ struct AccessControl: Sendable {
     private let token: SHA256Digest?
     let sessions: Sessions
     private let clock: RelativeClock
+    private let logger: Logger
+    private let wrongTokens = WrongTokens()
 
-    init(_ configuration: OperationsConfiguration, clock: RelativeClock) {
+    init(_ configuration: OperationsConfiguration, clock: RelativeClock, logger: Logger) {
         token = configuration.token.map { SHA256Digest(of: Array($0.utf8)) }
         sessions = Sessions(duration: configuration.sessionDuration)
         self.clock = clock
+        self.logger = logger
     }
 
     /// Whether a token is needed.
     var needsToken: Bool { token != nil }
 
-    /// Decides about a request; `isOpen` says that its answer is no secret.
+    /// Decides about a request; `isOpen` says that everyone may see the answer.
     func decide(_ request: Request, isOpen: Bool) -> Decision {
         let source = RequestSource(request.head)
         if source.isForeign { return .refuse("This port does not answer web pages of other origins.") }
@@ -64,11 +70,27 @@ struct AccessControl: Sendable {
         guard let header = request.headers[.authorization] else { return false }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-        return accepts(String(parts[1]))
+        let isAccepted = accepts(String(parts[1]))
+        if !isAccepted { noteWrongToken() }
+        return isAccepted
+    }
+
+    /// Logs that somebody has sent a wrong token, at most every ten seconds.
+    func noteWrongToken() {
+        guard let count = wrongTokens.add(now: clock.now()) else { return }
+        logger.warning("The private port got wrong tokens.", metadata: ["attempts": "\(count)"])
     }
 
     private func hasSession(_ request: Request) -> Bool {
         guard let number = request.cookies[Self.cookieName]?.value else { return false }
         return sessions.contains(number, now: clock.now())
     }
+}
+
+/// The wrong tokens that were not logged yet.
+private final class WrongTokens: Sendable {
+    private let notice = Mutex(SparseNotice())
+
+    /// Counts one; returns how many to log, if that is due.
+    func add(now: Duration) -> Int? { notice.withLock { $0.add(1, now: now) } }
 }

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Lets only those requests through that `AccessControl` allows, and adds the header fields that protect browsers.
+/// Answers only the requests that `AccessControl` allows, and adds the header fields that protect browsers.
 struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
-    /// The paths whose answers are no secret.
+    /// The paths that everyone may see.
     private static var openPaths: Set<String> { ["/livez", "/login"] }
 
     /// `nil` for the socket, which only the user of the process can use.
@@ -40,6 +40,8 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
             return try await next(request, context)
         } catch let error as any HTTPResponseError {
             return .text("\(error.status.reasonPhrase)\n", status: error.status)
+        } catch is DecodingError {
+            return .text("The body is not what this path expects.\n", status: .badRequest)
         }
     }
 
@@ -55,7 +57,8 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
             (.contentSecurityPolicy, "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"),
             (.xContentTypeOptions, "nosniff"),
             (.crossOriginResourcePolicy, "same-origin"),
-            (.referrerPolicy, "no-referrer"),
+            // With "no-referrer", a browser would state no origin with the form of our own login page.
+            (.referrerPolicy, "same-origin"),
         ]
     }
 }
@@ -63,8 +66,10 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
 extension HTTPField.Name {
     /// Literals that are valid names.
     private static func known(_ name: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(name) else { preconditionFailure("'\(name)' is no name of a header field") }
-        return name
+        guard let field = HTTPField.Name(name) else {
+            preconditionFailure("'\(name)' is not a valid name of a header field")
+        }
+        return field
     }
 
     fileprivate static let referrerPolicy = known("Referrer-Policy")

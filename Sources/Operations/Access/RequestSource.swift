@@ -14,8 +14,9 @@ package struct RequestSource {
         origin = request.headerFields[.origin]
     }
 
-    /// Whether the request was sent to a name of this machine, so that it is no page whose name a foreign name server resolves to
-    /// this machine (DNS rebinding).
+    /// Whether the request was sent to a name of this machine.
+    ///
+    /// A web page whose own name was made to point at this machine (DNS rebinding) sends its requests to that name.
     package var isSentToLoopback: Bool {
         guard let host else { return false }
         guard let name = Self.withoutPort(host) else { return false }

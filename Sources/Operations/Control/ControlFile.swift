@@ -1,21 +1,25 @@
+import Dispatch
 import Foundation
+public import Logging
 import Synchronization
 
 /// The file that keeps what an operator has changed, so that it survives a restart.
 ///
 /// It is JSON: `{"pausedTrackers":["postgres"]}`.
-final class ControlFile: Sendable {
+public final class ControlFile: Sendable {
     private struct Contents: Codable {
         var pausedTrackers: Set<String> = []
     }
 
     private let path: String
     private let contents: Mutex<Contents>
+    /// Changes are made one after the other, on a thread that a hanging disk may block.
+    private let queue = DispatchQueue(label: "sluice.control-file")
 
     /// Reads the file; without one, nothing was changed.
     ///
-    /// - Throws: `OperationsError` if it cannot be read, because then it is unknown what was paused.
-    init(path: String) throws(OperationsError) {
+    /// - Throws: `OperationsError` with `unusableFile` if it cannot be read, because then it is unknown what was paused.
+    public init(path: String) throws(OperationsError) {
         self.path = path
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -31,21 +35,40 @@ final class ControlFile: Sendable {
     /// The trackers that are paused, by their names in lower case.
     var pausedTrackers: Set<String> { contents.withLock { $0.pausedTrackers } }
 
-    /// Notes that a tracker is paused, or that it no longer is.
-    ///
-    /// - Throws: If the file cannot be written; then nothing is noted.
-    func setPaused(_ isPaused: Bool, tracker: String) throws {
-        try contents.withLock { contents in
-            var changed = contents
-            if isPaused {
-                changed.pausedTrackers.insert(tracker.lowercased())
-            } else {
-                changed.pausedTrackers.remove(tracker.lowercased())
-            }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = .sortedKeys
-            try encoder.encode(changed).write(to: URL(fileURLWithPath: path), options: .atomic)
-            contents = changed
+    /// Pauses the trackers of a pipeline that an earlier run has paused; `OperationsServer` does so by itself.
+    public func pauseTrackers(of pipeline: any OperatedPipeline, logger: Logger) {
+        for tracker in pausedTrackers.sorted() where pipeline.pause(tracker: tracker) {
+            logger.notice("The tracker is paused since an earlier run.", metadata: ["tracker": "\(tracker)"])
         }
+    }
+
+    /// Notes that a tracker is paused, or that it no longer is, and then makes the change itself.
+    ///
+    /// - Throws: If the file cannot be written; then nothing is noted or made.
+    func setPaused(_ isPaused: Bool, tracker: String, then change: @escaping @Sendable () -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        try setPaused(isPaused, tracker: tracker.lowercased())
+                        change()
+                    }
+                )
+            }
+        }
+    }
+
+    private func setPaused(_ isPaused: Bool, tracker: String) throws {
+        // Only this queue changes it.
+        var changed = contents.withLock { $0 }
+        if isPaused {
+            changed.pausedTrackers.insert(tracker)
+        } else {
+            changed.pausedTrackers.remove(tracker)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try encoder.encode(changed).write(to: URL(fileURLWithPath: path), options: .atomic)
+        contents.withLock { [changed] in $0 = changed }
     }
 }

@@ -21,10 +21,10 @@ struct ControlRoutes: Sendable {
     /// - Parameter door: Through what the requests come, for the log.
     func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
         router.post("/v1/trackers/:name/pause") { request, context in
-            try setPaused(true, context, asker(request, door))
+            try await setPaused(true, context, asker(request, door))
         }
         router.post("/v1/trackers/:name/resume") { request, context in
-            try setPaused(false, context, asker(request, door))
+            try await setPaused(false, context, asker(request, door))
         }
         router.post("/v1/intake/close") { request, _ in setIntake(open: false, asker(request, door)) }
         router.post("/v1/intake/open") { request, _ in setIntake(open: true, asker(request, door)) }
@@ -34,19 +34,22 @@ struct ControlRoutes: Sendable {
         _ isPaused: Bool,
         _ context: OperationsContext,
         _ asker: Logger.Metadata
-    ) throws -> Response {
+    ) async throws -> Response {
         let name = context.parameters.get("name")?.removingPercentEncoding ?? ""
-        guard pipeline.statistics[tracker: name] != nil else {
+        let isForgotten = !isPaused && file?.pausedTrackers.contains(name.lowercased()) ?? false
+        guard isForgotten || pipeline.statistics[tracker: name] != nil else {
             let names = pipeline.statistics.trackers.map(\.name).joined(separator: ", ")
             return .text("There is no tracker of this name; there are: \(names).\n", status: .notFound)
         }
+        let change: @Sendable () -> Void = { [pipeline] in
+            _ = isPaused ? pipeline.pause(tracker: name) : pipeline.resume(tracker: name)
+        }
         do {
-            try file?.setPaused(isPaused, tracker: name)
+            if let file { try await file.setPaused(isPaused, tracker: name, then: change) } else { change() }
         } catch {
             logger.error("A change could not be stored, so it was not made.", metadata: ["error": "\(error)"])
             return .text("The change could not be stored, so it was not made: \(error)\n", status: .internalServerError)
         }
-        _ = isPaused ? pipeline.pause(tracker: name) : pipeline.resume(tracker: name)
         logger.notice(
             isPaused ? "The tracker was paused; its events wait." : "The tracker was resumed.",
             metadata: asker.merging(["tracker": "\(name)"]) { $1 }

@@ -19,6 +19,8 @@ package struct StatusReport: Codable, Sendable {
         /// The events that cannot be delivered while others can, each with the reason.
         package let brokenEvents: [String: String]
         package let lagEvents: Int
+        /// Whether some of these events may be for other trackers only; the journal is not read that far.
+        package let lagIsUpperBound: Bool
         /// How long the oldest undelivered event has waited; `nil` if there is none, or it is not known yet.
         package let lagSeconds: Double?
         package let delivered: Int
@@ -47,6 +49,7 @@ package struct StatusReport: Codable, Sendable {
     package let accepted: Int
     package let unrouted: Int
     package let waitingBatches: Int
+    package let committingBatches: Int
     package let trackers: [Tracker]
     /// `nil` without a journal.
     package let journal: Journal?
@@ -60,6 +63,7 @@ package struct StatusReport: Codable, Sendable {
         accepted = statistics.accepted
         unrouted = statistics.unrouted
         waitingBatches = statistics.waitingBatches
+        committingBatches = statistics.committingBatches
         trackers = statistics.trackers.map(Tracker.init)
         journal = statistics.journal.map {
             Journal(bytes: $0.byteCount, segments: $0.segments, roomBytes: $0.roomInBytes)
@@ -86,6 +90,7 @@ extension StatusReport.Tracker {
             reason: tracker.reason,
             brokenEvents: tracker.brokenEvents,
             lagEvents: tracker.lagEvents,
+            lagIsUpperBound: tracker.lagIsUpperBound,
             lagSeconds: tracker.lag.map { $0 / .seconds(1) },
             delivered: tracker.delivered,
             retried: tracker.retried,

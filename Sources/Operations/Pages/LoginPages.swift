@@ -11,7 +11,7 @@ struct LoginPages: Sendable {
 
     /// How long the answer to a wrong token takes.
     private static let penalty = Duration.milliseconds(500)
-    /// The maximum number of these answers at one time; further attempts are refused at once.
+    /// The maximum number of attempts at one time; further ones are refused at once.
     private static let maximumPenalties = 8
 
     private static let form = """
@@ -43,13 +43,15 @@ struct LoginPages: Sendable {
 
     private func logIn(_ request: Request, _ context: some RequestContext) async throws -> Response {
         let form = try await URLEncodedFormDecoder().decode(Form.self, from: request, context: context)
-        if access.accepts(form.token) {
-            return Self.redirect(to: "/", session: access.beginSession(), for: access.sessions.duration)
-        }
+        // Before the comparison, so that a wrong token costs a place whatever its answer is.
         guard penalties.begin(limit: Self.maximumPenalties) else {
             return .page("Too many attempts", "<p>Try again in a moment.</p>", status: .tooManyRequests)
         }
         defer { penalties.end() }
+        if access.accepts(form.token) {
+            return Self.redirect(to: "/", session: access.beginSession(), for: access.sessions.duration)
+        }
+        access.noteWrongToken()
         try await clock.sleepUntil(clock.now() + Self.penalty)
         return .page("Sluice", "<p>This is not the token.</p>" + Self.form, status: .unauthorized)
     }

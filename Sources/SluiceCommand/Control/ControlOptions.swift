@@ -15,7 +15,7 @@ struct ControlOptions: ParsableArguments {
     var admin: String?
 
     @Option(
-        help: ArgumentHelp("The file with the token for the private port.", valueName: "file"),
+        help: .setting(.adminTokenFile, "The file with the token for the private port.", valueName: "file"),
         completion: .file()
     )
     var tokenFile: String?
@@ -32,7 +32,10 @@ struct ControlOptions: ParsableArguments {
     /// - Throws: exit status 1, with the reason printed, if there is no socket, or the token cannot be read.
     func process() async throws -> RunningProcess {
         if let admin {
-            return RunningProcess(.port(admin, token: try tokenFile.map(Self.token)))
+            if let file = try await config.text(.adminTokenFile, option: tokenFile) {
+                return RunningProcess(.port(admin, token: try Self.token(in: file)))
+            }
+            return RunningProcess(.port(admin, token: try await config.text(.adminToken, option: nil)))
         }
         var path = try await config.text(.adminSocket, option: socket)
         if path == nil {

@@ -9,8 +9,9 @@ struct DrainCommand: AsyncParsableCommand {
         abstract: "Let a running serve accept no more events, and wait until it has delivered all of them.",
         discussion: """
             Exits with 0 once everything is delivered, so that the process can be stopped. Exits with 1, and names the tracker, \
-            if one is blocked or paused, or has not delivered all in time; its events stay in the journal. Senders get 503 \
-            from now on; the process accepts events again after 'sluice drain --undo' or a restart.
+            if one is blocked or paused, or has not delivered all in time; its events stay in the journal. Exits with 1 as well \
+            if a tracker refuses, parks or drops events meanwhile. Senders get 503 from now on; the process accepts events \
+            again after 'sluice drain --undo' or a restart.
             """
     )
 
@@ -29,23 +30,29 @@ struct DrainCommand: AsyncParsableCommand {
             return Terminal.printError("The process accepts events again.")
         }
         try await process.change("/v1/intake/close")
+        let before = try await process.status()
         let clock = RelativeClock(ContinuousClock())
         let end = clock.now() + .seconds(timeout)
         var lastLine = ""
         while true {
             let status = try await process.status()
             guard let behind = status.trackers.first(where: { $0.lagEvents > 0 }) else {
-                if status.waitingBatches == 0 { break }
+                let waiting = status.waitingBatches + status.committingBatches
+                if waiting == 0 {
+                    try Self.checkLosses(before: before, after: status)
+                    break
+                }
                 if clock.now() >= end {
-                    throw Terminal.failure("\(status.waitingBatches) batches still wait for room in a queue.")
+                    throw Terminal.failure("Not in a queue or in the journal yet: \(waiting) accepted batches.")
                 }
                 try await clock.sleepUntil(clock.now() + .milliseconds(200))
                 continue
             }
             if let stuck = status.trackers.first(where: Self.isStuck) ?? (clock.now() >= end ? behind : nil) {
                 let reason = stuck.reason.map { ": \($0)" } ?? "."
+                let count = (stuck.lagIsUpperBound ? "at most " : "") + stuck.lagEvents.of("event")
                 throw Terminal.failure(
-                    "The tracker '\(stuck.name)' is \(stuck.status), and \(stuck.lagEvents.of("event")) wait for it\(reason)"
+                    "The tracker '\(stuck.name)' is \(stuck.status), and \(count) wait for it\(reason)"
                 )
             }
             let line = "\(behind.lagEvents.of("event")) left for '\(behind.name)' (\(behind.status))"
@@ -54,6 +61,24 @@ struct DrainCommand: AsyncParsableCommand {
             try await clock.sleepUntil(clock.now() + .milliseconds(200))
         }
         Terminal.printError("All events are delivered; the process can be stopped.")
+    }
+
+    /// Fails if a tracker has settled events without delivering them.
+    private static func checkLosses(before: StatusReport, after: StatusReport) throws {
+        for tracker in after.trackers {
+            let earlier = before.trackers.first { $0.name == tracker.name }
+            let losses = [
+                ("refused", tracker.refused - (earlier?.refused ?? 0)),
+                ("parked", tracker.parked - (earlier?.parked ?? 0)),
+                ("dropped", tracker.dropped - (earlier?.dropped ?? 0)),
+            ].filter { $0.1 > 0 }
+            guard losses.isEmpty else {
+                let list = losses.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+                throw Terminal.failure(
+                    "The tracker '\(tracker.name)' did not deliver all events: \(list). The quarantine has those that were refused or parked."
+                )
+            }
+        }
     }
 
     /// Whether a tracker will not deliver its events by itself.

@@ -1,11 +1,11 @@
 import ArgumentParser
 import Foundation
 
-/// `sluice pause`: lets a tracker of a running `serve` deliver nothing.
+/// `sluice pause`: pauses a tracker of a running `serve`.
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Let a tracker of a running serve deliver nothing until it is resumed.",
+        abstract: "Pause a tracker of a running serve.",
         discussion: """
             Its events wait in the journal, and it stays paused after a restart. Without a journal, its queue fills up, and a \
             restart resumes it.

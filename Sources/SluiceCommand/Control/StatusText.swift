@@ -41,7 +41,7 @@ struct StatusText {
         var table = TextTable(header: header, numbers: [2, 3, 4, 5, 6, 7, 8])
         for tracker in status.trackers {
             var row: [TerminalText] = [
-                "\(tracker.name)", "\(tracker.status)", "\(tracker.lagEvents)",
+                "\(tracker.name)", "\(tracker.status)", "\(tracker.lagIsUpperBound ? "≤" : "")\(tracker.lagEvents)",
                 tracker.lagSeconds.map { "\(Self.duration($0))" } ?? "-",
                 "\(tracker.delivered)", "\(tracker.refused)", "\(tracker.parked)", "\(tracker.dropped)",
             ]

@@ -19,6 +19,8 @@ struct Settings {
     var tls: TLSFiles.Paths?
     /// `nil` if there is no private port.
     var privatePort: OperationsConfiguration?
+    /// The file of what an operator has paused; `nil` without a journal.
+    var controlFile: String?
     /// The file with the write keys; `nil` if anyone may send.
     var keyFile: String?
     /// Whether the file with the write keys must exist, because a setting names it.
@@ -91,7 +93,8 @@ struct Settings {
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
         tls = reader.tls()
-        privatePort = reader.privatePort(journal: self.journal?.folder)
+        controlFile = self.journal.map { Self.stem(ofJournal: $0.folder) + ".control.json" }
+        privatePort = reader.privatePort(journal: self.journal?.folder, controlFile: controlFile)
         let keys = reader.string(.httpKeys)
         if http.isOpen, keys != nil {
             reader.note(
@@ -173,10 +176,12 @@ extension SettingsReader {
     }
 
     /// The private port; `nil` if it is switched off.
-    fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
+    fileprivate func privatePort(journal: String?, controlFile: String?) -> OperationsConfiguration? {
         var port = SettingDefaults.privatePort
         port.socketPath = string(.adminSocket) ?? journal.map(Settings.socketPath)
-        port.controlFile = journal.map { Settings.stem(ofJournal: $0) + ".control.json" }
+        // Nobody has asked for the default one.
+        port.requiresSocket = string(.adminSocket) != nil
+        port.controlFile = controlFile
         if let listen = string(.adminListen) {
             if let (host, number) = Self.address(listen) {
                 port.host = host

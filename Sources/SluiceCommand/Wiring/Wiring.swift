@@ -176,8 +176,13 @@ struct Wiring {
         and server: IngestServer,
         _ registry: PrometheusRegistry
     ) throws -> OperationsServer? {
-        guard let configuration = settings.privatePort else { return nil }
         do throws(OperationsError) {
+            guard let configuration = settings.privatePort else {
+                // What is paused stays so, though nobody can resume it now.
+                let file = try settings.controlFile.map { path throws(OperationsError) in try ControlFile(path: path) }
+                file?.pauseTrackers(of: pipeline, logger: logger)
+                return nil
+            }
             return try OperationsServer(
                 configuration: configuration,
                 pipeline: pipeline,

@@ -129,7 +129,7 @@ public final class KeyFileService: Service {
             }
             guard isNew else { return }
             logger.error(
-                "The numbers of events of the write keys cannot be stored.",
+                "How many events each write key has sent cannot be stored.",
                 metadata: metadata.merging(["error": "\(error)"]) { $1 }
             )
         }

@@ -65,6 +65,16 @@ struct ControlCommandTests {
         #expect(tracker.status == "paused")
         #expect(tracker.lagEvents == 2)
         #expect(try await database.run("select count(*) from analytics.sold") == ["0"])
+        try await stop(server)
+
+        // It stays paused where nobody can resume it.
+        let arguments = ["--no-console", "--no-admin", "--postgres", database.url]
+        server = try await ServingSluice.start(arguments, in: folder, plan: "plan")
+        _ = try await server.process.errors.line(containing: "The tracker is paused since an earlier run.")
+        try await stop(server)
+        #expect(try await database.run("select count(*) from analytics.sold") == ["0"])
+
+        server = try await serve(folder, database)
         #expect(try await Sluice.run("resume", "Postgres", in: folder).ending == .exit(0))
         try await waitForDelivered(2, in: folder)
         #expect(try await database.run("select count(*) from analytics.sold") == ["2"])
@@ -101,6 +111,33 @@ struct ControlCommandTests {
         let stuck = try await Sluice.run("drain", "--timeout", "60", in: folder)
         #expect(stuck.ending == .exit(1))
         #expect(stuck.errors.last?.contains("The tracker 'postgres' is paused, and 1 event") == true, "\(stuck.errors)")
+        try await stop(server)
+    }
+
+    @Test("drain ends with 1 if a tracker refuses events meanwhile")
+    func drainWithLoss() async throws {
+        let folder = try TestFolder()
+        let database = try await prepare(folder)
+        try await database.run("alter table analytics.sold add check (quantity > 5)")
+        let server = try await serve(folder, database)
+        let input = Pipe()
+        let lock = try SluiceProcess(
+            ["-X", "-q", "-d", database.url],
+            executable: URL(fileURLWithPath: "/usr/bin/psql"),
+            in: folder,
+            input: .pipe(input)
+        )
+        try input.fileHandleForWriting.write(contentsOf: Data("begin; lock analytics.sold; select 'locked';\n".utf8))
+        _ = try await lock.output?.line(containing: "locked")
+        #expect(try await server.post(Self.sold).status == 200)
+        try await database.waitForSessions(1, waitingFor: "relation")
+        let drain = try SluiceProcess(["drain"], in: folder)
+        _ = try await drain.errors.line(containing: "1 event left for 'postgres'")
+        try input.fileHandleForWriting.close()
+        #expect(try await lock.waitForEnd() == .exit(0))
+        #expect(try await drain.waitForEnd() == .exit(1))
+        let last = drain.errors.lines.last ?? ""
+        #expect(last.contains("The tracker 'postgres' did not deliver all events: 1 refused."), "\(last)")
         try await stop(server)
     }
 
@@ -147,13 +184,51 @@ struct ControlCommandTests {
         #expect(try await Sluice.run("status", "--socket", "own.sock", in: folder).ending == .exit(0))
         try await stop(server)
         let long = String(repeating: "x", count: 120)
+        let run = try await serveInVain(in: folder, socket: long)
+        #expect(run.contains("its path has 120 bytes, and at most 98 are possible"), "\(run)")
+    }
+
+    /// Starts `serve` with a socket that it cannot use; returns its last line.
+    private func serveInVain(in folder: TestFolder, socket: String) async throws -> String {
         let run = try await Sluice.run(
-            ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan],
+            ["serve", "--no-journal", "--listen", "127.0.0.1:0", "--events", Sluice.plan],
             in: folder,
-            environment: ["SLUICE_ADMIN_SOCKET": long]
+            environment: ["SLUICE_ADMIN_SOCKET": socket, "SLUICE_ADMIN_LISTEN": "127.0.0.1:0"]
         )
         #expect(run.ending == .exit(1))
-        #expect(run.errors.last?.contains("has more than 98 bytes") == true, "\(run.errors)")
+        return run.errors.last ?? ""
+    }
+
+    @Test("a socket that nobody asked for does not keep serve from starting")
+    func noSocket() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start(
+            ["--journal", String(repeating: "x", count: 100)],
+            in: folder
+        )
+        _ = try await server.process.errors.line(containing: "The socket for commands cannot be used")
+        try await stop(server)
+    }
+
+    @Test("a socket replaces neither a file nor the socket of another process, and leaves nothing behind")
+    func foreignSocket() async throws {
+        let folder = try TestFolder()
+        try folder.write("precious", to: "file.sock")
+        #expect(try await serveInVain(in: folder, socket: "file.sock").contains("there is another file"))
+        #expect(try String(contentsOfFile: folder.path("file.sock"), encoding: .utf8) == "precious")
+
+        let environment = ["SLUICE_ADMIN_SOCKET": "own.sock"]
+        let first = try await ServingSluice.start(["--no-journal"], in: folder, environment: environment)
+        #expect(try await serveInVain(in: folder, socket: "own.sock").contains("another process uses it"))
+        first.process.send(SIGKILL)
+        _ = try await first.process.waitForEnd()
+        // The next process replaces what a killed one has left.
+        try folder.write("", to: "own.sock.abcdef/s")
+        let second = try await ServingSluice.start(["--no-journal"], in: folder, environment: environment)
+        #expect(try await Sluice.run("status", "--socket", "own.sock", in: folder).ending == .exit(0))
+        try await stop(second)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(files.filter { $0.hasPrefix("own.sock") } == [])
     }
 
     @Test("top shows the trackers in a terminal, and events that arrive while it runs")

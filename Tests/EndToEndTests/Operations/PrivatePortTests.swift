@@ -66,6 +66,17 @@ struct PrivatePortTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
+    @Test("lets a person in and out with a browser")
+    func browser() async throws {
+        let folder = try TestFolder()
+        let environment = ["SLUICE_ADMIN_TOKEN": Self.token]
+        let server = try await ServingSluice.start([], in: folder, environment: environment)
+        let port = try await PrivatePort(of: server)
+        #expect(try await ClientScript.run("login", [port.url, Self.token], in: folder) == ["/login", "/", "/login"])
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
     @Test("refuses foreign names and foreign pages")
     func foreign() async throws {
         let server = try await ServingSluice.start([], in: TestFolder())

@@ -160,13 +160,15 @@ struct OperationsServerTests {
         }
     }
 
-    @Test("answers a wrong token after a pause, and further ones at the same time at once")
+    @Test("a wrong token is answered after a pause, and no further login once all places are taken")
     func wrongTokens() async throws {
         try await ask(try server(token: Self.token)) { [clock] client in
             let statuses = try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
                 for _ in 0..<9 { group.addTask { try await Self.guess(client) } }
                 let first = try await group.next()
                 await clock.waitForSleepers(8)
+                let token = Self.token.replacing(" ", with: "+")
+                #expect(try await Self.logIn(client, with: token) == .tooManyRequests)
                 clock.advance(by: .milliseconds(500))
                 return try await group.reduce(into: [first]) { $0.append($1) }
             }
@@ -174,13 +176,34 @@ struct OperationsServerTests {
         }
     }
 
+    @Test("a login form that is not one is an error of the sender")
+    func malformedLogin() async throws {
+        try await ask(try server(token: Self.token)) { client in
+            for body in ["x=1", "", "token"] {
+                let answer = try await client.execute(
+                    uri: "/login",
+                    method: .post,
+                    headers: Self.fields(["Content-Type": "application/x-www-form-urlencoded"]),
+                    body: ByteBuffer(string: body)
+                )
+                #expect(answer.status == .badRequest, "\(body)")
+                #expect(answer.headers[.cacheControl] == "no-store")
+            }
+        }
+    }
+
     /// Tries a wrong token.
     private static func guess(_ client: any TestClientProtocol) async throws -> HTTPResponse.Status {
+        try await logIn(client, with: "guess")
+    }
+
+    private static func logIn(_ client: any TestClientProtocol, with token: String) async throws -> HTTPResponse.Status
+    {
         let answer = try await client.execute(
             uri: "/login",
             method: .post,
             headers: fields(["Content-Type": "application/x-www-form-urlencoded"]),
-            body: ByteBuffer(string: "token=guess")
+            body: ByteBuffer(string: "token=\(token)")
         )
         return answer.status
     }
@@ -203,9 +226,9 @@ struct OperationsServerTests {
             )
             #expect(answer.status == .serviceUnavailable)
             let expected = #"""
-                {"accepted":0,"plan":{"events":3,"version":"7"},"reasons":["journal-full"],"status":"unready","trackers":[\#
-                {"brokenEvents":{},"delivered":0,"dropped":0,"lagEvents":12,"lagSeconds":1.5,"name":"postgres","parked":0,\#
-                "queuedBytes":0,"queuedEvents":0,"reason":"The table is missing.","refused":0,"retried":0,"status":"blocked"}],\#
+                {"accepted":0,"committingBatches":0,"plan":{"events":3,"version":"7"},"reasons":["journal-full"],"status":"unready","trackers":[\#
+                {"brokenEvents":{},"delivered":0,"dropped":0,"lagEvents":12,"lagIsUpperBound":false,"lagSeconds":1.5,\#
+                "name":"postgres","parked":0,"queuedBytes":0,"queuedEvents":0,"reason":"The table is missing.","refused":0,"retried":0,"status":"blocked"}],\#
                 "unrouted":0,"version":"1.2.3","waitingBatches":0}
 
                 """#

@@ -118,6 +118,19 @@ struct JournalAdmissionTests {
         #expect(harness.state.published == 2)
     }
 
+    @Test("an accepted batch is counted until its commit ends")
+    func counted() {
+        let harness = DispatchStateHarness(.small(capacityInEvents: 10), hasJournal: true)
+        harness.start()
+        #expect(harness.submit(1, "A").isCommitting)
+        #expect(harness.submit(1, "A").isCommitting)
+        #expect(harness.state.statistics(now: harness.now).committingBatches == 2)
+        harness.commitNext()
+        #expect(harness.state.statistics(now: harness.now).committingBatches == 1)
+        harness.commitNext()
+        #expect(harness.state.statistics(now: harness.now).committingBatches == 0)
+    }
+
     @Test("whatever the journal's thread waits for, it is overdue after the time limit of a commit")
     func overdue() {
         var configuration = Pipeline.Configuration.small(fullPolicy: .spill)
