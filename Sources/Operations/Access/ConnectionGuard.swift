@@ -1,6 +1,4 @@
-import HTTPTypes
 import NIOCore
-import NIOHTTPTypes
 import SluiceHTTP
 import Synchronization
 
@@ -8,8 +6,7 @@ import Synchronization
 ///
 /// It is in the pipeline behind the decoder. A connection that has sent a head may be idle as long as every other.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
+    typealias InboundIn = Any
 
     private static let timeout = TimeAmount.seconds(5)
 
@@ -28,7 +25,8 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head = unwrapInboundIn(data) { timer?.cancel() }
+        // The first part of a request is its head.
+        timer?.cancel()
         context.fireChannelRead(data)
     }
 

@@ -1,7 +1,7 @@
-import Dispatch
 import Foundation
 public import Logging
 import Synchronization
+import TrackerKit
 
 /// The file that keeps what an operator has changed, so that it survives a restart.
 ///
@@ -13,19 +13,45 @@ public final class ControlFile: Sendable {
 
     private let path: String
     private let contents: Mutex<Contents>
-    /// Changes are made one after the other, on a thread that a hanging disk may block.
-    private let queue = DispatchQueue(label: "sluice.control-file")
+    private let writer: Writer
+
+    /// Makes changes one after the other, on a thread that a hanging disk may block.
+    private actor Writer {
+        private let thread: BlockingThread
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+        init() throws(TrackerError) {
+            thread = try BlockingThread()
+        }
+
+        func make(_ change: () throws -> Void) throws { try change() }
+    }
 
     /// Reads the file; without one, nothing was changed.
     ///
-    /// - Throws: `OperationsError` with `unusableFile` if it cannot be read, because then it is unknown what was paused.
+    /// - Throws: `OperationsError` with `unusableFile` if it cannot be read, because then it is unknown what was paused, or if the
+    ///   system cannot create another thread.
     public init(path: String) throws(OperationsError) {
         self.path = path
+        contents = Mutex(try Self.read(path))
+        do {
+            writer = try Writer()
+        } catch {
+            throw OperationsError(
+                code: .unusableFile,
+                message: "The file '\(path)' cannot be used.",
+                underlying: error
+            )
+        }
+    }
+
+    private static func read(_ path: String) throws(OperationsError) -> Contents {
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            contents = Mutex(try JSONDecoder().decode(Contents.self, from: data))
+            return try JSONDecoder().decode(Contents.self, from: data)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-            contents = Mutex(Contents())
+            return Contents()
         } catch {
             let message = "The file '\(path)', which says what is paused, cannot be read; repair it, or remove it."
             throw OperationsError(code: .unusableFile, message: message, underlying: error)
@@ -46,20 +72,14 @@ public final class ControlFile: Sendable {
     ///
     /// - Throws: If the file cannot be written; then nothing is noted or made.
     func setPaused(_ isPaused: Bool, tracker: String, then change: @escaping @Sendable () -> Void) async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        try setPaused(isPaused, tracker: tracker.lowercased())
-                        change()
-                    }
-                )
-            }
+        try await writer.make {
+            try setPaused(isPaused, tracker: tracker.lowercased())
+            change()
         }
     }
 
     private func setPaused(_ isPaused: Bool, tracker: String) throws {
-        // Only this queue changes it.
+        // Only the writer changes it.
         var changed = contents.withLock { $0 }
         if isPaused {
             changed.pausedTrackers.insert(tracker)

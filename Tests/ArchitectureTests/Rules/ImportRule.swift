@@ -53,7 +53,7 @@ enum ImportRule {
         "Operations": [
             "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "Foundation", "HTTPTypes", "Hashing",
             "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix", "ServiceLifecycle",
-            "SluiceHTTP",
+            "SluiceHTTP", "TrackerKit",
         ],
         "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],
         "JustTrack": [
