@@ -1,12 +1,12 @@
 import Foundation
-public import Logging
+package import Logging
 import Synchronization
 import TrackerKit
 
 /// The file that keeps what an operator has changed, so that it survives a restart.
 ///
 /// It is JSON: `{"pausedTrackers":["postgres"]}`.
-public final class ControlFile: Sendable {
+package final class ControlFile: Sendable {
     private struct Contents: Codable {
         var pausedTrackers: Set<String> = []
     }
@@ -32,7 +32,7 @@ public final class ControlFile: Sendable {
     ///
     /// - Throws: `OperationsError` with `unusableFile` if it cannot be read, because then it is unknown what was paused, or if the
     ///   system cannot create another thread.
-    public init(path: String) throws(OperationsError) {
+    package init(path: String) throws(OperationsError) {
         self.path = path
         contents = Mutex(try Self.read(path))
         do {
@@ -62,7 +62,7 @@ public final class ControlFile: Sendable {
     var pausedTrackers: Set<String> { contents.withLock { $0.pausedTrackers } }
 
     /// Pauses the trackers of a pipeline that an earlier run has paused; `OperationsServer` does so by itself.
-    public func pauseTrackers(of pipeline: any OperatedPipeline, logger: Logger) {
+    package func pauseTrackers(of pipeline: any OperatedPipeline, logger: Logger) {
         for tracker in pausedTrackers.sorted() where pipeline.pause(tracker: tracker) {
             logger.notice("The tracker is paused since an earlier run.", metadata: ["tracker": "\(tracker)"])
         }
