@@ -247,7 +247,7 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "EventModel", "EventPipeline", "EventQuarantine", "Hashing", "MetricDefinitions", "SluiceHTTP",
+                "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Hashing", "MetricDefinitions", "SluiceHTTP",
                 "TrackerKit",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -257,6 +257,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Dashboard/Resources/dashboard.css"),
+                .embedInCode("Dashboard/Resources/dashboard.html"),
+                .embedInCode("Dashboard/Resources/dashboard.js"),
             ]
         ),
         .target(

@@ -18,6 +18,13 @@ public protocol OperatedPipeline: GaugeSource {
     /// The version that the plan states, and its number of events.
     var plan: (version: String?, events: Int) { get }
 
+    /// What the pipeline has seen of each event of the plan.
+    var eventStatistics: [EventStatistics] { get }
+    /// The kinds of events that were rejected, the latest first.
+    var rejectionStatistics: [RejectionStatistics] { get }
+    /// The events that pass from now on; `nil` if too many others watch.
+    func watch(_ filter: Pipeline.WatchFilter) -> Pipeline.Watch?
+
     /// Pauses a tracker until it is resumed; false if there is no tracker of this name.
     func pause(tracker name: String) -> Bool
     /// Lets a paused tracker deliver again; false if there is no tracker of this name.

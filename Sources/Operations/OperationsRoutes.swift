@@ -11,6 +11,7 @@ struct OperationsRoutes: Sendable {
     private let programVersion: String
     private let control: ControlRoutes
     private let clock: RelativeClock
+    private let history: MetricHistory
 
     init(
         pipeline: any OperatedPipeline,
@@ -18,6 +19,7 @@ struct OperationsRoutes: Sendable {
         registry: PrometheusRegistry,
         programVersion: String,
         control: ControlRoutes,
+        history: MetricHistory,
         clock: RelativeClock
     ) {
         self.pipeline = pipeline
@@ -25,6 +27,7 @@ struct OperationsRoutes: Sendable {
         self.registry = registry
         self.programVersion = programVersion
         self.control = control
+        self.history = history
         self.clock = clock
         processMetrics = ProcessMetrics(registry, startedAt: .now())
         _ = VersionMetrics(registry, program: programVersion, plan: pipeline.plan)
@@ -34,7 +37,9 @@ struct OperationsRoutes: Sendable {
     func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
         let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware { AccessMiddleware(access: access) }
-        router.get("/") { _, _ in Self.overview(hasLogin: access?.needsToken ?? false) }
+        DashboardRoutes(pipeline: pipeline, history: history, programVersion: programVersion)
+            .add(to: router, hasLogin: access?.needsToken ?? false)
+        TailRoutes(pipeline: pipeline, clock: clock).add(to: router)
         router.get("/metrics") { _, _ in
             recordGauges()
             return Response.text(registry.text, contentType: PrometheusText.contentType)
@@ -58,17 +63,6 @@ struct OperationsRoutes: Sendable {
         pipeline.recordGauges()
         for source in sources { source.recordGauges() }
         processMetrics.record()
-    }
-
-    private static func overview(hasLogin: Bool) -> Response {
-        let logout = #"<form method="post" action="/logout"><button>Log out</button></form>"#
-        let links = """
-            <ul>
-            <li><a href="/metrics">Metrics</a>
-            <li><a href="/v1/status">Status of the pipeline and its trackers</a>
-            </ul>
-            """
-        return .page("Sluice", hasLogin ? links + "\n" + logout : links)
     }
 }
 

@@ -16,6 +16,8 @@ import Synchronization
 /// - `GET /livez` answers 200, without a token.
 /// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open`
 ///   refuse all events, and accept them again. Each change is logged.
+/// - `GET /` is the dashboard, whose data `GET /v1/dashboard` has; `GET /v1/tail` shows events as they pass, as server-sent
+///   events, and takes `event`, `tracker`, `verdict` and `user` in its query.
 /// - `/login` and `/logout` are for browsers, which cannot send a bearer token.
 ///
 /// With a `socketPath`, commands on the same machine use the same paths through a Unix domain socket.
@@ -27,6 +29,7 @@ public final class OperationsServer: Service {
     private let routes: OperationsRoutes
     private let access: AccessControl
     private let logger: Logger
+    private let sampler: HistorySampler
     private let connections = ConnectionsByAddress(limit: 16)
     private let state: Mutex<State>
 
@@ -61,6 +64,7 @@ public final class OperationsServer: Service {
         try Self.check(configuration)
         let clock = RelativeClock(clock)
         let file = try configuration.controlFile.map { path throws(OperationsError) in try ControlFile(path: path) }
+        let history = MetricHistory()
         self.configuration = configuration
         self.logger = logger
         access = AccessControl(configuration, clock: clock, logger: logger)
@@ -70,8 +74,10 @@ public final class OperationsServer: Service {
             registry: registry,
             programVersion: programVersion,
             control: ControlRoutes(pipeline: pipeline, file: file, logger: logger),
+            history: history,
             clock: clock
         )
+        sampler = HistorySampler(history: history, pipeline: pipeline, registry: registry, clock: clock)
         state = Mutex(State(missing: configuration.socketPath == nil ? 1 : 2))
         file?.pauseTrackers(of: pipeline, logger: logger)
     }
@@ -129,7 +135,8 @@ public final class OperationsServer: Service {
             }
             // If the port cannot listen, the socket is shut down as well.
             var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-                .init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup)
+                .init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup),
+                .init(service: sampler),
             ]
             if let socket { services.append(.init(service: application(of: socket))) }
             do {

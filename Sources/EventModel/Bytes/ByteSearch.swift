@@ -13,3 +13,17 @@ extension UnsafeRawBufferPointer {
         return start.distance(to: UnsafeRawPointer(found))
     }
 }
+
+extension UnsafeRawBufferPointer {
+    /// The position of the first such bytes, of which there must be at least one.
+    package func firstIndex(ofBytes bytes: [UInt8]) -> Int? {
+        var position = 0
+        while let offset = UnsafeRawBufferPointer(rebasing: self[position...]).firstIndex(ofByte: bytes[0]) {
+            position += offset
+            guard count - position >= bytes.count else { return nil }
+            if self[position...].starts(with: bytes) { return position }
+            position += 1
+        }
+        return nil
+    }
+}

@@ -48,7 +48,7 @@ extension Pipeline {
         }
         switch admission {
         case .acknowledged:
-            metrics.acknowledged(routed)
+            observe(acknowledged: routed)
             completion(.success(()))
         case .rejected(let error): completion(.failure(error))
         case .overdue(let wait): completion(.failure(.notStored(.overdue(for: wait))))
@@ -65,7 +65,7 @@ extension Pipeline {
             state.submit(routed, mayWait: false, completion: kept, now: clock.now, actions: &actions)
         }
         switch admission {
-        case .acknowledged: metrics.acknowledged(routed)
+        case .acknowledged: observe(acknowledged: routed)
         case .committing: break
         case .rejected(let error): throw error
         case .overdue(let wait): throw .notStored(.overdue(for: wait))

@@ -129,7 +129,7 @@ extension Pipeline {
 
     private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
         // Counted before the queues have them, so that no tracker settles an event that was not counted.
-        if case .success = outcome { for batch in batches { metrics.acknowledged(batch) } }
+        if case .success = outcome { for batch in batches { observe(acknowledged: batch) } }
         let (duration, ended, unreported) = decide { state, actions in
             let duration = state.journalHealth.wait(now: clock.now())
             let ended = state.endCommit(outcome, now: clock.now, actions: &actions)

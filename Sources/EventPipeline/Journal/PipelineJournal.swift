@@ -85,7 +85,9 @@ final class PipelineJournal: Sendable {
         let position = store.position
         return JournalStatistics(
             byteCount: position.byteCount,
-            segments: position.segments.count,
+            parts: position.segments.map {
+                .init(firstSequence: $0.name.firstSequence, nextSequence: $0.nextSequence, byteCount: $0.byteCount)
+            },
             roomInBytes: store.roomInBytes
         )
     }

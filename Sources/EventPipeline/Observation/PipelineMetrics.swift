@@ -10,6 +10,11 @@ import Synchronization
 /// They are made with the metrics factory that is current when the pipeline is made: that of `withMetricsFactory`, else the
 /// global one.
 package struct PipelineMetrics: Sendable {
+    /// The name of the counter of rejected events.
+    package static var rejectedName: String { rejected.name }
+    /// The name of the histogram of commits to the journal.
+    package static var commitsName: String { JournalMetrics.commits.name }
+
     /// The value of the label `event` for events that the plan does not have; senders cannot make up further values.
     private static let unknownEvent = "(unknown)"
 
@@ -239,7 +244,7 @@ struct TrackerMetrics: Sendable {
 struct JournalMetrics: Sendable {
     static let definitions = [commits, syncs]
 
-    private static let commits = MetricDefinition(
+    static let commits = MetricDefinition(
         "sluice_journal_commit_duration_seconds",
         .histogram,
         help:

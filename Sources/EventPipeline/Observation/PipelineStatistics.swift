@@ -82,6 +82,8 @@ public struct TrackerStatistics: Sendable, Hashable {
     /// Until the tracker has read those, they count by their numbers in the journal, whichever tracker they are for, and
     /// `lagIsUpperBound` is true.
     public var lagEvents = 0
+    /// The number in the journal before which all its events are settled; 0 without a journal.
+    public var cursor: UInt64 = 0
     /// Whether some of these events may be for other trackers only.
     public var lagIsUpperBound = false
     /// How long the oldest of these events has waited since it was accepted; `nil` if there is none, or while the journal is
@@ -97,10 +99,22 @@ public struct TrackerStatistics: Sendable, Hashable {
 
 /// The size of a pipeline's journal.
 public struct JournalStatistics: Sendable, Hashable {
+    /// A file of the journal.
+    public struct Part: Sendable, Hashable {
+        /// The number of its first event.
+        public let firstSequence: UInt64
+        /// The number after its last event.
+        public let nextSequence: UInt64
+        /// Its size, in bytes.
+        public let byteCount: Int
+    }
+
     /// The size of all segments, in bytes.
     public let byteCount: Int
+    /// The segments, the oldest first.
+    public let parts: [Part]
     /// The number of segments.
-    public let segments: Int
+    public var segments: Int { parts.count }
     /// How many more bytes it can hold before it accepts no events, by its own limit or by the free space of the disk when that
     /// was last asked for.
     public let roomInBytes: Int

@@ -9,13 +9,31 @@ extension Pipeline {
     /// Never waits for the disk: the events are handed to a thread, and what it has no room for is counted and logged.
     public func quarantine(_ rejections: [Rejection], source: String) {
         metrics.rejected(rejections)
+        var kinds: [RejectionTally.Kind: Int] = [:]
+        for rejection in rejections {
+            guard let code = rejection.violations.first?.code else { continue }
+            let index = rejection.name.flatMap { name in catalog.definitions.firstIndex { $0.name == name } }
+            kinds[.init(definitionIndex: index, code: code), default: 0] += 1
+        }
+        activity.rejected(kinds, explained: rejections, sender: source, at: now())
+        feed.rejected(rejections, sender: source)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
     }
 
     /// Stores `rejections`, a part of the rejected events of a body; the others are counted as lost.
-    package func quarantine(_ rejections: [Rejection], of rejected: RejectionTally, source: String) {
+    ///
+    /// `explained` are those whose reasons are known, whether they are stored or not, and `sender` is who sent them.
+    package func quarantine(
+        _ rejections: [Rejection],
+        of rejected: RejectionTally,
+        explained: [Rejection],
+        source: String,
+        sender: String
+    ) {
         guard rejected.count > 0 else { return }
         metrics.rejected(rejected)
+        activity.rejected(rejected.kinds, explained: explained, sender: sender, at: now())
+        feed.rejected(explained, sender: sender)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
         quarantine.markLost(rejected.count - rejections.count)
     }

@@ -33,6 +33,10 @@ public final class Pipeline: Service {
     let clock: RelativeClock
     let metrics: PipelineMetrics
     let gauges: PipelineGauges
+    /// Counts events for people who look.
+    let activity: EventActivity
+    /// Shows events to people who look.
+    let feed: EventFeed
     let quarantine: Quarantine
     let journal: PipelineJournal?
     let jitter: @Sendable () -> Double
@@ -135,6 +139,8 @@ public final class Pipeline: Service {
         log = PipelineLog(logger: parts.logger)
         metrics = parts.metrics
         gauges = metrics.gauges(trackerNames: names, hasJournal: journal != nil)
+        activity = EventActivity(catalog: catalog)
+        feed = EventFeed(catalog: catalog, clock: parts.clock)
         quarantine = parts.quarantine
         router = Router(catalog: catalog, trackerNames: names)
         unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
@@ -242,7 +248,7 @@ extension Pipeline {
 
     private func carryOut(_ actions: DispatchActions) {
         for submission in actions.acknowledged {
-            metrics.acknowledged(submission.batch)
+            observe(acknowledged: submission.batch)
             submission.completion(.success(()))
         }
         if actions.wakesCommitter { journal?.beginCommitting(of: self) }

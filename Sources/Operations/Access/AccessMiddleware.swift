@@ -50,11 +50,17 @@ struct AccessMiddleware<Context: RequestContext>: RouterMiddleware {
         request.method == .get && (request.headers[.accept]?.contains("text/html") ?? false)
     }
 
+    /// The pages load their own script, style and data, and nothing from elsewhere.
+    private static var contentPolicy: String {
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; "
+            + "frame-ancestors 'none'; base-uri 'none'"
+    }
+
     /// Nothing is kept, framed, embedded, or loaded from elsewhere.
     private static var protection: [(HTTPField.Name, String)] {
         [
             (.cacheControl, "no-store"),
-            (.contentSecurityPolicy, "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"),
+            (.contentSecurityPolicy, contentPolicy),
             (.xContentTypeOptions, "nosniff"),
             (.crossOriginResourcePolicy, "same-origin"),
             // With "no-referrer", a browser would state no origin with the form of our own login page.

@@ -72,7 +72,10 @@ package struct StatusReport: Codable, Sendable {
 
     package var isReady: Bool { reasons.isEmpty }
 
-    /// The report as one line of JSON, with its keys in alphabetical order.
+}
+
+extension Encodable {
+    /// The value as one line of JSON, with its keys in alphabetical order.
     package var text: String {
         get throws {
             let encoder = JSONEncoder()

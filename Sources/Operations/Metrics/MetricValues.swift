@@ -12,6 +12,8 @@ protocol MetricValue: Sendable {
 final class CounterValue: CounterHandler, MetricValue {
     private let sum = Atomic<Int64>(0)
 
+    var value: Int { Int(sum.load(ordering: .relaxed)) }
+
     func increment(by amount: Int64) {
         if amount > 0 { sum.wrappingAdd(amount, ordering: .relaxed) }
     }
@@ -86,6 +88,15 @@ final class HistogramValue: TimerHandler, MetricValue {
     }
 
     private let state = Mutex(State())
+
+    /// The number of values in each bucket.
+    var counts: [Int] { state.withLock(\.counts) }
+
+    /// The upper bound of a bucket, in seconds; for the last one the greatest of the others.
+    static func upperBound(ofBucket bucket: Int) -> Double {
+        let bounds = MetricDefinition.upperBoundsInSeconds
+        return bounds[min(bucket, bounds.count - 1)]
+    }
 
     func recordNanoseconds(_ duration: Int64) {
         let seconds = Double(max(0, duration)) / 1e9

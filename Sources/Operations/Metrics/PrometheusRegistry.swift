@@ -119,6 +119,24 @@ public final class PrometheusRegistry: MetricsFactory {
         return make()
     }
 
+    // MARK: Reading
+
+    /// The sum of all series of a counter.
+    func sum(of name: String) -> Int {
+        series(of: name).reduce(0) { $0 + (($1 as? CounterValue)?.value ?? 0) }
+    }
+
+    /// The number of values in each bucket of a histogram, in all its series together.
+    func buckets(of name: String) -> [Int] {
+        series(of: name).compactMap { ($0 as? HistogramValue)?.counts }.reduce(into: []) { sums, counts in
+            if sums.isEmpty { sums = counts } else { for index in sums.indices { sums[index] += counts[index] } }
+        }
+    }
+
+    private func series(of name: String) -> [any MetricValue] {
+        state.withLock { $0.families[name].map { Array($0.series.values) } ?? [] }
+    }
+
     // MARK: The exposition
 
     /// All metrics in Prometheus' text format, version 0.0.4, ordered by name and labels.

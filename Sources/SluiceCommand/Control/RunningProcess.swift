@@ -45,24 +45,65 @@ struct RunningProcess {
         _ = try await send(.POST, path)
     }
 
+    /// Reads server-sent events until the process ends the answer; `body` gets the field `event`, if there is one, and `data`.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if the process does not answer, or refuses.
+    func follow(_ path: String, _ body: (_ event: String?, _ data: String) throws -> Void) async throws {
+        let response: HTTPClientResponse
+        do {
+            // Events may not come for any time, but the process says that it lives.
+            response = try await HTTPClient.shared.execute(request(.GET, path), deadline: .distantFuture)
+        } catch {
+            throw noAnswer(error)
+        }
+        if response.status != .ok { try await check(response.status, response.body.collect(upTo: Self.maximumAnswerBytes)) }
+        var (buffer, event) = (ByteBuffer(), String?.none)
+        do {
+            for try await part in response.body {
+                buffer.writeImmutableBuffer(part)
+                while let length = buffer.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+                    let line = buffer.readString(length: length - buffer.readerIndex) ?? ""
+                    buffer.moveReaderIndex(forwardBy: 1)
+                    if line.isEmpty { event = nil }
+                    if line.hasPrefix("event: ") { event = String(line.dropFirst(7)) }
+                    if line.hasPrefix("data: ") { try body(event, String(line.dropFirst(6))) }
+                }
+                buffer.discardReadBytes()
+            }
+        } catch let error as HTTPClientError {
+            throw noAnswer(error)
+        }
+    }
+
     private func send(_ method: HTTPMethod, _ path: String) async throws -> ByteBuffer {
+        let response: HTTPClientResponse
+        let body: ByteBuffer
+        do {
+            response = try await HTTPClient.shared.execute(request(method, path), timeout: Self.timeout)
+            body = try await response.body.collect(upTo: Self.maximumAnswerBytes)
+        } catch {
+            throw noAnswer(error)
+        }
+        try check(response.status, body)
+        return body
+    }
+
+    private func request(_ method: HTTPMethod, _ path: String) throws -> HTTPClientRequest {
         var request = HTTPClientRequest(url: try url(path))
         request.method = method
         request.headers.add(name: "Sluice-User", value: NSUserName())
         if case .port(_, let token?) = door { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
-        let response: HTTPClientResponse
-        let body: ByteBuffer
-        do {
-            response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
-            body = try await response.body.collect(upTo: Self.maximumAnswerBytes)
-        } catch {
-            throw Terminal.failure("The process does not answer at \(place): \(String(describing: error))")
-        }
-        guard (200..<300).contains(response.status.code) else {
-            let reason = String(buffer: body).trimmingCharacters(in: .whitespacesAndNewlines)
-            throw Terminal.failure(reason.isEmpty ? "The process answers with \(response.status.code)." : "\(reason)")
-        }
-        return body
+        return request
+    }
+
+    private func check(_ status: HTTPResponseStatus, _ body: ByteBuffer) throws {
+        guard !(200..<300).contains(status.code) else { return }
+        let reason = String(buffer: body).trimmingCharacters(in: .whitespacesAndNewlines)
+        throw Terminal.failure(reason.isEmpty ? "The process answers with \(status.code)." : "\(reason)")
+    }
+
+    private func noAnswer(_ error: any Error) -> any Error {
+        Terminal.failure("The process does not answer at \(place): \(String(describing: error))")
     }
 
     private func url(_ path: String) throws -> String {

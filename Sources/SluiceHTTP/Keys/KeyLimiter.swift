@@ -20,6 +20,9 @@ package final class KeyLimiter: Sendable {
         package var events = 0
     }
 
+    /// The key's name.
+    let name: String
+
     private struct State {
         var limits: WriteKey.Limits
         var rate: TokenBucket?
@@ -37,7 +40,8 @@ package final class KeyLimiter: Sendable {
 
     private let state: Mutex<State>
 
-    package init(_ limits: WriteKey.Limits) {
+    package init(name: String, _ limits: WriteKey.Limits) {
+        self.name = name
         let rate = limits.eventsPerSecond.map { TokenBucket(rate: $0, capacity: limits.burst ?? $0 * 10) }
         state = Mutex(State(limits: limits, rate: rate))
     }

@@ -31,7 +31,7 @@ public final class WriteKeys: Sendable {
         state.withLock { state in
             var limiters: [String: KeyLimiter] = [:]
             for key in keys {
-                let limiter = state.limiters[key.name] ?? KeyLimiter(key.limits)
+                let limiter = state.limiters[key.name] ?? KeyLimiter(name: key.name, key.limits)
                 limiter.change(to: key.limits)
                 limiters[key.name] = limiter
             }

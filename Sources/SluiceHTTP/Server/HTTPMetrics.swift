@@ -17,6 +17,9 @@ package struct HTTPMetrics: Sendable {
     /// All of them.
     package static let definitions = [requests, durations, loopDelays, connections, bufferedBytes]
 
+    /// The name of the histogram of requests.
+    package static var durationsName: String { durations.name }
+
     private static let requests = MetricDefinition(
         "sluice_http_requests_total",
         .counter,

@@ -51,8 +51,8 @@ enum ImportRule {
             "ServiceLifecycle",
         ],
         "Operations": [
-            "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "Foundation", "HTTPTypes", "Hashing",
-            "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix", "ServiceLifecycle",
+            "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Foundation", "HTTPTypes",
+            "Hashing", "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix", "ServiceLifecycle",
             "SluiceHTTP", "TrackerKit",
         ],
         "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],

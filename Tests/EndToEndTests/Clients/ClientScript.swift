@@ -4,10 +4,15 @@ import Testing
 /// A Python script that uses the SDKs which `make setup-test` installs.
 enum ClientScript {
     /// Starts a script of `Tests/Support/Clients`.
-    static func start(_ name: String, _ arguments: [String], in folder: TestFolder) throws -> SluiceProcess {
+    static func start(
+        _ name: String,
+        _ arguments: [String],
+        in folder: TestFolder,
+        input: SluiceProcess.Input = .nothing
+    ) throws -> SluiceProcess {
         let python = try program("python3")
         let script = RepositoryFile.url("Tests/Support/Clients/\(name).py").path
-        return try SluiceProcess([script] + arguments, executable: python, in: folder)
+        return try SluiceProcess([script] + arguments, executable: python, in: folder, input: input)
     }
 
     /// A program of the Python environment.

@@ -15,7 +15,11 @@ private struct ScriptedPipeline: OperatedPipeline {
     var unreadyReasons: [UnreadyReason] = []
     var plan: (version: String?, events: Int) = ("7", 3)
 
+    var eventStatistics: [EventStatistics] { [] }
+    var rejectionStatistics: [RejectionStatistics] { [] }
+
     func recordGauges() {}
+    func watch(_ filter: Pipeline.WatchFilter) -> Pipeline.Watch? { nil }
     func pause(tracker name: String) -> Bool { true }
     func resume(tracker name: String) -> Bool { true }
     func setAcceptsEvents(_ accepts: Bool) {}

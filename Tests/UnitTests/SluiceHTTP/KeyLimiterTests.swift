@@ -10,7 +10,7 @@ struct KeyLimiterTests {
     }
 
     private static func limiter(_ rate: Int? = nil, burst: Int? = nil, daily: Int? = nil) -> KeyLimiter {
-        KeyLimiter(WriteKey.Limits(eventsPerSecond: rate, burst: burst, eventsPerDay: daily))
+        KeyLimiter(name: "web", WriteKey.Limits(eventsPerSecond: rate, burst: burst, eventsPerDay: daily))
     }
 
     @Test("without limits every number of events is accepted")

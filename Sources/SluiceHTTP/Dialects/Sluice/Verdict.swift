@@ -35,6 +35,12 @@ struct Verdict: Sendable {
     func keepRejections(in pipeline: Pipeline) {
         guard rejected.count > 0 else { return }
         let isKept = limiter?.keepsRejected(bytes: keptBytes, now: now()) ?? true
-        pipeline.quarantine(isKept ? rejections : [], of: rejected, source: "http")
+        pipeline.quarantine(
+            isKept ? rejections : [],
+            of: rejected,
+            explained: rejections,
+            source: "http",
+            sender: limiter?.name ?? "(no key)"
+        )
     }
 }

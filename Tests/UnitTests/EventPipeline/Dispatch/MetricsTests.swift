@@ -134,7 +134,7 @@ struct MetricsTests {
         let events = Array(repeating: #"{"name":"A","payload":1}"#, count: 3) + [#"{"name":"made up"}"#, "7"]
         let checked = try validator.check("[" + events.joined(separator: ",") + "]")
         let harness = try withMetricsFactory(metrics) { try PipelineHarness([]) }
-        harness.pipeline.quarantine([], of: checked.rejected, source: "http")
+        harness.pipeline.quarantine([], of: checked.rejected, explained: [], source: "http", sender: "web")
         harness.pipeline.quarantine(checked.rejections, source: "a file")
         func count(_ event: String, _ code: String) -> Int64 {
             metrics.counterTotal(

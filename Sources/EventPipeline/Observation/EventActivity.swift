@@ -1,0 +1,133 @@
+import EventModel
+import EventSchema
+public import EventValidation
+import Synchronization
+
+/// What a pipeline has seen of one event of the plan, since the process began.
+public struct EventStatistics: Sendable, Hashable {
+    /// The event's name.
+    public let name: String
+    /// How many were accepted.
+    public let accepted: Int
+    /// How many were rejected, and had this name.
+    public let rejected: Int
+    /// When the last one was accepted, in microseconds since 1970; `nil` if none was.
+    public let lastAccepted: Int64?
+}
+
+/// Rejected events of one kind.
+public struct RejectionStatistics: Sendable, Hashable {
+    /// What they are counted by.
+    public struct Kind: Sendable, Hashable {
+        /// The event's name; `nil` if the plan has no such event.
+        public let event: String?
+        /// The first rule that they broke.
+        public let code: VerdictCode
+        /// Who sent them: the name of a write key, or where they came from.
+        public let sender: String
+    }
+
+    /// The kind.
+    public let kind: Kind
+    /// How many there were since the process began.
+    public var count: Int
+    /// When the last one was rejected, in microseconds since 1970.
+    public var last: Int64
+    /// The rules that one of the last ones broke; empty if none was explained.
+    public var sample: [Violation]
+}
+
+/// Counts events by name, and rejected ones by kind, for people who look at a running pipeline.
+final class EventActivity: Sendable {
+    /// The maximum number of kinds of rejected events; further ones are counted without their sender or, beyond that, not at all.
+    private static let maximumKinds = 1000
+    private static let otherSenders = "(others)"
+    /// How old a sample is before it is replaced, in microseconds.
+    private static let sampleAge: Int64 = 1_000_000
+
+    /// The counts of one event.
+    private final class Counts: Sendable {
+        let accepted = Atomic<Int>(0)
+        let rejected = Atomic<Int>(0)
+        let lastAccepted = Atomic<Int64>(.min)
+    }
+
+    private let names: [String]
+    private let events: [Counts]
+    private let rejections = Mutex<[RejectionStatistics.Kind: RejectionStatistics]>([:])
+
+    init(catalog: EventCatalog) {
+        names = catalog.definitions.map(\.name)
+        events = names.map { _ in Counts() }
+    }
+
+    func accepted(_ batch: EventBatch, at time: Timestamp) {
+        var run: (definition: Int, count: Int) = (0, 0)
+        for entry in batch.entries {
+            let definition = Int(entry.definitionIndex)
+            if definition != run.definition {
+                add(run, of: batch.catalog, at: time)
+                run = (definition, 0)
+            }
+            run.count += 1
+        }
+        add(run, of: batch.catalog, at: time)
+    }
+
+    private func add(_ run: (definition: Int, count: Int), of catalog: EventCatalog, at time: Timestamp) {
+        guard run.count > 0 else { return }
+        // A typed event may come with the catalog that was compiled into the program.
+        let name = catalog.definitions[run.definition].name
+        let isOwn = names.indices.contains(run.definition) && names[run.definition] == name
+        guard let index = isOwn ? run.definition : names.firstIndex(of: name) else { return }
+        events[index].accepted.add(run.count, ordering: .relaxed)
+        events[index].lastAccepted.store(time.microseconds, ordering: .relaxed)
+    }
+
+    /// Counts rejected events; `explained` are some of them.
+    func rejected(_ tally: [RejectionTally.Kind: Int], explained: [Rejection], sender: String, at time: Timestamp) {
+        for (kind, count) in tally {
+            if let index = kind.definitionIndex { events[index].rejected.add(count, ordering: .relaxed) }
+        }
+        rejections.withLock { rejections in
+            for (kind, count) in tally {
+                let event = kind.definitionIndex.map { names[$0] }
+                var key = RejectionStatistics.Kind(event: event, code: kind.code, sender: sender)
+                if rejections[key] == nil, rejections.count >= Self.maximumKinds {
+                    key = RejectionStatistics.Kind(event: event, code: kind.code, sender: Self.otherSenders)
+                    guard rejections[key] != nil || rejections.count < 2 * Self.maximumKinds else { continue }
+                }
+                var entry = rejections[key] ?? RejectionStatistics(kind: key, count: 0, last: .min, sample: [])
+                let isStale = entry.sample.isEmpty || time.microseconds - entry.last >= Self.sampleAge
+                entry.count += count
+                entry.last = time.microseconds
+                if isStale, let sample = explained.first(where: { Self.isOf(kind, event, $0) }) {
+                    entry.sample = sample.violations
+                }
+                rejections[key] = entry
+            }
+        }
+    }
+
+    private static func isOf(_ kind: RejectionTally.Kind, _ event: String?, _ rejection: Rejection) -> Bool {
+        rejection.violations.first?.code == kind.code && rejection.name == event
+    }
+
+    /// All events of the plan, in its order.
+    var eventStatistics: [EventStatistics] {
+        zip(names, events).map { name, counts in
+            let last = counts.lastAccepted.load(ordering: .relaxed)
+            return EventStatistics(
+                name: name,
+                accepted: counts.accepted.load(ordering: .relaxed),
+                rejected: counts.rejected.load(ordering: .relaxed),
+                lastAccepted: last == .min ? nil : last
+            )
+        }
+    }
+
+    /// The kinds of rejected events, the latest first.
+    var rejectionStatistics: [RejectionStatistics] {
+        rejections.withLock { Array($0.values) }.sorted { ($0.last, $0.count) > ($1.last, $1.count) }
+    }
+}

@@ -1,0 +1,255 @@
+// The dashboard: asks for /v1/dashboard once a second, and shows it. Texts are set as text, never as HTML.
+"use strict"
+
+const byId = id => document.getElementById(id)
+const maximumSamples = 720
+const maximumShown = 200
+const samples = []
+let events, started, shown = 0
+
+const make = (name, attributes = {}, ...children) => {
+  const svg = ["svg", "path", "line", "rect", "title"].includes(name)
+  const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  element.append(...children)
+  return element
+}
+
+// MARK: Numbers
+
+const count = number => Math.round(number).toLocaleString("en")
+const rate = number => number < 10 ? (Math.round(number * 10) / 10).toLocaleString("en") : count(number)
+const bytes = number => {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"]
+  let unit = 0
+  while (number >= 1024 && unit < units.length - 1) { number /= 1024; unit += 1 }
+  return `${number < 10 && unit ? number.toFixed(1) : Math.round(number)} ${units[unit]}`
+}
+const time = seconds => {
+  if (seconds < 1) return `${Math.round(seconds * 10000) / 10} ms`
+  if (seconds < 100) return `${Math.round(seconds * 10) / 10} s`
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`
+  return seconds < 360000 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`
+}
+const ago = milliseconds => `${time(Math.max(0, (Date.now() - milliseconds) / 1000))} ago`
+
+// MARK: Charts
+
+// Draws lines over the last hour; each has a name and a value for each sample, null where there is none.
+const chart = (title, lines, format) => {
+  const width = 400, height = 100
+  const highest = Math.max(0, ...lines.flatMap(line => line.values).filter(value => value !== null))
+  const first = samples[0]?.time ?? 0, last = samples.at(-1)?.time ?? 1
+  const x = time => width * (time - first) / Math.max(1, last - first)
+  const y = value => height - (height - 2) * (highest ? value / highest : 0) - 1
+  const now = line => line.values.length ? format(line.values.at(-1)) : "none"
+  const label = `${title}: ${lines.map(line => `${line.name} ${now(line)}`).join(", ")}; highest ${format(highest)}`
+  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": label })
+  svg.append(make("line", { class: "axis", x1: 0, x2: width, y1: height - 1, y2: height - 1 }))
+  svg.append(make("line", { class: "axis", x1: 0, x2: width, y1: 1, y2: 1 }))
+  lines.forEach((line, index) => {
+    let path = "", gap = true
+    line.values.forEach((value, place) => {
+      if (value === null) return gap = true
+      path += `${gap ? "M" : "L"}${x(samples[place].time).toFixed(1)} ${y(value).toFixed(1)}`
+      gap = false
+    })
+    if (path) svg.append(make("path", { class: `curve color-${index % 6}`, d: path }))
+  })
+  const clock = time => samples.length ? new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : ""
+  return make("figure", {}, make("figcaption", {}, title), make("p", { class: "soft" }, `highest ${format(highest)}`), svg,
+    make("p", { class: "soft ends" }, make("span", {}, clock(first)), make("span", {}, clock(last))),
+    make("p", {}, ...lines.map((line, index) => make("span", { class: `color-${index % 6}` }, `● ${line.name}: ${now(line)}`))))
+}
+
+const showCharts = trackers => {
+  const values = pick => samples.map(sample => pick(sample) ?? null)
+  const duration = value => value === null ? "none" : `≤ ${time(value)}`
+  byId("charts").replaceChildren(
+    chart("Events a second", [
+      { name: "accepted", values: values(sample => sample.accepted) },
+      { name: "rejected", values: values(sample => sample.rejected) }
+    ], rate),
+    chart("Delivered a second", trackers.map(({ name }) => ({ name, values: values(sample => sample.delivered[name]) })), value => rate(value ?? 0)),
+    chart("Undelivered events", trackers.map(({ name }) => ({ name, values: values(sample => sample.lag[name]) })), value => count(value ?? 0)),
+    chart("99 of 100 take at most", [
+      { name: "requests", values: values(sample => sample.requestTime) },
+      { name: "commits", values: values(sample => sample.commitTime) }
+    ], duration)
+  )
+}
+
+// MARK: Trackers and the journal
+
+const statusClass = status => ({ delivering: "good", blocked: "bad", retrying: "wait", starting: "wait", paused: "wait" })[status] ?? ""
+
+// How long a tracker takes until nothing waits for it, by how its lag fell within the last minute.
+const catchUp = tracker => {
+  if (!tracker.lagEvents) return "nothing waits"
+  const before = samples.at(-13) ?? samples[0], now = samples.at(-1)
+  if (!before || before === now) return "not known yet"
+  const fall = ((before.lag[tracker.name] ?? 0) - tracker.lagEvents) / ((now.time - before.time) / 1000)
+  return fall > 0 ? time(tracker.lagEvents / fall) : "it does not now"
+}
+
+const change = async (tracker, action) => {
+  const answer = await fetch(`/v1/trackers/${encodeURIComponent(tracker)}/${action}`, { method: "POST" })
+  if (!answer.ok) alert(await answer.text())
+  refresh()
+}
+
+const cell = (text, name = "") => make("td", name ? { class: name } : {}, text)
+
+const showTrackers = trackers => {
+  const rows = trackers.map(tracker => {
+    const action = tracker.status === "paused" ? "resume" : "pause"
+    const button = make("button", { type: "button", "data-tracker": tracker.name }, `${action === "pause" ? "Pause" : "Resume"} ${tracker.name}`)
+    button.addEventListener("click", () => change(tracker.name, action))
+    const broken = Object.entries(tracker.brokenEvents).map(([event, reason]) => `${event} is parked: ${reason}`)
+    const delivered = samples.at(-1)?.delivered[tracker.name] ?? 0
+    return make("tr", { "data-tracker": tracker.name },
+      make("th", { scope: "row" }, tracker.name), cell(tracker.status, statusClass(tracker.status)),
+      cell((tracker.lagIsUpperBound ? "≤ " : "") + count(tracker.lagEvents), "number"),
+      cell(tracker.lagSeconds == null ? "" : time(tracker.lagSeconds), "number"), cell(catchUp(tracker)), cell(rate(delivered), "number"),
+      ...["refused", "parked", "dropped"].map(name => cell(count(tracker[name]), tracker[name] ? "number bad" : "number")),
+      cell([tracker.reason, ...broken].filter(Boolean).join(" "), "text"), make("td", {}, button))
+  })
+  // A row whose button has the focus stays, so that the keyboard is not lost.
+  const focused = document.activeElement?.dataset?.tracker
+  byId("trackers").tBodies[0].replaceChildren(...rows)
+  if (focused) byId("trackers").querySelector(`button[data-tracker="${CSS.escape(focused)}"]`)?.focus()
+}
+
+const showJournal = ({ status, segments, cursors }) => {
+  const journal = status.journal
+  byId("journal-text").textContent = journal
+    ? `${bytes(journal.bytes)} in ${count(journal.segments)} segments; room for ${bytes(journal.roomBytes)} more.`
+    : "There is no journal: accepted events are in memory until they are delivered."
+  if (!journal || !segments.length) return byId("journal").replaceChildren()
+  const width = 960, height = 30, names = Object.keys(cursors)
+  const first = segments[0].first, last = segments.at(-1).next
+  const x = number => width * Math.min(1, Math.max(0, (number - first) / Math.max(1, last - first)))
+  const place = name => `${Math.floor(100 * x(cursors[name]) / width)} %`
+  const label = `Journal of ${segments.length} segments; ${names.map(name => `${name} at ${place(name)}`).join(", ")}`
+  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", role: "img", "aria-label": label })
+  for (const segment of segments) {
+    const size = Math.max(1, x(segment.next) - x(segment.first))
+    const box = make("rect", { class: "segment", x: x(segment.first), y: 1, width: size, height: height - 2 })
+    box.append(make("title", {}, `events ${segment.first} to ${segment.next - 1}, ${bytes(segment.bytes)}`))
+    svg.append(box)
+  }
+  names.forEach((name, index) => {
+    const end = Math.min(width - 2, Math.max(2, x(cursors[name])))
+    svg.append(make("line", { class: `cursor color-${index % 6}`, x1: end, x2: end, y1: 0, y2: height }))
+  })
+  const legend = names.map((name, index) => make("span", { class: `color-${index % 6}` }, `● ${name} has settled everything up to ${place(name)}`))
+  byId("journal").replaceChildren(svg, make("p", { class: "legend" }, ...legend))
+}
+
+// MARK: Events
+
+const showRejections = rejections => {
+  byId("no-rejections").hidden = rejections.length > 0
+  const open = new Set([...byId("rejections").querySelectorAll("details[open]")].map(element => element.dataset.kind))
+  const focused = document.activeElement?.parentElement?.dataset?.kind
+  byId("rejections").replaceChildren(...rejections.map(rejection => {
+    const kind = JSON.stringify([rejection.event, rejection.code, rejection.sender])
+    const name = rejection.event ?? "(unknown event)"
+    const details = make("details", { "data-kind": kind }, make("summary", {}, `${name}: ${rejection.code}, ${count(rejection.count)} from ${rejection.sender}, the last ${ago(rejection.last)}`))
+    for (const problem of rejection.sample) {
+      const place = problem.plan ? `; the plan says so in ${problem.plan}` : ""
+      details.append(make("p", {}, `${problem.path}: expected ${problem.expected}, found ${problem.found} (${problem.code})${place}`))
+    }
+    const filter = rejection.event ? ` --event '${rejection.event.replaceAll("'", "'\\''")}'` : ""
+    details.append(make("p", {}, "To see them: ", make("code", {}, `sluice quarantine list --code ${rejection.code}${filter}`),
+      "; to accept those that pass now: ", make("code", {}, `sluice replay quarantine --code ${rejection.code}${filter}`)))
+    details.open = open.has(kind)
+    return details
+  }))
+  if (focused) byId("rejections").querySelector(`details[data-kind="${CSS.escape(focused)}"] summary`)?.focus()
+}
+
+// An event that was sent often and has not come for a while is gone; the page knows only this process.
+const remark = event => {
+  if (!event.accepted) return event.rejected ? "all are rejected" : "nobody sends it"
+  return event.accepted > 10 && Date.now() - event.lastAccepted > 900000 ? "suddenly gone" : ""
+}
+
+const showCatalogue = list => {
+  const names = byId("event-names")
+  if (names.children.length !== list.length) names.replaceChildren(...list.map(({ name }) => make("option", { value: name })))
+  byId("catalogue").tBodies[0].replaceChildren(...list.map(event => {
+    const all = event.accepted + event.rejected
+    return make("tr", { "data-event": event.name }, make("th", { scope: "row" }, event.name), cell(count(event.accepted), "number"),
+      cell(count(event.rejected), event.rejected ? "number bad" : "number"), cell(all ? `${(100 * event.rejected / all).toFixed(1)} %` : "", "number"),
+      cell(event.lastAccepted == null ? "" : ago(event.lastAccepted)), cell(remark(event), "wait"))
+  }))
+}
+
+// MARK: Tail
+
+const addToTail = (text, name) => {
+  const list = byId("tail")
+  list.prepend(make("li", name ? { class: name } : {}, text))
+  while (list.children.length > maximumShown) list.lastChild.remove()
+}
+
+const stopTail = text => {
+  events?.close()
+  events = undefined
+  byId("tail-toggle").textContent = "Watch"
+  byId("tail-state").textContent = text
+}
+
+byId("tail-filter").addEventListener("submit", submission => {
+  submission.preventDefault()
+  if (events) return stopTail(`Paused; ${count(shown)} events were shown.`)
+  shown = 0
+  const query = new URLSearchParams([...new FormData(byId("tail-filter"))].filter(([, value]) => value))
+  events = new EventSource(`/v1/tail?${query}`)
+  byId("tail-toggle").textContent = "Pause"
+  byId("tail-state").textContent = "Connecting…"
+  events.addEventListener("open", () => byId("tail-state").textContent = "Watching.")
+  events.addEventListener("error", () => byId("tail-state").textContent = "The connection is lost; trying again.")
+  events.addEventListener("missed", message => addToTail(`${count(+message.data)} events are not shown: there are more than 200 a second.`, "wait"))
+  events.addEventListener("message", message => {
+    const item = JSON.parse(message.data)
+    shown += 1
+    if (item.verdict === "accepted") addToTail(`${item.event.name} → ${item.trackers.join(", ")} ${JSON.stringify(item.event)}`)
+    else addToTail(`rejected: ${item.name ?? "(unknown event)"} from ${item.sender}: ${item.errors.map(error => `${error.path} ${error.code}`).join(", ")} ${item.original}`, "bad")
+  })
+})
+
+// MARK: Once a second
+
+const show = report => {
+  // The samples of a process that was restarted begin again with 0.
+  if (started !== report.started) samples.length = 0
+  started = report.started
+  samples.push(...report.samples.filter(sample => sample.number > (samples.at(-1)?.number ?? -1)))
+  if (samples.length > maximumSamples) samples.splice(0, samples.length - maximumSamples)
+  const { status } = report
+  byId("state").textContent = status.status === "ready" ? "Accepts events." : `Accepts no events: ${status.reasons.join(", ")}.`
+  byId("state").className = status.status === "ready" ? "good" : "bad"
+  byId("versions").textContent = `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} events; ${count(status.accepted)} events accepted.`
+  if (report.samples.length || !byId("charts").children.length) showCharts(status.trackers)
+  showTrackers(status.trackers)
+  showJournal(report)
+  showRejections(report.rejections)
+  showCatalogue(report.events)
+}
+
+let timer
+const refresh = async () => {
+  clearTimeout(timer)
+  try {
+    const answer = await fetch(`/v1/dashboard?from=${samples.length ? samples.at(-1).number + 1 : 0}`)
+    if (answer.status === 401) return location.assign("/login")
+    show(await answer.json())
+  } catch {
+    byId("state").textContent = "The process does not answer."
+    byId("state").className = "bad"
+  }
+  timer = setTimeout(refresh, 1000)
+}
+refresh()

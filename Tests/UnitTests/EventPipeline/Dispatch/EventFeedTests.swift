@@ -1,0 +1,119 @@
+import EventModel
+import EventPipeline
+import EventValidation
+import PipelineTestSupport
+import SluiceTesting
+import TestCases
+import Testing
+
+@Suite("Watching a pipeline", .timeLimit(.minutes(2)))
+struct EventFeedTests {
+    private static func names(_ watch: Pipeline.Watch, _ count: Int) async -> [String] {
+        var names: [String] = []
+        for await item in watch.items {
+            switch item {
+            case .missed(let count): names.append("\(count) missed")
+            case .event(let line):
+                let text = String(decoding: line, as: UTF8.self)
+                let verdict = text.hasPrefix(#"{"verdict":"accepted""#) ? "accepted" : "rejected"
+                let name = text.split(separator: #""name":""#).last?.prefix { $0 != "\"" } ?? ""
+                names.append("\(verdict) \(name)")
+            }
+            if names.count == count { break }
+        }
+        return names
+    }
+
+    @Test("shows accepted and rejected events, each as the filter says")
+    func filters() async throws {
+        let harness = try PipelineHarness([])
+        let all = try #require(harness.pipeline.watch())
+        let some = try #require(harness.pipeline.watch(.init(event: "B")))
+        let beta = try #require(harness.pipeline.watch(.init(tracker: "BETA")))
+        let rejected = try #require(harness.pipeline.watch(.init(verdict: .rejected)))
+        let accepted = try #require(harness.pipeline.watch(.init(verdict: .accepted)))
+        harness.pipeline.accept("A", 0..<1)
+        let checked = try EventValidator(catalog: PipelineHarness.catalog).check(#"[{"name":"B","payload":1}]"#)
+        harness.pipeline.quarantine(checked.rejections, source: "a file")
+        harness.pipeline.accept("B", 1..<2)
+        #expect(await Self.names(all, 3) == ["accepted A", "rejected B", "accepted B"])
+        #expect(await Self.names(some, 2) == ["rejected B", "accepted B"])
+        #expect(await Self.names(beta, 1) == ["accepted B"])
+        #expect(await Self.names(rejected, 1) == ["rejected B"])
+        #expect(await Self.names(accepted, 2) == ["accepted A", "accepted B"])
+    }
+
+    @Test("shows 200 events a second, and says how many more there were")
+    func limit() async throws {
+        let harness = try PipelineHarness([])
+        let watch = try #require(harness.pipeline.watch())
+        harness.pipeline.accept("A", 0..<250)
+        harness.clock.advance(by: .seconds(1))
+        harness.pipeline.accept("B", 250..<251)
+        let names = await Self.names(watch, 202)
+        #expect(names.count { $0 == "accepted A" } == 200)
+        #expect(names.suffix(2) == ["50 missed", "accepted B"])
+    }
+
+    @Test("a user is found in the envelope, and not in the payload")
+    func user() async throws {
+        let lines = [
+            #"{"name":"A","userId":"ada \"b\"","payload":{}}"#, #"{"name":"A","payload":{"userId":"ada \"b\""}}"#,
+            #"{"name":"A","userId":"ada","payload":{}}"#, #"{"name":"A","context":{"userId":"ada \"b\""},"payload":{}}"#,
+        ]
+        let checked = try EventValidator(catalog: PipelineHarness.catalog).check("[" + lines.joined(separator: ",") + "]")
+        #expect(checked.rejections.isEmpty, "\(checked.verdicts)")
+        let harness = try PipelineHarness([])
+        let watch = try #require(harness.pipeline.watch(.init(user: #"ada "b""#)))
+        _ = harness.pipeline.submit(try #require(checked.batch)) { _ in }
+        harness.pipeline.accept("A", 1..<2)
+        #expect(watch.wake())
+        #expect(await Self.names(watch, 2) == ["accepted A", "0 missed"])
+    }
+
+    @Test("ends with its watcher, and has room for another then")
+    func watchers() async throws {
+        let harness = try PipelineHarness([])
+        var watches = (0..<16).compactMap { _ in harness.pipeline.watch() }
+        #expect(watches.count == 16)
+        #expect(harness.pipeline.watch() == nil)
+        let last = watches.removeLast()
+        harness.pipeline.accept("A", 0..<1)
+        #expect(await Self.names(last, 1) == ["accepted A"])
+        watches = []
+        let task = Task { for await _ in last.items {} }
+        task.cancel()
+        await task.value
+        #expect(!last.wake())
+        #expect(harness.pipeline.watch() != nil)
+    }
+
+    @Test("counts events by name, and rejections by event, code and sender with a sample")
+    func activity() throws {
+        let harness = try PipelineHarness([])
+        harness.pipeline.accept("A", 0..<3)
+        harness.pipeline.accept("B", 3..<4)
+        let validator = EventValidator(catalog: PipelineHarness.catalog)
+        let checked = try validator.check(#"[{"name":"B","payload":1},{"name":"B","payload":2},{"name":"made up"}]"#)
+        let tally = checked.rejected
+        let pipeline = harness.pipeline
+        pipeline.quarantine([], of: tally, explained: checked.rejections, source: "http", sender: "web")
+        pipeline.quarantine(checked.rejections, source: "a file")
+        let events = Dictionary(uniqueKeysWithValues: pipeline.eventStatistics.map { ($0.name, $0) })
+        #expect(events["A"]?.accepted == 3)
+        #expect(events["A"]?.lastAccepted != nil)
+        #expect(events["B"]?.accepted == 1)
+        #expect(events["B"]?.rejected == 4)
+        #expect(events["AB"]?.lastAccepted == nil)
+        let kinds = pipeline.rejectionStatistics.map { kind in
+            "\(kind.kind.event ?? "?") \(kind.kind.code) \(kind.kind.sender) \(kind.count)"
+        }
+        #expect(
+            kinds.sorted() == [
+                "? unknown-event a file 1", "? unknown-event web 1", "B wrong-type a file 2", "B wrong-type web 2",
+            ]
+        )
+        let sample = pipeline.rejectionStatistics.first { $0.kind.code == .wrongType }?.sample
+        #expect(sample?.map(\.path) == ["$.payload"])
+    }
+}
