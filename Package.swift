@@ -247,7 +247,8 @@ let package = Package(
         .target(
             name: "Operations",
             dependencies: [
-                "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Hashing", "MetricDefinitions", "SluiceHTTP",
+                "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Hashing", "MetricDefinitions",
+                "SluiceHTTP",
                 "TrackerKit",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -11,7 +11,8 @@ struct RootCommand: AsyncParsableCommand {
         abstract: "An event analytics pipeline: check, accept and replay events that follow a tracking plan.",
         version: version,
         subcommands: [
-            ServeCommand.self, StatusCommand.self, TopCommand.self, TailCommand.self, PauseCommand.self, ResumeCommand.self,
+            ServeCommand.self, StatusCommand.self, TopCommand.self, TailCommand.self,
+            PauseCommand.self, ResumeCommand.self,
             DrainCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self,
             LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
             MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, SettingsCommand.self,

@@ -11,7 +11,8 @@ extension DispatchState {
             statistics.queuedEvents = tracker.queue.occupiedEvents
             statistics.pendingBytes = tracker.queue.occupiedBytes
             statistics.lagEvents = statistics.pendingEvents
-            statistics.cursor = statistics.pendingEvents == 0 && tracker.queue.spilledFrom == nil ? published ?? 0 : tracker.settledSequence
+            let isIdle = statistics.pendingEvents == 0 && tracker.queue.spilledFrom == nil
+            statistics.cursor = isIdle ? published ?? 0 : tracker.settledSequence
             statistics.lag = tracker.oldestArrival.map { max(.zero, now - $0) }
             statistics.status = tracker.status
             statistics.reason = tracker.failure?.description

@@ -20,13 +20,15 @@ struct HistorySampler: Service {
 
     private var counts: MetricHistory.Counts {
         let statistics = pipeline.statistics
-        return MetricHistory.Counts(
-            accepted: statistics.accepted,
-            rejected: registry.sum(of: PipelineMetrics.rejectedName),
-            delivered: Dictionary(statistics.trackers.map { ($0.name, $0.delivered) }, uniquingKeysWith: { $1 }),
-            lag: Dictionary(statistics.trackers.map { ($0.name, $0.lagEvents) }, uniquingKeysWith: { $1 }),
-            requestTimes: registry.buckets(of: HTTPMetrics.durationsName),
-            commitTimes: registry.buckets(of: PipelineMetrics.commitsName)
-        )
+        var counts = MetricHistory.Counts()
+        counts.accepted = statistics.accepted
+        counts.rejected = registry.sum(of: PipelineMetrics.rejectedName)
+        for tracker in statistics.trackers {
+            counts.delivered[tracker.name] = tracker.delivered
+            counts.lag[tracker.name] = tracker.lagEvents
+        }
+        counts.requestTimes = registry.buckets(of: HTTPMetrics.durationsName)
+        counts.commitTimes = registry.buckets(of: PipelineMetrics.commitsName)
+        return counts
     }
 }

@@ -1,41 +1,43 @@
-import EventModel
+package import EventModel
 import Synchronization
 
 /// The last hour of a few metrics, for the charts of the dashboard: a sample every five seconds, kept in memory.
-final class MetricHistory: Sendable {
+package final class MetricHistory: Sendable {
     /// The time between two samples.
-    static let interval = Duration.seconds(5)
+    package static let interval = Duration.seconds(5)
     /// How many samples are kept: an hour.
-    static let maximumSamples = 720
+    package static let maximumSamples = 720
 
     /// What is shown at one time.
-    struct Sample: Sendable, Codable, Hashable {
+    package struct Sample: Sendable, Codable, Hashable {
         /// Its number; the first sample of the process has 0.
-        var number = 0
+        package var number = 0
         /// When it was taken, in milliseconds since 1970.
-        var time: Int64 = 0
+        package var time: Int64 = 0
         /// Events a second since the sample before.
-        var accepted = 0.0
-        var rejected = 0.0
+        package var accepted = 0.0
+        package var rejected = 0.0
         /// The 99th percentile of the time that requests took, in seconds; `nil` without requests.
-        var requestTime: Double?
+        package var requestTime: Double?
         /// The same of commits to the journal.
-        var commitTime: Double?
+        package var commitTime: Double?
         /// Delivered events a second, by tracker.
-        var delivered: [String: Double] = [:]
+        package var delivered: [String: Double] = [:]
         /// Undelivered events, by tracker.
-        var lag: [String: Int] = [:]
+        package var lag: [String: Int] = [:]
     }
 
     /// What has been counted since the process began.
-    struct Counts: Sendable {
-        var accepted = 0
-        var rejected = 0
-        var delivered: [String: Int] = [:]
-        var lag: [String: Int] = [:]
+    package struct Counts: Sendable {
+        package var accepted = 0
+        package var rejected = 0
+        package var delivered: [String: Int] = [:]
+        package var lag: [String: Int] = [:]
         /// The buckets of the histograms.
-        var requestTimes: [Int] = []
-        var commitTimes: [Int] = []
+        package var requestTimes: [Int] = []
+        package var commitTimes: [Int] = []
+
+        package init() {}
     }
 
     private struct State {
@@ -45,11 +47,13 @@ final class MetricHistory: Sendable {
     }
 
     /// When the process began, or rather this history of it.
-    let started = Timestamp.now()
+    package let started = Timestamp.now()
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Takes a sample of what was counted until now.
-    func add(_ counts: Counts, now: Duration, time: Timestamp) {
+    package func add(_ counts: Counts, now: Duration, time: Timestamp) {
         state.withLock { state in
             defer { state.last = (counts, now) }
             guard let last = state.last else { return }
@@ -70,14 +74,14 @@ final class MetricHistory: Sendable {
     }
 
     /// The samples from a number on, the oldest first.
-    func samples(from number: Int) -> [Sample] {
+    package func samples(from number: Int) -> [Sample] {
         state.withLock { state in
             state.samples.drop { $0.number < number }.map(\.self)
         }
     }
 
     /// The upper bound of the bucket with the 99th percentile of what was recorded between; `nil` if nothing was.
-    static func percentile(from before: [Int], to after: [Int]) -> Double? {
+    private static func percentile(from before: [Int], to after: [Int]) -> Double? {
         let new = after.indices.map { after[$0] - (before.indices.contains($0) ? before[$0] : 0) }
         let total = new.reduce(0, +)
         guard total > 0 else { return nil }

@@ -56,7 +56,9 @@ struct RunningProcess {
         } catch {
             throw noAnswer(error)
         }
-        if response.status != .ok { try await check(response.status, response.body.collect(upTo: Self.maximumAnswerBytes)) }
+        guard response.status == .ok else {
+            return try check(response.status, await response.body.collect(upTo: Self.maximumAnswerBytes))
+        }
         var (buffer, event) = (ByteBuffer(), String?.none)
         do {
             for try await part in response.body {

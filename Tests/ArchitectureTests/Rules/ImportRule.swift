@@ -52,7 +52,8 @@ enum ImportRule {
         ],
         "Operations": [
             "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Foundation", "HTTPTypes",
-            "Hashing", "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix", "ServiceLifecycle",
+            "Hashing", "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix",
+            "ServiceLifecycle",
             "SluiceHTTP", "TrackerKit",
         ],
         "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],

@@ -231,6 +231,35 @@ struct ControlCommandTests {
         #expect(files.filter { $0.hasPrefix("own.sock") } == [])
     }
 
+    @Test("tail shows events as they are accepted and rejected, and ends with the process")
+    func tail() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 3), to: "plan/shop.plist")
+        let server = try await ServingSluice.start([], in: folder, plan: "plan")
+        let all = try SluiceProcess(["tail"], in: folder)
+        let rejected = try SluiceProcess(["tail", "--rejected", "--event", "Sold"], in: folder)
+        // Each watches once it shows something.
+        func send(_ quantity: Int) async throws {
+            _ = try await server.post(#"{"name":"Sold","userId":"ada","payload":{"quantity":\#(quantity)}}"#)
+        }
+        while all.output?.lines.isEmpty ?? false || rejected.output?.lines.isEmpty ?? false {
+            try await send(1)
+            try Task.checkCancellation()
+        }
+        try await send(5)
+        let accepted = try #require(await all.output?.line(containing: #""quantity":5"#))
+        #expect(accepted.hasPrefix(#"{"verdict":"accepted","trackers":["console"],"event":{"id":""#), "\(accepted)")
+        let lines = rejected.output?.lines ?? []
+        let start = #"{"verdict":"rejected","sender":"(no key)","name":"Sold","errors":[{"#
+        #expect(lines.allSatisfy { $0.hasPrefix(start) })
+        try await stop(server)
+        #expect(try await all.waitForEnd() == .exit(1))
+        #expect(all.errors.lines.last == "error: The process has ended.")
+        #expect(try await rejected.waitForEnd() == .exit(1))
+        let wrong = try await Sluice.run("tail", "--rejected", "--user", "ada", in: folder)
+        #expect(wrong.ending == .exit(64))
+    }
+
     @Test("top shows the trackers in a terminal, and events that arrive while it runs")
     func top() async throws {
         let folder = try TestFolder()

@@ -86,6 +86,7 @@ const statusClass = status => ({ delivering: "good", blocked: "bad", retrying: "
 // How long a tracker takes until nothing waits for it, by how its lag fell within the last minute.
 const catchUp = tracker => {
   if (!tracker.lagEvents) return "nothing waits"
+  if (tracker.lagSeconds != null && tracker.lagSeconds < 5) return "it keeps up"
   const before = samples.at(-13) ?? samples[0], now = samples.at(-1)
   if (!before || before === now) return "not known yet"
   const fall = ((before.lag[tracker.name] ?? 0) - tracker.lagEvents) / ((now.time - before.time) / 1000)
@@ -123,7 +124,7 @@ const showTrackers = trackers => {
 const showJournal = ({ status, segments, cursors }) => {
   const journal = status.journal
   byId("journal-text").textContent = journal
-    ? `${bytes(journal.bytes)} in ${count(journal.segments)} segments; room for ${bytes(journal.roomBytes)} more.`
+    ? `${bytes(journal.bytes)} in ${count(journal.segments)} ${journal.segments === 1 ? "segment" : "segments"}; room for ${bytes(journal.roomBytes)} more.`
     : "There is no journal: accepted events are in memory until they are delivered."
   if (!journal || !segments.length) return byId("journal").replaceChildren()
   const width = 960, height = 30, names = Object.keys(cursors)

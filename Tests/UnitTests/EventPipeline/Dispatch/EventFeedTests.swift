@@ -59,9 +59,11 @@ struct EventFeedTests {
     func user() async throws {
         let lines = [
             #"{"name":"A","userId":"ada \"b\"","payload":{}}"#, #"{"name":"A","payload":{"userId":"ada \"b\""}}"#,
-            #"{"name":"A","userId":"ada","payload":{}}"#, #"{"name":"A","context":{"userId":"ada \"b\""},"payload":{}}"#,
+            #"{"name":"A","userId":"ada","payload":{}}"#,
+            #"{"name":"A","context":{"userId":"ada \"b\""},"payload":{}}"#,
         ]
-        let checked = try EventValidator(catalog: PipelineHarness.catalog).check("[" + lines.joined(separator: ",") + "]")
+        let validator = EventValidator(catalog: PipelineHarness.catalog)
+        let checked = try validator.check("[" + lines.joined(separator: ",") + "]")
         #expect(checked.rejections.isEmpty, "\(checked.verdicts)")
         let harness = try PipelineHarness([])
         let watch = try #require(harness.pipeline.watch(.init(user: #"ada "b""#)))
