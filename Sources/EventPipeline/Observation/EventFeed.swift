@@ -42,6 +42,8 @@ final class EventFeed: Sendable {
     private let clock: RelativeClock
     /// The catalog without what only some trackers may see.
     private let visible: EventCatalog
+    /// Whether rejected events are shown as they were sent: there is nothing that only some trackers may see.
+    private let showsOriginals: Bool
     private let isWatched = Atomic(false)
     private let state = Mutex(State())
 
@@ -49,6 +51,7 @@ final class EventFeed: Sendable {
         self.clock = clock
         // No tracker has an empty name.
         visible = catalog.visible(to: "")
+        showsOriginals = visible === catalog
     }
 
     /// Begins to watch; `nil` if there are too many watchers.
@@ -99,21 +102,23 @@ final class EventFeed: Sendable {
 
     /// The batch without what only some trackers may see; `nil` if that cannot be removed.
     private func shown(_ batch: EventBatch) -> EventBatch? {
-        guard visible.plan != batch.catalog.plan else { return batch }
+        guard visible !== batch.catalog else { return batch }
         return try? EventValidator(rereading: visible).check(batch.lines, as: .lines).batch
     }
 
     /// Shows events that were rejected.
     func rejected(_ rejections: [Rejection], sender: String) {
         guard isWatched.load(ordering: .relaxed) else { return }
-        let second = second
+        let (second, showsOriginals) = (second, showsOriginals)
         state.withLock { state in
             for number in state.watchers.keys {
                 guard let filter = state.watchers[number]?.filter, filter.verdict != .accepted, filter.user == nil,
                     filter.tracker == nil
                 else { continue }
                 for rejection in rejections where filter.event == nil || filter.event == rejection.name {
-                    state.watchers[number]?.show(second: second) { Self.text(of: rejection, sender: sender) }
+                    state.watchers[number]?.show(second: second) {
+                        Self.text(of: rejection, sender: sender, showsOriginal: showsOriginals)
+                    }
                 }
             }
         }
@@ -132,13 +137,14 @@ final class EventFeed: Sendable {
     /// How much of a rejected event is shown, in bytes.
     private static let maximumOriginalBytes = 4 << 10
 
-    private static func text(of rejection: Rejection, sender: String) -> [UInt8] {
+    private static func text(of rejection: Rejection, sender: String, showsOriginal: Bool) -> [UInt8] {
         var text = Array(#"{"verdict":"rejected","sender":"#.utf8)
         JSONString.append(sender, to: &text)
         text += Array(#","name":"#.utf8)
         if let name = rejection.name { JSONString.append(name, to: &text) } else { text += Array("null".utf8) }
         text += Array(#","errors":"#.utf8)
         rejection.violations.appendJSON(to: &text)
+        guard showsOriginal else { return text + [UInt8(ascii: "}")] }
         text += Array(#","original":"#.utf8)
         // Cut bytes and invalid ones become replacement characters.
         JSONString.append(String(decoding: rejection.original.prefix(maximumOriginalBytes), as: UTF8.self), to: &text)
@@ -176,7 +182,7 @@ extension Pipeline {
     /// What somebody who watches gets.
     public enum WatchedItem: Sendable, Hashable {
         /// An event, as one line of JSON: `verdict`, and for an accepted event `trackers` and `event`, for a rejected one `sender`,
-        /// `name`, `errors` and `original`.
+        /// `name`, `errors` and `original`, which is missing if the plan has values that only some trackers may see.
         case event([UInt8])
         /// This many events were not shown, because there were too many; 0 after `Watch.wake`.
         case missed(Int)

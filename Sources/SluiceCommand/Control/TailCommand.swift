@@ -10,7 +10,8 @@ struct TailCommand: AsyncParsableCommand {
         discussion: """
             Each event is one line of JSON: its verdict, and for an accepted event its trackers and the event, for a rejected one \
             who sent it, its errors and what was sent. Every event is shown up to 200 a second; of more, their number is \
-            printed to standard error. Values that only some trackers may see are left out.
+            printed to standard error. Values that only some trackers may see are left out; if the plan has any, so is what was sent \
+            of a rejected event.
             """
     )
 

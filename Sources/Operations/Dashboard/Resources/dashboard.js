@@ -217,7 +217,7 @@ byId("tail-filter").addEventListener("submit", submission => {
     const item = JSON.parse(message.data)
     shown += 1
     if (item.verdict === "accepted") addToTail(`${item.event.name} → ${item.trackers.join(", ")} ${JSON.stringify(item.event)}`)
-    else addToTail(`rejected: ${item.name ?? "(unknown event)"} from ${item.sender}: ${item.errors.map(error => `${error.path} ${error.code}`).join(", ")} ${item.original}`, "bad")
+    else addToTail(`rejected: ${item.name ?? "(unknown event)"} from ${item.sender}: ${item.errors.map(error => `${error.path} ${error.code}`).join(", ")} ${item.original ?? ""}`, "bad")
   })
 })
 

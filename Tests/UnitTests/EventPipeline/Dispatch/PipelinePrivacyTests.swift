@@ -65,6 +65,28 @@ struct PipelinePrivacyTests {
         #expect(!beta.events.contains { $0.json.contains("DE") })
     }
 
+    @Test("who watches sees nothing that only some trackers may see, of accepted and of rejected events")
+    func watching() async throws {
+        let harness = try PipelineHarness(
+            [],
+            journal: SimulatedFileSystem(seed: 1),
+            queue: Pipeline.Queue(capacityInEvents: 100, fullPolicy: .spill),
+            catalog: Self.catalog
+        )
+        let watch = try #require(harness.pipeline.watch())
+        let wrong = #"{"name":"Paid","payload":{"iban":"DE1","amount":"x"}}"#
+        let checked = try EventValidator(catalog: Self.catalog).check(wrong, as: .lines)
+        harness.pipeline.quarantine(checked.rejections, source: "a file")
+        try await harness.runWithTime { pipeline in try await pipeline.submit(Self.batch(1..<2)) }
+        var texts: [String] = []
+        for await case .event(let line) in watch.items {
+            texts.append(String(decoding: line, as: UTF8.self))
+            if texts.count == 3 { break }
+        }
+        #expect(texts[0].contains("wrong-type") && texts[1].contains(#""amount":1"#))
+        #expect(!texts.contains { $0.contains("DE1") }, "\(texts)")
+    }
+
     @Test("what is refused goes to the quarantine as a whole, and what is retried stays hidden")
     func outcomes() async throws {
         try await withQuarantine { quarantine, lines in
