@@ -73,8 +73,9 @@ linked_name() {
 
 # check PRODUCT PACKAGE…: builds a package that depends on it, and compares the libraries.
 check() {
-    local product=$1 needed found package package_folder=$folder/$1
+    local product=$1 needed found package package_folder=$folder/use-$1
     shift
+    # SwiftPM tells packages apart by the names of their folders, and the checkout may be in one that is named "sluice".
     mkdir -p "$package_folder/Sources/use"
     echo "import $product" >"$package_folder/Sources/use/main.swift"
     [ ! -f Package.resolved ] || cp Package.resolved "$package_folder"
