@@ -15,7 +15,7 @@ public struct OperationsConfiguration: Sendable {
     ///
     /// Default: `nil`. It has at least 16 bytes.
     public var token: String?
-    /// The maximum number of connections, of which 16 may be from one address; further ones wait, or are closed if they are from the same address.
+    /// The maximum number of connections, of which 32 may be from one address; further ones wait, or are closed if they are from the same address.
     ///
     /// Default: 64.
     public var maximumConnections: Int

@@ -30,7 +30,7 @@ public final class OperationsServer: Service {
     private let access: AccessControl
     private let logger: Logger
     private let sampler: HistorySampler
-    private let connections = ConnectionsByAddress(limit: 16)
+    private let connections = ConnectionsByAddress(limit: 32)
     private let state: Mutex<State>
 
     /// What the lock guards: whether everything listens, and who waits for that.

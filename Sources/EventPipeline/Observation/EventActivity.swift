@@ -35,9 +35,11 @@ public struct RejectionStatistics: Sendable, Hashable {
     public var last: Int64
     /// The rules that one of the last ones broke; empty if none was explained.
     public var sample: [Violation]
+    /// When the sample was taken, in microseconds since 1970.
+    var sampled: Int64 = .min
 }
 
-/// Counts events by name, and rejected ones by kind, for people who look at a running pipeline.
+/// Counts events by name, and rejected ones by kind, for the dashboard.
 final class EventActivity: Sendable {
     /// The maximum number of kinds of rejected events; further ones are counted without their sender or, beyond that, not at all.
     private static let maximumKinds = 1000
@@ -89,6 +91,13 @@ final class EventActivity: Sendable {
         for (kind, count) in tally {
             if let index = kind.definitionIndex { events[index].rejected.add(count, ordering: .relaxed) }
         }
+        var samples: [RejectionTally.Kind: [Violation]] = [:]
+        for rejection in explained {
+            guard let code = rejection.violations.first?.code else { continue }
+            let index = rejection.name.flatMap { names.firstIndex(of: $0) }
+            let kind = RejectionTally.Kind(definitionIndex: index, code: code)
+            if samples[kind] == nil { samples[kind] = rejection.violations }
+        }
         rejections.withLock { rejections in
             for (kind, count) in tally {
                 let event = kind.definitionIndex.map { names[$0] }
@@ -98,19 +107,17 @@ final class EventActivity: Sendable {
                     guard rejections[key] != nil || rejections.count < 2 * Self.maximumKinds else { continue }
                 }
                 var entry = rejections[key] ?? RejectionStatistics(kind: key, count: 0, last: .min, sample: [])
-                let isStale = entry.sample.isEmpty || time.microseconds - entry.last >= Self.sampleAge
                 entry.count += count
                 entry.last = time.microseconds
-                if isStale, let sample = explained.first(where: { Self.isOf(kind, event, $0) }) {
-                    entry.sample = sample.violations
+                if entry.sample.isEmpty || time.microseconds - entry.sampled >= Self.sampleAge,
+                    let sample = samples[kind]
+                {
+                    entry.sample = sample
+                    entry.sampled = time.microseconds
                 }
                 rejections[key] = entry
             }
         }
-    }
-
-    private static func isOf(_ kind: RejectionTally.Kind, _ event: String?, _ rejection: Rejection) -> Bool {
-        rejection.violations.first?.code == kind.code && rejection.name == event
     }
 
     /// All events of the plan, in its order.

@@ -1,43 +1,16 @@
+import DequeModule
 import EventModel
 import EventSchema
 import EventValidation
 import Synchronization
 
-/// Shows accepted and rejected events as they pass, to those who watch.
+/// Shows accepted and rejected events to those who watch.
 ///
-/// While nobody watches, it costs one atomic load a batch. Someone who watches gets every event that they ask for, up to
-/// `maximumEventsPerSecond`, and learns how many others there were.
+/// While nobody watches, it costs one atomic load a batch. While somebody does, it copies the events that they want, up to
+/// `Watch.maximumEventsPerSecond`; everything else happens when they ask for the next one.
 final class EventFeed: Sendable {
-    /// How many events a second a watcher gets.
-    static let maximumEventsPerSecond = 200
     /// The maximum number of watchers.
     static let maximumWatchers = 16
-    private static let bufferedItems = 400
-
-    private struct Watcher {
-        let filter: Pipeline.WatchFilter
-        let continuation: AsyncStream<Pipeline.WatchedItem>.Continuation
-        var second: Int64 = .min
-        var count = 0
-        var missed = 0
-
-        /// Shows an event, or counts it as missed.
-        mutating func show(second now: Int64, _ event: () -> [UInt8]) {
-            if now != second { (second, count) = (now, 0) }
-            guard count < EventFeed.maximumEventsPerSecond else { return missed += 1 }
-            if missed > 0 {
-                guard case .enqueued = continuation.yield(.missed(missed)) else { return missed += 1 }
-                missed = 0
-            }
-            count += 1
-            if case .dropped = continuation.yield(.event(event())) { missed += 1 }
-        }
-    }
-
-    private struct State {
-        var watchers: [UInt64: Watcher] = [:]
-        var next: UInt64 = 0
-    }
 
     private let clock: RelativeClock
     /// The catalog without what only some trackers may see.
@@ -45,7 +18,7 @@ final class EventFeed: Sendable {
     /// Whether rejected events are shown as they were sent: there is nothing that only some trackers may see.
     private let showsOriginals: Bool
     private let isWatched = Atomic(false)
-    private let state = Mutex(State())
+    private let watchers = Mutex<[ObjectIdentifier: WatchQueue]>([:])
 
     init(catalog: EventCatalog, clock: RelativeClock) {
         self.clock = clock
@@ -56,170 +29,215 @@ final class EventFeed: Sendable {
 
     /// Begins to watch; `nil` if there are too many watchers.
     func watch(_ filter: Pipeline.WatchFilter) -> Pipeline.Watch? {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Pipeline.WatchedItem.self,
-            bufferingPolicy: .bufferingOldest(Self.bufferedItems)
-        )
-        let number: UInt64? = state.withLock { state in
-            guard state.watchers.count < Self.maximumWatchers else { return nil }
-            state.next += 1
-            state.watchers[state.next] = Watcher(filter: filter, continuation: continuation)
+        let queue = WatchQueue(filter)
+        let isAdmitted = watchers.withLock { watchers in
+            guard watchers.count < Self.maximumWatchers else { return false }
+            watchers[ObjectIdentifier(queue)] = queue
             isWatched.store(true, ordering: .relaxed)
-            return state.next
+            return true
         }
-        guard let number else { return nil }
-        continuation.onTermination = { [weak self] _ in self?.end(number) }
-        return Pipeline.Watch(items: stream, continuation: continuation)
+        return isAdmitted ? Pipeline.Watch(queue, of: self, visible: visible) : nil
     }
 
-    private func end(_ number: UInt64) {
-        state.withLock { state in
-            state.watchers[number] = nil
-            isWatched.store(!state.watchers.isEmpty, ordering: .relaxed)
+    /// Ends a watch.
+    func end(_ queue: WatchQueue) {
+        watchers.withLock { watchers in
+            watchers[ObjectIdentifier(queue)] = nil
+            isWatched.store(!watchers.isEmpty, ordering: .relaxed)
         }
+        queue.end()
     }
 
+    private var queues: [WatchQueue] { watchers.withLock { Array($0.values) } }
     private var second: Int64 { clock.now().components.seconds }
 
     /// Shows a batch that was accepted.
     func accepted(_ batch: EventBatch) {
-        guard isWatched.load(ordering: .relaxed), let batch = shown(batch) else { return }
-        let (catalog, second) = (batch.catalog, second)
-        state.withLock { state in
-            for number in state.watchers.keys {
-                guard let filter = state.watchers[number]?.filter, filter.verdict != .rejected else { continue }
-                let definitions = catalog.definitions.indices.map { filter.wants(definition: $0, of: catalog) }
-                for index in batch.entries.indices {
-                    let definition = Int(batch.entries[index].definitionIndex)
-                    guard definitions[definition], filter.wants(line: batch.line(at: index)) else { continue }
-                    state.watchers[number]?.show(second: second) {
-                        Self.text(of: batch.line(at: index), trackers: catalog.definitions[definition].trackers)
-                    }
-                }
-            }
-        }
-    }
-
-    /// The batch without what only some trackers may see; `nil` if that cannot be removed.
-    private func shown(_ batch: EventBatch) -> EventBatch? {
-        guard visible !== batch.catalog else { return batch }
-        return try? EventValidator(rereading: visible).check(batch.lines, as: .lines).batch
-    }
-
-    /// Shows events that were rejected.
-    func rejected(_ rejections: [Rejection], sender: String) {
         guard isWatched.load(ordering: .relaxed) else { return }
-        let (second, showsOriginals) = (second, showsOriginals)
-        state.withLock { state in
-            for number in state.watchers.keys {
-                guard let filter = state.watchers[number]?.filter, filter.verdict != .accepted, filter.user == nil,
-                    filter.tracker == nil
-                else { continue }
-                for rejection in rejections where filter.event == nil || filter.event == rejection.name {
-                    state.watchers[number]?.show(second: second) {
-                        Self.text(of: rejection, sender: sender, showsOriginal: showsOriginals)
-                    }
+        let (catalog, second) = (batch.catalog, second)
+        for queue in queues where queue.filter.verdict != .rejected {
+            let isWanted = catalog.definitions.map(queue.wants)
+            queue.add(second: second) { queue in
+                for (index, entry) in batch.entries.enumerated() where isWanted[Int(entry.definitionIndex)] {
+                    let line = batch.line(at: index)
+                    if queue.wants(line) { queue.add(line, of: catalog, definition: Int(entry.definitionIndex)) }
                 }
             }
         }
     }
 
-    private static func text(of line: UnsafeRawBufferPointer, trackers: [String]) -> [UInt8] {
-        var text = Array(#"{"verdict":"accepted","trackers":["#.utf8)
-        for (position, tracker) in trackers.enumerated() {
-            if position > 0 { text.append(UInt8(ascii: ",")) }
-            JSONString.append(tracker, to: &text)
+    /// Shows events that were rejected; `unexplained` others were rejected for reasons that nobody has written down.
+    func rejected(_ rejections: [Rejection], unexplained: Int, sender: String) {
+        guard isWatched.load(ordering: .relaxed) else { return }
+        let second = second
+        for queue in queues where queue.filter.wantsRejected {
+            let event = queue.filter.event
+            queue.add(second: second) { queue in
+                for rejection in rejections where event == nil || event == rejection.name {
+                    queue.add(rejection, sender: sender, showsOriginal: showsOriginals)
+                }
+                if event == nil { queue.miss(unexplained) }
+            }
         }
-        text += Array(#"],"event":"#.utf8) + line + [UInt8(ascii: "}")]
-        return text
-    }
-
-    /// How much of a rejected event is shown, in bytes.
-    private static let maximumOriginalBytes = 4 << 10
-
-    private static func text(of rejection: Rejection, sender: String, showsOriginal: Bool) -> [UInt8] {
-        var text = Array(#"{"verdict":"rejected","sender":"#.utf8)
-        JSONString.append(sender, to: &text)
-        text += Array(#","name":"#.utf8)
-        if let name = rejection.name { JSONString.append(name, to: &text) } else { text += Array("null".utf8) }
-        text += Array(#","errors":"#.utf8)
-        rejection.violations.appendJSON(to: &text)
-        guard showsOriginal else { return text + [UInt8(ascii: "}")] }
-        text += Array(#","original":"#.utf8)
-        // Cut bytes and invalid ones become replacement characters.
-        JSONString.append(String(decoding: rejection.original.prefix(maximumOriginalBytes), as: UTF8.self), to: &text)
-        text.append(UInt8(ascii: "}"))
-        return text
     }
 }
 
-extension Pipeline {
-    /// Which events somebody wants to see; `nil` for all.
-    public struct WatchFilter: Sendable, Hashable {
-        /// What became of an event.
-        public enum Verdict: String, Sendable, Hashable {
-            case accepted, rejected
+/// The events that one watcher has not fetched yet.
+final class WatchQueue: Sendable {
+    /// An event that was copied and is not written as JSON yet.
+    enum Item {
+        case accepted([UInt8], EventCatalog, definition: Int)
+        case rejected(Rejection, sender: String, showsOriginal: Bool)
+    }
+
+    /// What the lock guards.
+    struct State {
+        fileprivate var items: Deque<(item: Item, bytes: Int)> = []
+        fileprivate var bytes = 0
+        fileprivate var missed = 0
+        fileprivate var isWoken = false
+        fileprivate var isEnded = false
+        fileprivate var parked: CheckedContinuation<Void, Never>?
+        fileprivate let user: [UInt8]?
+        private var second: Int64 = .min
+        private var count = 0
+
+        init(user: [UInt8]?) {
+            self.user = user
         }
 
-        /// The event's name.
-        public var event: String?
-        /// A tracker that the plan names for the event; then no rejected events.
-        public var tracker: String?
-        /// What became of it.
-        public var verdict: Verdict?
-        /// The `userId` of the event; then no rejected events.
-        public var user: String?
+        fileprivate mutating func begin(second now: Int64) {
+            if now != second { (second, count) = (now, 0) }
+        }
 
-        /// Asks for all events that have all of these.
-        public init(event: String? = nil, tracker: String? = nil, verdict: Verdict? = nil, user: String? = nil) {
-            self.event = event
-            self.tracker = tracker
-            self.verdict = verdict
-            self.user = user
+        /// Whether an accepted event is of the user whom the watcher wants to see.
+        func wants(_ line: UnsafeRawBufferPointer) -> Bool {
+            guard let user else { return true }
+            // The envelope's fields come first, and are short.
+            let start = UnsafeRawBufferPointer(rebasing: line.prefix(1024 + user.count))
+            guard let place = start.firstIndex(ofBytes: user) else { return false }
+            // A quotation mark within a string is escaped, so this is a key: of the envelope, unless an object has begun before.
+            return !start[1..<place].contains(UInt8(ascii: "{"))
+        }
+
+        mutating func add(_ line: UnsafeRawBufferPointer, of catalog: EventCatalog, definition: Int) {
+            guard hasRoom(for: line.count) else { return missed += 1 }
+            append(.accepted(Array(line), catalog, definition: definition), line.count)
+        }
+
+        mutating func add(_ rejection: Rejection, sender: String, showsOriginal: Bool) {
+            let shown = Rejection(
+                index: rejection.index,
+                id: rejection.id,
+                name: rejection.name,
+                violations: rejection.violations,
+                original: showsOriginal ? Array(rejection.original.prefix(Pipeline.Watch.maximumOriginalBytes)) : []
+            )
+            guard hasRoom(for: shown.approximateBytes) else { return missed += 1 }
+            append(.rejected(shown, sender: sender, showsOriginal: showsOriginal), shown.approximateBytes)
+        }
+
+        /// Counts events that are not shown.
+        mutating func miss(_ count: Int) { missed += count }
+
+        private func hasRoom(for bytes: Int) -> Bool {
+            !isEnded && count < Pipeline.Watch.maximumEventsPerSecond && bytes <= Pipeline.Watch.maximumEventBytes
+                && self.bytes + bytes <= Pipeline.Watch.maximumBufferedBytes
+        }
+
+        private mutating func append(_ item: Item, _ bytes: Int) {
+            count += 1
+            self.bytes += bytes
+            items.append((item, bytes))
         }
     }
 
-    /// What somebody who watches gets.
-    public enum WatchedItem: Sendable, Hashable {
-        /// An event, as one line of JSON: `verdict`, and for an accepted event `trackers` and `event`, for a rejected one `sender`,
-        /// `name`, `errors` and `original`, which is missing if the plan has values that only some trackers may see.
-        case event([UInt8])
-        /// This many events were not shown, because there were too many; 0 after `Watch.wake`.
+    /// What the watcher gets next.
+    enum Next {
+        case item(Item)
         case missed(Int)
     }
 
-    /// The events that somebody watches; the watch ends with the iteration.
-    public struct Watch: Sendable {
-        /// The events from now on, as they pass.
-        public let items: AsyncStream<WatchedItem>
-        let continuation: AsyncStream<WatchedItem>.Continuation
+    let filter: Pipeline.WatchFilter
+    private let state: Mutex<State>
 
-        /// Adds `.missed(0)` to the items, for somebody who has to act while no events pass; returns false after the end.
-        public func wake() -> Bool {
-            if case .terminated = continuation.yield(.missed(0)) { false } else { true }
-        }
+    init(_ filter: Pipeline.WatchFilter) {
+        self.filter = filter
+        state = Mutex(State(user: filter.user.map { Array((#""userId":"# + JSONString.quoted($0)).utf8) }))
     }
 
-    /// The events that are accepted and rejected from now on; `nil` if 16 others watch already.
-    ///
-    /// Every event is shown up to 200 a second, and of more only their number. Values that only some trackers may see are left out.
-    public func watch(_ filter: WatchFilter = WatchFilter()) -> Watch? { feed.watch(filter) }
-}
-
-extension Pipeline.WatchFilter {
-    fileprivate func wants(definition index: Int, of catalog: EventCatalog) -> Bool {
-        let definition = catalog.definitions[index]
-        if let event, event != definition.name { return false }
-        guard let tracker = tracker?.lowercased() else { return true }
+    /// Whether accepted events of a definition are wanted.
+    func wants(_ definition: EventDefinition) -> Bool {
+        if let event = filter.event, event != definition.name { return false }
+        guard let tracker = filter.tracker?.lowercased() else { return true }
         return definition.trackers.contains { $0.lowercased() == tracker }
     }
 
-    /// Whether an event's line has the `userId`.
-    fileprivate func wants(line: UnsafeRawBufferPointer) -> Bool {
-        guard let user else { return true }
-        let field = Array((#""userId":"# + JSONString.quoted(user)).utf8)
-        guard let place = line.firstIndex(ofBytes: field) else { return false }
-        // A quotation mark within a string is escaped, so this is a key: of the envelope, unless an object has begun before.
-        return !line[..<place].dropFirst().contains(UInt8(ascii: "{"))
+    /// Adds events in this second.
+    func add(second: Int64, _ body: (inout State) -> Void) {
+        change { state in
+            state.begin(second: second)
+            body(&state)
+            return !state.items.isEmpty
+        }
+    }
+
+    /// Lets `next` return, with the number of missed events.
+    func wake() {
+        change { state in
+            state.isWoken = true
+            return true
+        }
+    }
+
+    func end() {
+        change { state in
+            (state.isEnded, state.items, state.bytes) = (true, [], 0)
+            return true
+        }
+    }
+
+    /// Changes the state, and resumes the watcher if `body` returns true.
+    private func change(_ body: (inout State) -> Bool) {
+        let parked = state.withLock { state in body(&state) ? state.parked.take() : nil }
+        parked?.resume()
+    }
+
+    /// The next item, or the number of events that were missed since it was last returned; `nil` after the end or if the task is cancelled.
+    func next() async -> Next? {
+        while !Task.isCancelled {
+            let (next, isEnded): (Next?, Bool) = state.withLock { state in
+                if state.isEnded { return (nil, true) }
+                let isWoken = state.isWoken
+                if state.missed > 0, isWoken || !state.items.isEmpty {
+                    defer { (state.missed, state.isWoken) = (0, false) }
+                    return (.missed(state.missed), false)
+                }
+                if let first = state.items.popFirst() {
+                    state.bytes -= first.bytes
+                    return (.item(first.item), false)
+                }
+                state.isWoken = false
+                return (isWoken ? .missed(0) : nil, false)
+            }
+            if next != nil || isEnded { return next }
+            await wait()
+        }
+        return nil
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let hasWork = state.withLock { state in
+                    if !state.items.isEmpty || state.isWoken || state.isEnded || Task.isCancelled { return true }
+                    state.parked = continuation
+                    return false
+                }
+                if hasWork { continuation.resume() }
+            }
+        } onCancel: {
+            change { _ in true }
+        }
     }
 }

@@ -16,7 +16,7 @@ extension Pipeline {
             kinds[.init(definitionIndex: index, code: code), default: 0] += 1
         }
         activity.rejected(kinds, explained: rejections, sender: source, at: now())
-        feed.rejected(rejections, sender: source)
+        feed.rejected(rejections, unexplained: 0, sender: source)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
     }
 
@@ -33,7 +33,7 @@ extension Pipeline {
         guard rejected.count > 0 else { return }
         metrics.rejected(rejected)
         activity.rejected(rejected.kinds, explained: explained, sender: sender, at: now())
-        feed.rejected(explained, sender: sender)
+        feed.rejected(explained, unexplained: rejected.count - explained.count, sender: sender)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
         quarantine.markLost(rejected.count - rejections.count)
     }

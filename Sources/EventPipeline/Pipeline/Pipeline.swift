@@ -33,9 +33,9 @@ public final class Pipeline: Service {
     let clock: RelativeClock
     let metrics: PipelineMetrics
     let gauges: PipelineGauges
-    /// Counts events for people who look.
+    /// Counts events for the dashboard.
     let activity: EventActivity
-    /// Shows events to people who look.
+    /// Shows events to those who watch.
     let feed: EventFeed
     let quarantine: Quarantine
     let journal: PipelineJournal?

@@ -2,16 +2,20 @@ import NIOCore
 import SluiceHTTP
 import Synchronization
 
-/// Closes a connection that is one too many from its address, or that does not send the head of a request in time.
+/// Closes a connection that is one too many from its address, that does not send the head of a request in time, or whose client
+/// does not read.
 ///
 /// It is in the pipeline behind the decoder. A connection that has sent a head may be idle as long as every other.
 final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
 
     private static let timeout = TimeAmount.seconds(5)
+    /// How long a client may leave an answer unread.
+    private static let readTimeout = TimeAmount.seconds(30)
 
     private let connections: ConnectionsByAddress
     private var timer: Scheduled<Void>?
+    private var readTimer: Scheduled<Void>?
 
     init(_ connections: ConnectionsByAddress) {
         self.connections = connections
@@ -30,8 +34,24 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        let channel = context.channel
+        readTimer?.cancel()
+        readTimer =
+            channel.isWritable
+            ? nil : channel.eventLoop.scheduleTask(in: Self.readTimeout) { channel.close(promise: nil) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // A shutdown does not wait for a client that does not read.
+        if event is ChannelShouldQuiesceEvent, !context.channel.isWritable { return context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
     func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
+        readTimer?.cancel()
         context.fireChannelInactive()
     }
 }

@@ -18,6 +18,8 @@ package final class MetricHistory: Sendable {
         package var accepted = 0.0
         package var rejected = 0.0
         /// The 99th percentile of the time that requests took, in seconds; `nil` without requests.
+        ///
+        /// It is the upper bound of its bucket, and 120 stands for more than 60.
         package var requestTime: Double?
         /// The same of commits to the journal.
         package var commitTime: Double?

@@ -92,10 +92,10 @@ final class HistogramValue: TimerHandler, MetricValue {
     /// The number of values in each bucket.
     var counts: [Int] { state.withLock(\.counts) }
 
-    /// The upper bound of a bucket, in seconds; for the last one the greatest of the others.
+    /// The upper bound of a bucket, in seconds; for the last one, which has none, twice the greatest of the others.
     static func upperBound(ofBucket bucket: Int) -> Double {
         let bounds = MetricDefinition.upperBoundsInSeconds
-        return bounds[min(bucket, bounds.count - 1)]
+        return bucket < bounds.count ? bounds[bucket] : 2 * bounds[bounds.count - 1]
     }
 
     func recordNanoseconds(_ duration: Int64) {

@@ -33,16 +33,22 @@ struct TailRoutes: Sendable {
 
     /// Lasts until the client goes away or the process is shut down.
     private func answer(_ watch: Pipeline.Watch) -> Response {
-        _ = watch.wake()
-        // Not a part of the answer, which has no task of its own; it ends after the answer has.
-        Task { [clock] in
-            while (try? await clock.sleepUntil(clock.now() + Self.heartbeat)) != nil, watch.wake() {}
+        // Sends the headers at once.
+        watch.wake()
+        // A loop of its own, because an answer is not a task group; it ends with the watch, which the answer holds.
+        Task { [weak watch, clock] in
+            while watch != nil, (try? await clock.sleepUntil(clock.now() + Self.heartbeat)) != nil { watch?.wake() }
         }
-        return Response(
-            status: .ok,
-            headers: [.contentType: "text/event-stream"],
-            body: ResponseBody(asyncSequence: watch.items.map(Self.message).cancelOnGracefulShutdown())
-        )
+        let body = ResponseBody { writer in
+            defer { watch.end() }
+            try await withGracefulShutdownHandler {
+                while let item = await watch.next() { try await writer.write(Self.message(item)) }
+            } onGracefulShutdown: {
+                watch.end()
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)
     }
 
     private static func message(_ item: Pipeline.WatchedItem) -> ByteBuffer {

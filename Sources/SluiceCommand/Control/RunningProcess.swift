@@ -51,7 +51,7 @@ struct RunningProcess {
     func follow(_ path: String, _ body: (_ event: String?, _ data: String) throws -> Void) async throws {
         let response: HTTPClientResponse
         do {
-            // Events may not come for any time, but the process says that it lives.
+            // No deadline: the process sends something every ten seconds.
             response = try await HTTPClient.shared.execute(request(.GET, path), deadline: .distantFuture)
         } catch {
             throw noAnswer(error)

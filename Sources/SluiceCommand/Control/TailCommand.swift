@@ -9,9 +9,9 @@ struct TailCommand: AsyncParsableCommand {
         abstract: "Show events as a running serve accepts or rejects them, until Ctrl-C.",
         discussion: """
             Each event is one line of JSON: its verdict, and for an accepted event its trackers and the event, for a rejected one \
-            who sent it, its errors and what was sent. Every event is shown up to 200 a second; of more, their number is \
-            printed to standard error. Values that only some trackers may see are left out; if the plan has any, so is what was sent \
-            of a rejected event.
+            who sent it, its errors and what was sent. Shows at most 200 events a second; the number of events that were \
+            skipped is printed to standard error. Values that only some trackers may see are left out; if the plan has any, so \
+            is what was sent of a rejected event.
             """
     )
 
@@ -49,7 +49,7 @@ struct TailCommand: AsyncParsableCommand {
         let text = query.percentEncodedQuery?.replacing("+", with: "%2B") ?? ""
         try await control.process().follow("/v1/tail?\(text)") { field, value in
             if field == "missed" {
-                Terminal.printError("\(value) events are not shown, because there are more than 200 a second.")
+                Terminal.printError("\(value) events were skipped.")
             } else {
                 try Terminal.write(Array((value + "\n").utf8))
             }

@@ -77,6 +77,47 @@ struct PrivatePortTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
+    @Test("who goes away, asks only for the head of a tail, or does not read keeps no place and no shutdown")
+    func tails() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start([], in: folder)
+        let port = try await PrivatePort(of: server)
+        for _ in 0..<17 { #expect(try await port.request("/v1/tail", "-I").status == 200) }
+        let address = port.url.dropFirst("http://".count).replacing(":", with: "/")
+        let request = #"GET /v1/tail HTTP/1.1\r\nHost: localhost\r\n\r\n"#
+        // Each reads the status and the first comment, and closes.
+        let visit =
+            "exec {fd}<>/dev/tcp/\(address); printf '\(request)' >&$fd; while read -r line <&$fd; do "
+            + "[[ $line == *nothing* ]] && break; done; exec {fd}>&-"
+        _ = try await Command.run("bash", ["-c", "for i in $(seq 16); do \(visit); done"])
+        // The places are free again once the process has noticed.
+        func status() async throws -> Int {
+            let get =
+                "exec {fd}<>/dev/tcp/\(address); printf '\(request)' >&$fd; read -r version status rest <&$fd; echo $status"
+            return Int(try await Command.run("bash", ["-c", get]).text.trimmingCharacters(in: .whitespacesAndNewlines))
+                ?? 0
+        }
+        while try await status() != 200 { try Task.checkCancellation() }
+        // Never reads.
+        let input = Pipe()
+        let silent = try SluiceProcess(
+            ["-c", "exec {fd}<>/dev/tcp/\(address); printf '\(request)' >&$fd; echo sent; read"],
+            executable: URL(fileURLWithPath: "/bin/bash"),
+            in: folder,
+            input: .pipe(input)
+        )
+        _ = try await silent.output?.line(containing: "sent")
+        let day = ["-H", "Content-Encoding: gzip", "-H", "Content-Type: application/x-ndjson"]
+        for _ in 0..<3 {
+            #expect(
+                try await server.request("/v1/events", day + ["--data-binary", "@" + RetailMonth.dayPath]).status == 200
+            )
+        }
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        try input.fileHandleForWriting.close()
+    }
+
     @Test("refuses foreign names and foreign pages")
     func foreign() async throws {
         let server = try await ServingSluice.start([], in: TestFolder())

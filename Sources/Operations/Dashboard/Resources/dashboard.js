@@ -33,6 +33,26 @@ const time = seconds => {
 }
 const ago = milliseconds => `${time(Math.max(0, (Date.now() - milliseconds) / 1000))} ago`
 
+// MARK: Updates
+
+// Replaces the children that differ, so that the focus, the reading position and selected text stay where nothing changes.
+const update = (parent, children) => {
+  children.forEach((child, index) => {
+    const old = parent.children[index]
+    if (!old) parent.append(child)
+    else if (!old.isEqualNode(child)) old.replaceWith(child)
+  })
+  while (parent.children.length > children.length) parent.lastElementChild.remove()
+}
+
+const setText = (id, text) => { if (byId(id).textContent !== text) byId(id).textContent = text }
+
+// While a pointer is down or text is selected, nothing is replaced under it.
+let isPressed = false
+addEventListener("pointerdown", () => isPressed = true)
+for (const name of ["pointerup", "pointercancel", "blur"]) addEventListener(name, () => isPressed = false)
+const isBusy = () => isPressed || !getSelection().isCollapsed
+
 // MARK: Charts
 
 // Draws lines over the last hour; each has a name and a value for each sample, null where there is none.
@@ -64,7 +84,7 @@ const chart = (title, lines, format) => {
 
 const showCharts = trackers => {
   const values = pick => samples.map(sample => pick(sample) ?? null)
-  const duration = value => value === null ? "none" : `≤ ${time(value)}`
+  const duration = value => !value ? "none" : value > 60 ? "> 60 s" : `≤ ${time(value)}`
   byId("charts").replaceChildren(
     chart("Events a second", [
       { name: "accepted", values: values(sample => sample.accepted) },
@@ -85,17 +105,21 @@ const statusClass = status => ({ delivering: "good", blocked: "bad", retrying: "
 
 // How long a tracker takes until nothing waits for it, by how its lag fell within the last minute.
 const catchUp = tracker => {
-  if (!tracker.lagEvents) return "nothing waits"
-  if (tracker.lagSeconds != null && tracker.lagSeconds < 5) return "it keeps up"
+  if (!tracker.lagEvents) return "no lag"
+  if (tracker.lagSeconds != null && tracker.lagSeconds < 5) return "keeps up"
   const before = samples.at(-13) ?? samples[0], now = samples.at(-1)
   if (!before || before === now) return "not known yet"
   const fall = ((before.lag[tracker.name] ?? 0) - tracker.lagEvents) / ((now.time - before.time) / 1000)
-  return fall > 0 ? time(tracker.lagEvents / fall) : "it does not now"
+  return fall > 0 ? time(tracker.lagEvents / fall) : "not catching up"
 }
 
 const change = async (tracker, action) => {
-  const answer = await fetch(`/v1/trackers/${encodeURIComponent(tracker)}/${action}`, { method: "POST" })
-  if (!answer.ok) alert(await answer.text())
+  try {
+    const answer = await fetch(`/v1/trackers/${encodeURIComponent(tracker)}/${action}`, { method: "POST" })
+    if (!answer.ok) alert(await answer.text())
+  } catch {
+    alert("The process does not answer.")
+  }
   refresh()
 }
 
@@ -115,19 +139,19 @@ const showTrackers = trackers => {
       ...["refused", "parked", "dropped"].map(name => cell(count(tracker[name]), tracker[name] ? "number bad" : "number")),
       cell([tracker.reason, ...broken].filter(Boolean).join(" "), "text"), make("td", {}, button))
   })
-  // A row whose button has the focus stays, so that the keyboard is not lost.
+  // The button with the focus may be replaced by one that looks different.
   const focused = document.activeElement?.dataset?.tracker
-  byId("trackers").tBodies[0].replaceChildren(...rows)
-  if (focused) byId("trackers").querySelector(`button[data-tracker="${CSS.escape(focused)}"]`)?.focus()
+  update(byId("trackers").tBodies[0], rows)
+  if (focused) byId("trackers").querySelector(`button[data-tracker="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true })
 }
 
 const showJournal = ({ status, segments, cursors }) => {
   const journal = status.journal
-  byId("journal-text").textContent = journal
+  setText("journal-text", journal
     ? `${bytes(journal.bytes)} in ${count(journal.segments)} ${journal.segments === 1 ? "segment" : "segments"}; room for ${bytes(journal.roomBytes)} more.`
-    : "There is no journal: accepted events are in memory until they are delivered."
+    : "There is no journal: accepted events are in memory until they are delivered.")
   if (!journal || !segments.length) return byId("journal").replaceChildren()
-  const width = 960, height = 30, names = Object.keys(cursors)
+  const width = 960, height = 30, names = status.trackers.map(({ name }) => name).filter(name => name in cursors)
   const first = segments[0].first, last = segments.at(-1).next
   const x = number => width * Math.min(1, Math.max(0, (number - first) / Math.max(1, last - first)))
   const place = name => `${Math.floor(100 * x(cursors[name]) / width)} %`
@@ -144,7 +168,7 @@ const showJournal = ({ status, segments, cursors }) => {
     svg.append(make("line", { class: `cursor color-${index % 6}`, x1: end, x2: end, y1: 0, y2: height }))
   })
   const legend = names.map((name, index) => make("span", { class: `color-${index % 6}` }, `● ${name} has settled everything up to ${place(name)}`))
-  byId("journal").replaceChildren(svg, make("p", { class: "legend" }, ...legend))
+  update(byId("journal"), [svg, make("p", { class: "legend" }, ...legend)])
 }
 
 // MARK: Events
@@ -153,7 +177,10 @@ const showRejections = rejections => {
   byId("no-rejections").hidden = rejections.length > 0
   const open = new Set([...byId("rejections").querySelectorAll("details[open]")].map(element => element.dataset.kind))
   const focused = document.activeElement?.parentElement?.dataset?.kind
-  byId("rejections").replaceChildren(...rejections.map(rejection => {
+  // In a fixed order, so that they do not move while they are read.
+  const name = ({ event, code, sender }) => `${event} ${code} ${sender}`
+  const sorted = [...rejections].sort((one, other) => name(one) < name(other) ? -1 : 1)
+  update(byId("rejections"), sorted.map(rejection => {
     const kind = JSON.stringify([rejection.event, rejection.code, rejection.sender])
     const name = rejection.event ?? "(unknown event)"
     const details = make("details", { "data-kind": kind }, make("summary", {}, `${name}: ${rejection.code}, ${count(rejection.count)} from ${rejection.sender}, the last ${ago(rejection.last)}`))
@@ -167,19 +194,19 @@ const showRejections = rejections => {
     details.open = open.has(kind)
     return details
   }))
-  if (focused) byId("rejections").querySelector(`details[data-kind="${CSS.escape(focused)}"] summary`)?.focus()
+  if (focused) byId("rejections").querySelector(`details[data-kind="${CSS.escape(focused)}"] summary`)?.focus({ preventScroll: true })
 }
 
 // An event that was sent often and has not come for a while is gone; the page knows only this process.
 const remark = event => {
-  if (!event.accepted) return event.rejected ? "all are rejected" : "nobody sends it"
-  return event.accepted > 10 && Date.now() - event.lastAccepted > 900000 ? "suddenly gone" : ""
+  if (!event.accepted) return event.rejected ? "all rejected since start" : "none since start"
+  return event.accepted > 10 && Date.now() - event.lastAccepted > 900000 ? "none for 15 minutes" : ""
 }
 
 const showCatalogue = list => {
   const names = byId("event-names")
   if (names.children.length !== list.length) names.replaceChildren(...list.map(({ name }) => make("option", { value: name })))
-  byId("catalogue").tBodies[0].replaceChildren(...list.map(event => {
+  update(byId("catalogue").tBodies[0], list.map(event => {
     const all = event.accepted + event.rejected
     return make("tr", { "data-event": event.name }, make("th", { scope: "row" }, event.name), cell(count(event.accepted), "number"),
       cell(count(event.rejected), event.rejected ? "number bad" : "number"), cell(all ? `${(100 * event.rejected / all).toFixed(1)} %` : "", "number"),
@@ -211,8 +238,11 @@ byId("tail-filter").addEventListener("submit", submission => {
   byId("tail-toggle").textContent = "Pause"
   byId("tail-state").textContent = "Connecting…"
   events.addEventListener("open", () => byId("tail-state").textContent = "Watching.")
-  events.addEventListener("error", () => byId("tail-state").textContent = "The connection is lost; trying again.")
-  events.addEventListener("missed", message => addToTail(`${count(+message.data)} events are not shown: there are more than 200 a second.`, "wait"))
+  events.addEventListener("error", () => {
+    if (events?.readyState === EventSource.CLOSED) stopTail("The process refuses: too many others watch, or the session has ended.")
+    else byId("tail-state").textContent = "The connection is lost; trying again."
+  })
+  events.addEventListener("missed", message => addToTail(`${count(+message.data)} events were skipped.`, "wait"))
   events.addEventListener("message", message => {
     const item = JSON.parse(message.data)
     shown += 1
@@ -230,10 +260,11 @@ const show = report => {
   samples.push(...report.samples.filter(sample => sample.number > (samples.at(-1)?.number ?? -1)))
   if (samples.length > maximumSamples) samples.splice(0, samples.length - maximumSamples)
   const { status } = report
-  byId("state").textContent = status.status === "ready" ? "Accepts events." : `Accepts no events: ${status.reasons.join(", ")}.`
+  setText("state", status.status === "ready" ? "Accepts events." : `Accepts no events: ${status.reasons.join(", ")}.`)
   byId("state").className = status.status === "ready" ? "good" : "bad"
-  byId("versions").textContent = `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} events; ${count(status.accepted)} events accepted.`
+  setText("versions", `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} events; ${count(status.accepted)} events accepted.`)
   if (report.samples.length || !byId("charts").children.length) showCharts(status.trackers)
+  if (isBusy()) return
   showTrackers(status.trackers)
   showJournal(report)
   showRejections(report.rejections)
@@ -248,7 +279,7 @@ const refresh = async () => {
     if (answer.status === 401) return location.assign("/login")
     show(await answer.json())
   } catch {
-    byId("state").textContent = "The process does not answer."
+    setText("state", "The process does not answer.")
     byId("state").className = "bad"
   }
   timer = setTimeout(refresh, 1000)

@@ -79,7 +79,7 @@ struct PipelinePrivacyTests {
         harness.pipeline.quarantine(checked.rejections, source: "a file")
         try await harness.runWithTime { pipeline in try await pipeline.submit(Self.batch(1..<2)) }
         var texts: [String] = []
-        for await case .event(let line) in watch.items {
+        while case .event(let line) = await watch.next() {
             texts.append(String(decoding: line, as: UTF8.self))
             if texts.count == 3 { break }
         }
