@@ -15,7 +15,9 @@ public struct OperationsConfiguration: Sendable {
     ///
     /// Default: `nil`. It has at least 16 bytes.
     public var token: String?
-    /// The maximum number of connections, of which 32 may be from one address; further ones wait, or are closed if they are from the same address.
+    /// The maximum number of connections; further ones wait until one is closed.
+    ///
+    /// One address may have 32 of them; a further one from it is closed.
     ///
     /// Default: 64.
     public var maximumConnections: Int

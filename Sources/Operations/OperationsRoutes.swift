@@ -56,7 +56,7 @@ struct OperationsRoutes: Sendable {
 
     private func answer(_ status: (StatusReport) -> HTTPResponse.Status) throws -> Response {
         let report = StatusReport(pipeline, programVersion: programVersion)
-        return .text(try report.text + "\n", status: status(report), contentType: "application/json")
+        return .text(try report.jsonLine + "\n", status: status(report), contentType: "application/json")
     }
 
     private func recordGauges() {

@@ -15,7 +15,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The position of the first such bytes, of which there must be at least one.
+    /// The position of the first occurrence of `bytes`, which must not be empty.
     package func firstIndex(ofBytes bytes: [UInt8]) -> Int? {
         var position = 0
         while let offset = UnsafeRawBufferPointer(rebasing: self[position...]).firstIndex(ofByte: bytes[0]) {

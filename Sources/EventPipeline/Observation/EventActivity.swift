@@ -63,27 +63,16 @@ final class EventActivity: Sendable {
         events = names.map { _ in Counts() }
     }
 
-    func accepted(_ batch: EventBatch, at time: Timestamp) {
-        var run: (definition: Int, count: Int) = (0, 0)
-        for entry in batch.entries {
-            let definition = Int(entry.definitionIndex)
-            if definition != run.definition {
-                add(run, of: batch.catalog, at: time)
-                run = (definition, 0)
-            }
-            run.count += 1
-        }
-        add(run, of: batch.catalog, at: time)
+    /// Counts accepted events of a definition.
+    func accepted(_ count: Int, of definition: Int, at time: Timestamp) {
+        events[definition].accepted.add(count, ordering: .relaxed)
+        events[definition].lastAccepted.store(time.microseconds, ordering: .relaxed)
     }
 
-    private func add(_ run: (definition: Int, count: Int), of catalog: EventCatalog, at time: Timestamp) {
-        guard run.count > 0 else { return }
-        // A typed event may come with the catalog that was compiled into the program.
-        let name = catalog.definitions[run.definition].name
-        let isOwn = names.indices.contains(run.definition) && names[run.definition] == name
-        guard let index = isOwn ? run.definition : names.firstIndex(of: name) else { return }
-        events[index].accepted.add(run.count, ordering: .relaxed)
-        events[index].lastAccepted.store(time.microseconds, ordering: .relaxed)
+    /// What a rejected event is counted by; `nil` if it broke no rule.
+    func kind(of rejection: Rejection) -> RejectionTally.Kind? {
+        guard let code = rejection.violations.first?.code else { return nil }
+        return .init(definitionIndex: rejection.name.flatMap { names.firstIndex(of: $0) }, code: code)
     }
 
     /// Counts rejected events; `explained` are some of them.
@@ -93,10 +82,8 @@ final class EventActivity: Sendable {
         }
         var samples: [RejectionTally.Kind: [Violation]] = [:]
         for rejection in explained {
-            guard let code = rejection.violations.first?.code else { continue }
-            let index = rejection.name.flatMap { names.firstIndex(of: $0) }
-            let kind = RejectionTally.Kind(definitionIndex: index, code: code)
-            if samples[kind] == nil { samples[kind] = rejection.violations }
+            guard let kind = kind(of: rejection), samples[kind] == nil else { continue }
+            samples[kind] = rejection.violations
         }
         rejections.withLock { rejections in
             for (kind, count) in tally {

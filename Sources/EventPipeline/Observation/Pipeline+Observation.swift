@@ -3,15 +3,14 @@ import EventValidation
 
 extension Pipeline {
     /// What the pipeline has seen of each event of the plan, in the plan's order, since the process began.
-    public var eventStatistics: [EventStatistics] { activity.eventStatistics }
+    public var eventStatistics: [EventStatistics] { metrics.activity.eventStatistics }
 
     /// The kinds of events that were rejected since the process began, the latest first; at most 2,000 kinds.
-    public var rejectionStatistics: [RejectionStatistics] { activity.rejectionStatistics }
+    public var rejectionStatistics: [RejectionStatistics] { metrics.activity.rejectionStatistics }
 
     /// Counts a batch that was acknowledged, and shows it to those who watch.
     func observe(acknowledged batch: RoutedBatch) {
-        metrics.acknowledged(batch)
-        activity.accepted(batch.batch, at: now())
+        metrics.acknowledged(batch, at: now())
         feed.accepted(batch.batch)
     }
 }

@@ -50,6 +50,8 @@ package struct PipelineMetrics: Sendable {
     private let trackers: [TrackerMetrics]
     /// What the journal does.
     let journal: JournalMetrics
+    /// The same counts of events for the dashboard, which metrics cannot be asked for.
+    let activity: EventActivity
 
     init(catalog: EventCatalog, trackerNames: [String], factory: any MetricsFactory = MetricsSystem.factory) {
         self.catalog = catalog
@@ -62,6 +64,7 @@ package struct PipelineMetrics: Sendable {
         }
         trackers = trackerNames.map { TrackerMetrics(tracker: $0, factory) }
         journal = JournalMetrics(factory)
+        activity = EventActivity(catalog: catalog)
     }
 
     subscript(queue: Int) -> TrackerMetrics { trackers[queue] }
@@ -72,8 +75,8 @@ package struct PipelineMetrics: Sendable {
     }
 
     /// Counts a batch that was acknowledged.
-    func acknowledged(_ batch: RoutedBatch) {
-        countAccepted(batch.batch)
+    func acknowledged(_ batch: RoutedBatch, at time: Timestamp) {
+        countAccepted(batch.batch, at: time)
         if batch.unrouted > 0 { unrouted.increment(by: batch.unrouted) }
         for queue in batch.queues {
             guard let slice = batch.slice(of: queue) else { continue }
@@ -81,20 +84,20 @@ package struct PipelineMetrics: Sendable {
         }
     }
 
-    private func countAccepted(_ batch: EventBatch) {
+    private func countAccepted(_ batch: EventBatch, at time: Timestamp) {
         var run: (definition: UInt32, count: Int) = (0, 0)
         for entry in batch.entries {
             if entry.definitionIndex == run.definition {
                 run.count += 1
             } else {
-                count(run, of: batch.catalog)
+                count(run, of: batch.catalog, at: time)
                 run = (entry.definitionIndex, 1)
             }
         }
-        count(run, of: batch.catalog)
+        count(run, of: batch.catalog, at: time)
     }
 
-    private func count(_ run: (definition: UInt32, count: Int), of catalog: EventCatalog) {
+    private func count(_ run: (definition: UInt32, count: Int), of catalog: EventCatalog, at time: Timestamp) {
         guard run.count > 0 else { return }
         var index: Int? = Int(run.definition)
         if catalog !== self.catalog, let foreign = index {
@@ -102,19 +105,24 @@ package struct PipelineMetrics: Sendable {
             index = self.catalog.definitions.firstIndex { $0.name == name }
         }
         accepted[index ?? accepted.count - 1].increment(by: run.count)
+        if let index { activity.accepted(run.count, of: index, at: time) }
     }
 
-    /// Counts events that were not accepted.
-    func rejected(_ tally: RejectionTally) {
-        for (kind, count) in tally.kinds { rejected[kind].increment(by: count) }
+    /// Counts events that were not accepted; the reasons of those in `explained` are known.
+    func rejected(
+        _ kinds: [RejectionTally.Kind: Int],
+        explained: [Rejection],
+        sender: String,
+        at time: Timestamp
+    ) {
+        for (kind, count) in kinds { rejected[kind].increment(by: count) }
+        activity.rejected(kinds, explained: explained, sender: sender, at: time)
     }
 
-    /// Counts events that were not accepted.
-    func rejected(_ rejections: [Rejection]) {
-        for rejection in rejections {
-            guard let code = rejection.violations.first?.code else { continue }
-            let index = rejection.name.flatMap { name in catalog.definitions.firstIndex { $0.name == name } }
-            rejected[.init(definitionIndex: index, code: code)].increment()
+    /// What rejected events are counted by: each by the first rule that it broke.
+    func kinds(of rejections: [Rejection]) -> [RejectionTally.Kind: Int] {
+        rejections.reduce(into: [:]) { kinds, rejection in
+            if let kind = activity.kind(of: rejection) { kinds[kind, default: 0] += 1 }
         }
     }
 }

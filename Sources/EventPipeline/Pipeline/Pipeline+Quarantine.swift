@@ -8,14 +8,7 @@ extension Pipeline {
     ///
     /// Never waits for the disk: the events are handed to a thread, and what it has no room for is counted and logged.
     public func quarantine(_ rejections: [Rejection], source: String) {
-        metrics.rejected(rejections)
-        var kinds: [RejectionTally.Kind: Int] = [:]
-        for rejection in rejections {
-            guard let code = rejection.violations.first?.code else { continue }
-            let index = rejection.name.flatMap { name in catalog.definitions.firstIndex { $0.name == name } }
-            kinds[.init(definitionIndex: index, code: code), default: 0] += 1
-        }
-        activity.rejected(kinds, explained: rejections, sender: source, at: now())
+        metrics.rejected(metrics.kinds(of: rejections), explained: rejections, sender: source, at: now())
         feed.rejected(rejections, unexplained: 0, sender: source)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
     }
@@ -31,8 +24,7 @@ extension Pipeline {
         sender: String
     ) {
         guard rejected.count > 0 else { return }
-        metrics.rejected(rejected)
-        activity.rejected(rejected.kinds, explained: explained, sender: sender, at: now())
+        metrics.rejected(rejected.kinds, explained: explained, sender: sender, at: now())
         feed.rejected(explained, unexplained: rejected.count - explained.count, sender: sender)
         quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
         quarantine.markLost(rejected.count - rejections.count)
@@ -42,7 +34,7 @@ extension Pipeline {
     func quarantinePermanently(_ rejections: [Rejection], source: String) async throws(JournalError) {
         guard !rejections.isEmpty else { return }
         try await quarantine.storePermanently(rejections, source: source, planVersion: catalog.plan.version)
-        metrics.rejected(rejections)
+        metrics.rejected(metrics.kinds(of: rejections), explained: rejections, sender: source, at: now())
     }
 
     /// Waits until the rejected events that were handed over are written, for at most `cancellationGrace`; says how many

@@ -33,8 +33,6 @@ public final class Pipeline: Service {
     let clock: RelativeClock
     let metrics: PipelineMetrics
     let gauges: PipelineGauges
-    /// Counts events for the dashboard.
-    let activity: EventActivity
     /// Shows events to those who watch.
     let feed: EventFeed
     let quarantine: Quarantine
@@ -139,7 +137,6 @@ public final class Pipeline: Service {
         log = PipelineLog(logger: parts.logger)
         metrics = parts.metrics
         gauges = metrics.gauges(trackerNames: names, hasJournal: journal != nil)
-        activity = EventActivity(catalog: catalog)
         feed = EventFeed(catalog: catalog, clock: parts.clock)
         quarantine = parts.quarantine
         router = Router(catalog: catalog, trackerNames: names)

@@ -76,7 +76,7 @@ package struct StatusReport: Codable, Sendable {
 
 extension Encodable {
     /// The value as one line of JSON, with its keys in alphabetical order.
-    package var text: String {
+    package var jsonLine: String {
         get throws {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

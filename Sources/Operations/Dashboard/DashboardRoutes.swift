@@ -26,7 +26,7 @@ struct DashboardRoutes: Sendable {
                 started: history.started,
                 samples: history.samples(from: number)
             )
-            return Response.text(try report.text + "\n", contentType: "application/json")
+            return Response.text(try report.jsonLine + "\n", contentType: "application/json")
         }
     }
 

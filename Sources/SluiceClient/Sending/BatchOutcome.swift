@@ -28,7 +28,7 @@ package enum BatchOutcome: Sendable, Hashable {
         case 200, 422: self = .later(after: nil, reason: "the answer was not one of Sluice")
         // A proxy says so too, and has the same reason.
         case 413: self = .tooLarge
-        // About the request and not about its events, each of which the server judges alone.
+        // The server refuses the request; it judges each event separately, in a 200 or a 422.
         case 400, 401, 403, 404, 405, 415:
             self = body.error == nil ? .later(after: nil, reason: reason) : .refused(reason)
         default:

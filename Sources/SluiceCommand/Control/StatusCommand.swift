@@ -17,7 +17,7 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let status = try await control.process().status()
         if json {
-            try Terminal.print("\(status.text)")
+            try Terminal.print("\(status.jsonLine)")
         } else {
             try Terminal.print(lines: StatusText(status).lines)
         }
