@@ -458,7 +458,7 @@ let package = Package(
         .unitTests(
             "Operations",
             dependencies: [
-                "Operations", "EventPipeline", "MetricDefinitions", "SluiceTesting",
+                "Operations", "EventModel", "EventPipeline", "MetricDefinitions", "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

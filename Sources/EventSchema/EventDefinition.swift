@@ -63,6 +63,30 @@ extension EventDefinition {
     }
 }
 
+extension TrackingPlan {
+    /// The plan without what neither the check of an event nor its way depends on: descriptions, places, names in Swift.
+    package var rules: TrackingPlan {
+        TrackingPlan(
+            context: context.map { attribute in
+                ContextAttribute(name: attribute.name, sensitivity: attribute.sensitivity, location: .nowhere)
+            },
+            events: events.map { event in
+                EventDefinition(
+                    key: event.name,
+                    trackers: event.trackers,
+                    properties: event.properties.map(\.rules),
+                    allowsAdditionalProperties: event.allowsAdditionalProperties,
+                    location: .nowhere
+                )
+            }
+        )
+    }
+}
+
+extension PlanLocation {
+    fileprivate static let nowhere = PlanLocation(file: "")
+}
+
 extension PropertyDefinition {
     /// The property without what no check depends on.
     fileprivate var rules: PropertyDefinition {
@@ -72,7 +96,7 @@ extension PropertyDefinition {
         rules.swiftCases = [:]
         rules.deprecated = nil
         rules.examples = []
-        rules.location = PlanLocation(file: "", line: 0, column: 0)
+        rules.location = .nowhere
         rules.items = items?.rules
         rules.properties = properties?.map(\.rules)
         return rules

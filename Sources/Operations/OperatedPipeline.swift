@@ -15,8 +15,8 @@ public protocol OperatedPipeline: GaugeSource {
     var statistics: PipelineStatistics { get }
     /// Why the pipeline does not accept events now; empty if it is ready.
     var unreadyReasons: [UnreadyReason] { get }
-    /// The version that the plan states, and its number of events.
-    var plan: (version: String?, events: Int) { get }
+    /// What identifies the plan.
+    var planSummary: PlanSummary { get }
 
     /// What the pipeline has seen of each event of the plan.
     var eventStatistics: [EventStatistics] { get }
@@ -34,9 +34,6 @@ public protocol OperatedPipeline: GaugeSource {
 }
 
 extension Pipeline: OperatedPipeline {
-    /// The version that the plan states, and its number of events.
-    public var plan: (version: String?, events: Int) { planSummary }
-
     /// Opens or closes the intake of events.
     public func setAcceptsEvents(_ accepts: Bool) {
         acceptsEvents = accepts

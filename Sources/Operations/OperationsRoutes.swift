@@ -8,6 +8,7 @@ struct OperationsRoutes: Sendable {
     private let sources: [any GaugeSource]
     private let registry: PrometheusRegistry
     private let processMetrics: ProcessMetrics
+    private let versionMetrics: VersionMetrics
     private let programVersion: String
     private let control: ControlRoutes
     private let clock: RelativeClock
@@ -30,15 +31,19 @@ struct OperationsRoutes: Sendable {
         self.history = history
         self.clock = clock
         processMetrics = ProcessMetrics(registry, startedAt: .now())
-        _ = VersionMetrics(registry, program: programVersion, plan: pipeline.plan)
+        versionMetrics = VersionMetrics(registry, program: programVersion, plan: pipeline.planSummary)
     }
 
     /// Makes the router of the private port, or without `access` that of the socket; `door` is its name in the log.
     func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
         let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware { AccessMiddleware(access: access) }
-        DashboardRoutes(pipeline: pipeline, history: history, programVersion: programVersion)
-            .add(to: router, hasLogin: access?.needsToken ?? false)
+        DashboardRoutes(
+            pipeline: pipeline,
+            history: history,
+            programVersion: programVersion,
+            planProblem: { control.planProblem }
+        ).add(to: router, hasLogin: access?.needsToken ?? false)
         TailRoutes(pipeline: pipeline, clock: clock).add(to: router)
         router.get("/metrics") { _, _ in
             recordGauges()
@@ -55,7 +60,7 @@ struct OperationsRoutes: Sendable {
     }
 
     private func answer(_ status: (StatusReport) -> HTTPResponse.Status) throws -> Response {
-        let report = StatusReport(pipeline, programVersion: programVersion)
+        let report = StatusReport(pipeline, programVersion: programVersion, planProblem: control.planProblem)
         return .text(try report.jsonLine + "\n", status: status(report), contentType: "application/json")
     }
 
@@ -63,6 +68,7 @@ struct OperationsRoutes: Sendable {
         pipeline.recordGauges()
         for source in sources { source.recordGauges() }
         processMetrics.record()
+        versionMetrics.record(pipeline.planSummary)
     }
 }
 

@@ -16,6 +16,7 @@ import Synchronization
 /// - `GET /livez` answers 200, without a token.
 /// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open`
 ///   refuse all events, and accept them again. Each change is logged.
+/// - `POST /v1/plan/reload` reads the plan again, if the process can: 200 with what has changed, or 422 with the plan's problems.
 /// - `GET /` is the dashboard, whose data `GET /v1/dashboard` has; `GET /v1/tail` shows events as they pass, as server-sent
 ///   events, and takes `event`, `tracker`, `verdict` and `user` in its query.
 /// - `/login` and `/logout` are for browsers, which cannot send a bearer token.
@@ -47,7 +48,8 @@ public final class OperationsServer: Service {
     /// Makes a server; it does not listen yet.
     ///
     /// `sources` have further metrics, such as an `IngestServer`. `registry` is the one that the pipeline's metrics were made
-    /// with. `programVersion` becomes a label of `sluice_build_info`. `clock` measures sessions.
+    /// with. `programVersion` becomes a label of `sluice_build_info`. `planReloader` reads the plan again.
+    /// `clock` measures sessions.
     ///
     /// If the `controlFile` says that trackers are paused, they are paused now.
     ///
@@ -58,6 +60,7 @@ public final class OperationsServer: Service {
         sources: [any GaugeSource] = [],
         registry: PrometheusRegistry,
         programVersion: String,
+        planReloader: (any PlanReloader)? = nil,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock()
     ) throws(OperationsError) {
@@ -73,7 +76,7 @@ public final class OperationsServer: Service {
             sources: sources,
             registry: registry,
             programVersion: programVersion,
-            control: ControlRoutes(pipeline: pipeline, file: file, logger: logger),
+            control: ControlRoutes(pipeline: pipeline, file: file, planReloader: planReloader, logger: logger),
             history: history,
             clock: clock
         )

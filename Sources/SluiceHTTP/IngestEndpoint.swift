@@ -1,5 +1,6 @@
 public import EventModel
 public import EventPipeline
+public import EventSchema
 public import EventValidation
 public import Logging
 public import NIOCore
@@ -18,13 +19,20 @@ import Synchronization
 /// must run until then.
 public final class IngestEndpoint: Sendable {
     private let configuration: IngestConfiguration
-    private let catalog: EventCatalog
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let decoderLimits: NIOHTTPDecoderLimitConfiguration
     private let shared: IngestContext
-    /// Made for each event loop when its first connection arrives.
-    private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<LoopResources>]>([:])
+    private let loops: Mutex<Loops>
+
+    /// What the event loops have, and what further ones begin with.
+    private struct Loops {
+        var catalog: EventCatalog
+        /// The documents of `GET /v1/plan`; `nil` if they are not served.
+        var plan: PlanDocuments?
+        /// Made for each event loop when its first connection arrives.
+        var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
+    }
 
     /// Makes an endpoint that checks events against `catalog` and submits them to `pipeline`.
     ///
@@ -37,7 +45,7 @@ public final class IngestEndpoint: Sendable {
         catalog: EventCatalog,
         pipeline: Pipeline,
         keys: WriteKeys? = nil,
-        planSchema: (@Sendable (_ events: [String]) -> String)? = nil,
+        planSchema: (@Sendable (_ plan: TrackingPlan) -> String)? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(IngestError) {
@@ -49,7 +57,6 @@ public final class IngestEndpoint: Sendable {
             throw IngestError(code: .misconfigured, message: message, underlying: nil)
         }
         self.configuration = configuration
-        self.catalog = catalog
         self.now = now
         self.logger = logger
         decoderLimits = Self.decoderLimits(configuration)
@@ -57,19 +64,36 @@ public final class IngestEndpoint: Sendable {
             configuration: configuration,
             connectionLimit: Self.connectionLimit(configuration, logger),
             keys: keys ?? WriteKeys(catalog: catalog),
-            pipeline: pipeline,
-            plan: planSchema.map { schema in
-                PlanDocuments(
-                    catalog: catalog,
-                    maximumBytes: configuration.maximumPlanBytes,
-                    logger: logger,
-                    render: schema
-                )
-            }
+            pipeline: pipeline
         )
+        let plan = planSchema.map { schema in
+            PlanDocuments(
+                plan: catalog.plan,
+                maximumBytes: configuration.maximumPlanBytes,
+                logger: logger,
+                render: schema
+            )
+        }
+        loops = Mutex(Loops(catalog: catalog, plan: plan))
         // Made once before there are connections: the runtime of Swift 6.3 can crash if two event loops ask at the same
         // time for a generic type that was not used before, as they do when senders reconnect to a restarted server.
         _ = Self.makeDecoder(decoderLimits)
+    }
+
+    /// Replaces the plan; call `replacePlan` of the pipeline first.
+    ///
+    /// Requests that arrive from now on are checked against the new plan. A body whose check has begun is checked to the end
+    /// against the earlier one, and its events are accepted.
+    public func replacePlan(with catalog: EventCatalog) {
+        shared.keys.replacePlan(with: catalog)
+        let (resources, documents) = loops.withLock { loops in
+            loops.catalog = catalog
+            loops.plan = loops.plan?.replacing(plan: catalog.plan)
+            return (Array(loops.resources.values), loops.plan)
+        }
+        for loop in resources {
+            loop.eventLoop.execute { loop.value.replacePlan(with: catalog, documents: documents) }
+        }
     }
 
     /// Adds the handlers to a new connection; call it in the `childChannelInitializer`, on the channel's event loop.
@@ -216,7 +240,7 @@ public final class IngestEndpoint: Sendable {
     /// The statistics of all event loops' turns so far.
     package func turnStatistics() async -> TurnStatistics {
         var statistics = TurnStatistics()
-        for loop in loops.withLock({ Array($0.values) }) {
+        for loop in loops.withLock({ Array($0.resources.values) }) {
             // Fails only after the loop has ended.
             if let other = try? await loop.eventLoop.submit({ loop.value.statistics }).get() {
                 statistics.merge(other)
@@ -227,10 +251,11 @@ public final class IngestEndpoint: Sendable {
 
     private func resources(of eventLoop: any EventLoop) -> LoopResources {
         // Made within the lock, so that two loops do not make theirs at the same time; see `init`.
-        let bound = loops.withLock { [configuration, catalog, shared, now] loops in
-            if let bound = loops[ObjectIdentifier(eventLoop)] { return bound }
+        let bound = loops.withLock { [configuration, shared, now] loops in
+            if let bound = loops.resources[ObjectIdentifier(eventLoop)] { return bound }
             let resources = LoopResources(
-                catalog: catalog,
+                catalog: loops.catalog,
+                plan: loops.plan,
                 configuration: configuration,
                 keys: shared.keys,
                 metrics: shared.metrics.ofLoop(),
@@ -239,7 +264,7 @@ public final class IngestEndpoint: Sendable {
             )
             resources.measureDelay()
             let bound = NIOLoopBound(resources, eventLoop: eventLoop)
-            loops[ObjectIdentifier(eventLoop)] = bound
+            loops.resources[ObjectIdentifier(eventLoop)] = bound
             return bound
         }
         return bound.value

@@ -1,5 +1,6 @@
 public import EventModel
 public import EventPipeline
+public import EventSchema
 public import EventValidation
 public import Logging
 package import NIOCore
@@ -46,21 +47,21 @@ public final class IngestServer: Service {
     }
 
     private let configuration: IngestConfiguration
-    private let catalog: EventCatalog
     private let pipeline: Pipeline
     private let keys: WriteKeys
     private let tls: TLSFiles?
-    private let planSchema: (@Sendable (_ events: [String]) -> String)?
+    private let planSchema: (@Sendable (_ plan: TrackingPlan) -> String)?
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
     private let listener = Mutex<Listener?>(nil)
+    private let catalog: Mutex<EventCatalog>
 
     /// Makes a server that checks events against `catalog` and submits them to `pipeline`; it does not listen yet.
     ///
     /// Without keys the server listens only on loopback addresses, unless the configuration says `isOpen`. With `tls` it speaks
     /// HTTPS only. `now` gives events without a time their time of arrival.
     ///
-    /// `planSchema` renders the JSON Schema of the events with the given names, which are those that a key may send. It is called on
+    /// `planSchema` renders the JSON Schema of a plan that has only the events that a key may send. It is called on
     /// a thread other than the event loops, for one set of events at a time, and its results are kept, up to
     /// `maximumPlanBytes`. Without it, `/v1/plan` is an unknown path.
     public init(
@@ -69,12 +70,12 @@ public final class IngestServer: Service {
         pipeline: Pipeline,
         keys: WriteKeys? = nil,
         tls: TLSFiles? = nil,
-        planSchema: (@Sendable (_ events: [String]) -> String)? = nil,
+        planSchema: (@Sendable (_ plan: TrackingPlan) -> String)? = nil,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
         self.configuration = configuration
-        self.catalog = catalog
+        self.catalog = Mutex(catalog)
         self.pipeline = pipeline
         self.keys = keys ?? WriteKeys(catalog: catalog)
         self.tls = tls
@@ -92,7 +93,7 @@ public final class IngestServer: Service {
     public func bind() async throws -> Address {
         let endpoint = try IngestEndpoint(
             configuration: configuration,
-            catalog: catalog,
+            catalog: catalog.withLock { $0 },
             pipeline: pipeline,
             keys: keys,
             planSchema: planSchema,
@@ -115,6 +116,15 @@ public final class IngestServer: Service {
             try? await group.shutdownGracefully()
             throw cannotListen(error)
         }
+    }
+
+    /// Replaces the plan; call `replacePlan` of the pipeline first, and `bind` before.
+    ///
+    /// Requests that arrive from now on are checked against the new plan. A body whose check has begun is checked to the end
+    /// against the earlier one, and its events are accepted.
+    public func replacePlan(with catalog: EventCatalog) {
+        self.catalog.withLock { $0 = catalog }
+        listener.withLock { $0?.endpoint }?.replacePlan(with: catalog)
     }
 
     private func resolve() throws(IngestError) -> SocketAddress {

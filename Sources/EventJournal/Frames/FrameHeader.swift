@@ -1,9 +1,11 @@
+package import EventModel
+
 /// The header of a frame, which precedes the lines of one commit: 56 bytes, numbers in little-endian order.
 ///
 /// | offset | bytes | content |
 /// |---|---|---|
 /// | 0 | 4 | `SLJ` and a newline |
-/// | 4 | 1 | the format's version, 1 |
+/// | 4 | 1 | the format's version: 1; or 2, with the digest of the plan (16 bytes) before the lines, and in the end frame of a segment with such frames |
 /// | 5 | 1 | the kind: 0 events, 1 the end of a segment |
 /// | 6 | 2 | flags: 1 if the commit was synced before it was acknowledged |
 /// | 8 | 8 | the sequence number of the first event; in an end frame, that of the next event |
@@ -12,8 +14,11 @@
 /// | 24 | 8 | time of the commit, in microseconds since 1970; in an end frame, that of the last commit |
 /// | 32 | 8 | earliest time of the events, in microseconds since 1970; in an end frame, of the whole segment |
 /// | 40 | 8 | latest time, likewise |
-/// | 48 | 4 | CRC-32C of the lines |
+/// | 48 | 4 | CRC-32C of what follows the header |
 /// | 52 | 4 | CRC-32C of the preceding 52 bytes |
+///
+/// A program that knows only version 1 finds that a frame of version 2 is intact and needs a newer program. So it does not open
+/// the journal, instead of cutting the frame off.
 package struct FrameHeader: Sendable, Hashable {
     /// The kind of a frame.
     package enum Kind: UInt8, Sendable {
@@ -39,8 +44,8 @@ package struct FrameHeader: Sendable, Hashable {
     package static let byteCount = 56
     /// The magic number, its first four bytes.
     static let magic: UInt32 = 0x0A4A_4C53
-    /// The format's version.
-    static let version: UInt8 = 1
+    /// The versions of the format: without and with a plan's digest.
+    static let (plainVersion, digestVersion): (UInt8, UInt8) = (1, 2)
 
     /// The maximum valid sequence number; larger ones are damage.
     static let maximumSequence = UInt64.max >> 1
@@ -50,17 +55,28 @@ package struct FrameHeader: Sendable, Hashable {
     package var isSynced = true
     package var firstSequence: UInt64
     package var count = 0
+    /// The size of the lines, in bytes.
     package var payloadBytes = 0
     /// Microseconds since 1970.
     package var committedAt: Int64
     package var earliest: Int64 = .max
     package var latest: Int64 = .min
     package var payloadChecksum: UInt32 = 0
+    /// The format's version.
+    var version = plainVersion
+    /// The plan that all the events follow; `nil` if it is unknown, or if only the header was read.
+    package var planDigest: PlanDigest? {
+        didSet { if planDigest != nil { version = Self.digestVersion } }
+    }
+    /// Whether the digest of a plan precedes the lines.
+    var hasPlanDigest: Bool { version == Self.digestVersion && kind == .events }
 
     /// The sequence number after its last event.
     package var nextSequence: UInt64 { firstSequence &+ UInt64(count) }
+    /// The size of what precedes the lines, in bytes.
+    var prefixBytes: Int { Self.byteCount + (hasPlanDigest ? PlanDigest.byteCount : 0) }
     /// The size of the whole frame, in bytes.
-    package var frameBytes: Int { Self.byteCount + payloadBytes }
+    package var frameBytes: Int { prefixBytes + payloadBytes }
 
     /// Writes the header to memory of at least `byteCount` bytes.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
@@ -68,7 +84,7 @@ package struct FrameHeader: Sendable, Hashable {
             bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value.littleEndian))
         }
         store(Self.magic, at: 0)
-        store(Self.version, at: 4)
+        store(version, at: 4)
         store(kind.rawValue, at: 5)
         store(UInt16(isSynced ? 1 : 0), at: 6)
         store(firstSequence, at: 8)
@@ -90,11 +106,12 @@ package struct FrameHeader: Sendable, Hashable {
         guard load(UInt32.self, at: 52) == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<52])) else {
             return .failure(.checksum)
         }
-        guard bytes[4] == version else { return .failure(.newerFormat(bytes[4])) }
+        guard (plainVersion...digestVersion).contains(bytes[4]) else { return .failure(.newerFormat(bytes[4])) }
         guard load(UInt64.self, at: 8) <= maximumSequence else { return .failure(.checksum) }
         guard let kind = Kind(rawValue: bytes[5]) else { return .failure(.unknownKind(bytes[5])) }
         var header = FrameHeader(firstSequence: load(UInt64.self, at: 8), committedAt: load(Int64.self, at: 24))
         header.kind = kind
+        header.version = bytes[4]
         header.isSynced = load(UInt16.self, at: 6) & 1 == 1
         header.count = Int(load(UInt32.self, at: 16))
         header.payloadBytes = Int(load(UInt32.self, at: 20))

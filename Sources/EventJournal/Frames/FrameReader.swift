@@ -1,3 +1,5 @@
+import EventModel
+
 /// Reads the frames of one segment, and finds valid frames after damaged ones.
 package struct FrameReader: ~Copyable {
     /// The next part of the segment.
@@ -61,7 +63,7 @@ package struct FrameReader: ~Copyable {
         }
         switch try frame(at: offset) {
         case .success(let header):
-            let lines = try bytes(offset + FrameHeader.byteCount, header.payloadBytes)
+            let lines = try bytes(offset + header.prefixBytes, header.payloadBytes)
             offset += header.frameBytes
             return .frame(header, lines: lines ?? UnsafeRawBufferPointer(start: nil, count: 0))
         case .failure(let flaw):
@@ -87,12 +89,13 @@ package struct FrameReader: ~Copyable {
         switch FrameHeader.read(head) {
         case .failure(let flaw):
             return .failure(.header(flaw))
-        case .success(let header):
+        case .success(var header):
             guard header.payloadBytes <= Self.maximumPayloadBytes else { return .failure(.header(.checksum)) }
-            guard let lines = try bytes(start + FrameHeader.byteCount, header.payloadBytes) else {
-                return .failure(.incomplete)
-            }
-            return Checksum.of(lines) == header.payloadChecksum ? .success(header) : .failure(.lines(header))
+            let bodyBytes = header.frameBytes - FrameHeader.byteCount
+            guard let body = try bytes(start + FrameHeader.byteCount, bodyBytes) else { return .failure(.incomplete) }
+            guard Checksum.of(body) == header.payloadChecksum else { return .failure(.lines(header)) }
+            if header.hasPlanDigest { header.planDigest = PlanDigest(body) }
+            return .success(header)
         }
     }
 

@@ -13,6 +13,9 @@ package struct Segment: Sendable, Hashable {
     /// The time of its last commit, in microseconds since 1970.
     package internal(set) var committedAt: Int64
 
+    /// The greatest version of its frames.
+    private(set) var version = FrameHeader.plainVersion
+
     init(_ name: SegmentName) {
         self.name = name
         byteCount = 0
@@ -37,6 +40,7 @@ package struct Segment: Sendable, Hashable {
         earliest = min(earliest, header.earliest)
         latest = max(latest, header.latest)
         committedAt = max(committedAt, header.committedAt)
+        version = max(version, header.version)
     }
 }
 

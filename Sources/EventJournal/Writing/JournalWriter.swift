@@ -26,7 +26,8 @@ package struct JournalWriter: ~Copyable {
     ///
     /// - Throws: `full`, `unwritable`, or `tooLarge` beyond 64 MiB; then nothing was committed.
     package mutating func commit(_ entries: [any JournalEntry], now: Int64) throws(JournalError) -> UInt64 {
-        let bytes = entries.reduce(FrameHeader.byteCount) { $0 + $1.lines.count }
+        let prefixBytes = Frame.prefixBytes(of: entries)
+        let bytes = entries.reduce(prefixBytes) { $0 + $1.lines.count }
         guard bytes <= FrameReader.maximumPayloadBytes else {
             throw JournalError(.tooLarge, "A commit of \(bytes) bytes is larger than a frame of the journal may be.")
         }
@@ -104,7 +105,7 @@ package struct JournalWriter: ~Copyable {
 
     /// Whether there is room for a commit with the given number of bytes of lines.
     package borrowing func hasRoom(forBytes bytes: Int) -> Bool {
-        (try? checkRoom(for: FrameHeader.byteCount + bytes)) != nil
+        (try? checkRoom(for: Frame.maximumPrefixBytes + bytes)) != nil
     }
 
     /// Asks the system how much space the disk has, which commits do as well.

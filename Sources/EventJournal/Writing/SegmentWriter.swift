@@ -171,6 +171,7 @@ struct SegmentWriter {
         let committedAt = segment.committedAt > .min ? segment.committedAt : now
         var header = FrameHeader(firstSequence: segment.nextSequence, committedAt: committedAt)
         header.kind = .end
+        header.version = segment.version
         header.isSynced = isSynced
         header.earliest = segment.earliest
         header.latest = segment.latest

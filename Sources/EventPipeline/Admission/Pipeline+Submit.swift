@@ -41,7 +41,7 @@ extension Pipeline {
         _ batch: EventBatch,
         completion: @escaping @Sendable (Result<Void, TrackError>) -> Void
     ) -> Ticket? {
-        let routed = router.route(batch)
+        let routed = plan.router.route(batch)
         let kept = staying(until: completion)
         let admission = decide { state, actions in
             state.submit(routed, mayWait: true, completion: kept, now: clock.now, actions: &actions)
@@ -59,7 +59,7 @@ extension Pipeline {
 
     /// Accepts a whole batch at once, or nothing of it; never waits for room or for the journal.
     func submitWithoutWaiting(_ batch: EventBatch) throws(TrackError) {
-        let routed = router.route(batch)
+        let routed = plan.router.route(batch)
         let kept = staying { _ in }
         let admission = decide { state, actions in
             state.submit(routed, mayWait: false, completion: kept, now: clock.now, actions: &actions)

@@ -87,6 +87,7 @@ extension DispatchState {
     /// A tracker that stores its own checkpoint has reported it; nothing was delivered to it so far.
     mutating func resume(_ queue: Int, from sequence: UInt64) {
         trackers[queue].settledSequence = sequence
+        trackers[queue].isResumed = true
         trackers[queue].queue.spill(from: sequence)
         // The jump is not progress.
         drain = DrainRate()

@@ -1,8 +1,11 @@
 import EventJournal
-import EventModel
+package import EventModel
 import EventValidation
 
 extension EventBatch: JournalEntry {
+    /// The plan that the events were checked against.
+    package var planDigest: PlanDigest? { catalog.planDigest }
+
     /// From the earliest time of its events to the latest, in microseconds since 1970.
     package var times: ClosedRange<Int64> {
         var (earliest, latest) = (Int64.max, Int64.min)

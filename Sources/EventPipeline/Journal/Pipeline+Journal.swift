@@ -27,7 +27,6 @@ extension Pipeline {
     ) throws {
         try self.init(
             Parts(
-                catalog: catalog,
                 // Checked before cursors are created.
                 trackers: CheckedTrackers(trackers, catalog: catalog),
                 configuration: configuration,
@@ -45,7 +44,7 @@ extension Pipeline {
         let logger = parts.logger
         let pipelineJournal = try PipelineJournal(
             journal,
-            catalog: parts.catalog,
+            catalog: parts.trackers.catalog,
             trackerNames: parts.trackers.names,
             delivery: parts.configuration.delivery,
             start: parts.configuration.journalStart,

@@ -63,10 +63,12 @@ actor TrackerBacklog {
     private let journal: Journal
     /// Where the journal ended when it was opened.
     private let end: UInt64
-    private let catalog: EventCatalog
-    private let mask: UInt64
+    private let tracker: String
+    private var catalog: EventCatalog
+    private var mask: UInt64
     private let delivery: Pipeline.DeliveryLimits
-    private let validator: EventValidator
+    /// Checks events that were accepted under another plan.
+    private var validator: EventValidator
     private var cursor: CursorFile
     private var reader: JournalReader?
     /// Slices that were read but not returned yet, and when they were committed.
@@ -101,13 +103,14 @@ actor TrackerBacklog {
         self.catalog = catalog
         self.delivery = delivery
         self.thread = thread
+        self.tracker = tracker
         mask = catalog.mask(ofTracker: tracker)
-        // Events are checked again, because the plan may have changed.
         validator = EventValidator(rereading: catalog)
     }
 
-    /// The next events from `sequence` up to and excluding `end`, as many as one delivery takes.
-    func read(from sequence: UInt64, to end: UInt64) throws(JournalError) -> Part {
+    /// The next events from `sequence` up to and excluding `end`, as many as one delivery takes, as the plan of `catalog` has them.
+    func read(from sequence: UInt64, to end: UInt64, as catalog: EventCatalog) throws(JournalError) -> Part {
+        if catalog !== self.catalog { change(to: catalog) }
         if let (start, part) = ahead.take() {
             if start == sequence { return part }
             forgetWhatWasRead()
@@ -126,6 +129,14 @@ actor TrackerBacklog {
         } else {
             self.failure = failure
         }
+    }
+
+    /// Reads events as another plan has them from now on.
+    private func change(to catalog: EventCatalog) {
+        forgetWhatWasRead()
+        self.catalog = catalog
+        mask = catalog.mask(ofTracker: tracker)
+        validator = EventValidator(rereading: catalog)
     }
 
     private func readPart(from sequence: UInt64, to limit: UInt64) throws(JournalError) -> Part {
@@ -179,11 +190,9 @@ actor TrackerBacklog {
             case .frame(let header, _) where header.firstSequence >= limit: return count
             case .frame(let header, let lines):
                 let skipped = start > header.firstSequence ? Int(clamping: start - header.firstSequence) : 0
-                guard let checked = try? validator.check(lines.droppingLines(skipped), as: .lines) else {
-                    break
-                }
+                guard let checked = try? check(lines.droppingLines(skipped), of: header) else { break }
                 let events =
-                    checked.rejections.count(where: concerns)
+                    checked.rejections.count(where: { catalog.concerns($0, mask: mask) })
                     + (checked.batch.flatMap { EventSlice($0, for: mask) }?.count ?? 0)
                 if header.firstSequence < end { count.earlier += events } else { count.later += events }
             case .damage: continue
@@ -289,8 +298,9 @@ actor TrackerBacklog {
             let committed = time(ofCommit: header.committedAt)
             latestCommit = committed
             let skipped = sequence > header.firstSequence ? Int(clamping: sequence - header.firstSequence) : 0
-            let checked = try check(lines.droppingLines(skipped))
-            part.add(checked.rejections.filter(concerns), isEarlier: header.firstSequence < end)
+            let checked = try check(lines.droppingLines(skipped), of: header)
+            let rejections = checked.rejections.filter { catalog.concerns($0, mask: mask) }
+            part.add(rejections, isEarlier: header.firstSequence < end)
             if let batch = checked.batch, var slice = EventSlice(batch, for: mask) {
                 slice.sequences = header.firstSequence + UInt64(skipped)..<header.nextSequence
                 slice.committedPlaces = Self.places(of: batch, besides: checked.rejections)
@@ -325,9 +335,17 @@ actor TrackerBacklog {
     /// The minimum length of a canonical line: an id, a name and two times alone take more.
     private static let minimumLineBytes = 100
 
-    private func check(_ lines: UnsafeRawBufferPointer) throws(JournalError) -> CheckedBody {
+    /// The events of a frame, checked unless they were accepted under the same plan.
+    private func check(
+        _ lines: UnsafeRawBufferPointer,
+        of header: FrameHeader
+    ) throws(JournalError) -> (batch: EventBatch?, rejections: [Rejection]) {
+        if header.planDigest == catalog.planDigest, let batch = EventBatch(accepted: lines, of: catalog) {
+            return (batch, [])
+        }
         do {
-            return try validator.check(lines, as: .lines)
+            let checked = try validator.check(lines, as: .lines)
+            return (checked.batch, checked.rejections)
         } catch {
             throw beginAnew("The journal's events cannot be checked: \(error)")
         }
@@ -337,14 +355,6 @@ actor TrackerBacklog {
     private func beginAnew(_ message: String) -> JournalError {
         forgetWhatWasRead()
         return JournalError(.unreadable, message)
-    }
-
-    /// Whether a rejected event concerns this tracker: its definition names the tracker, or it has no known definition.
-    private func concerns(_ rejection: Rejection) -> Bool {
-        guard let name = rejection.name,
-            let index = catalog.definitions.firstIndex(where: { $0.name == name })
-        else { return true }
-        return catalog.trackerMasks[index] & mask != 0
     }
 
     /// The places of the accepted events among all events of the frame; `nil` if all were accepted.

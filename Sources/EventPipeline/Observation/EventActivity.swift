@@ -1,5 +1,4 @@
 import EventModel
-import EventSchema
 public import EventValidation
 import Synchronization
 
@@ -48,49 +47,56 @@ final class EventActivity: Sendable {
     private static let sampleAge: Int64 = 1_000_000
 
     /// The counts of one event.
-    private final class Counts: Sendable {
-        let accepted = Atomic<Int>(0)
-        let rejected = Atomic<Int>(0)
-        let lastAccepted = Atomic<Int64>(.min)
+    final class Counts: Sendable {
+        fileprivate let accepted = Atomic<Int>(0)
+        fileprivate let rejected = Atomic<Int>(0)
+        fileprivate let lastAccepted = Atomic<Int64>(.min)
+
+        /// Counts accepted events.
+        func accepted(_ count: Int, at time: Timestamp) {
+            accepted.add(count, ordering: .relaxed)
+            lastAccepted.store(time.microseconds, ordering: .relaxed)
+        }
     }
 
-    private let names: [String]
-    private let events: [Counts]
+    /// The events that are shown, in the plan's order, and the counts of all events that a plan ever had.
+    private struct Events {
+        var names: [String] = []
+        var counts: [String: Counts] = [:]
+    }
+
+    private let events = Mutex(Events())
     private let rejections = Mutex<[RejectionStatistics.Kind: RejectionStatistics]>([:])
 
-    init(catalog: EventCatalog) {
-        names = catalog.definitions.map(\.name)
-        events = names.map { _ in Counts() }
-    }
-
-    /// Counts accepted events of a definition.
-    func accepted(_ count: Int, of definition: Int, at time: Timestamp) {
-        events[definition].accepted.add(count, ordering: .relaxed)
-        events[definition].lastAccepted.store(time.microseconds, ordering: .relaxed)
-    }
-
-    /// What a rejected event is counted by; `nil` if it broke no rule.
-    func kind(of rejection: Rejection) -> RejectionTally.Kind? {
-        guard let code = rejection.violations.first?.code else { return nil }
-        return .init(definitionIndex: rejection.name.flatMap { names.firstIndex(of: $0) }, code: code)
+    /// Shows these events from now on; returns their counts, which go on if an earlier plan had the event.
+    func show(_ names: [String]) -> [Counts] {
+        events.withLock { events in
+            events.names = names
+            return names.map { name in
+                let counts = events.counts[name] ?? Counts()
+                events.counts[name] = counts
+                return counts
+            }
+        }
     }
 
     /// Counts rejected events; `explained` are some of them.
     func rejected(_ tally: [RejectionTally.Kind: Int], explained: [Rejection], sender: String, at time: Timestamp) {
-        for (kind, count) in tally {
-            if let index = kind.definitionIndex { events[index].rejected.add(count, ordering: .relaxed) }
+        events.withLock { events in
+            for (kind, count) in tally {
+                if let event = kind.event { events.counts[event]?.rejected.add(count, ordering: .relaxed) }
+            }
         }
         var samples: [RejectionTally.Kind: [Violation]] = [:]
         for rejection in explained {
-            guard let kind = kind(of: rejection), samples[kind] == nil else { continue }
+            guard let kind = rejection.kind, samples[kind] == nil else { continue }
             samples[kind] = rejection.violations
         }
         rejections.withLock { rejections in
             for (kind, count) in tally {
-                let event = kind.definitionIndex.map { names[$0] }
-                var key = RejectionStatistics.Kind(event: event, code: kind.code, sender: sender)
+                var key = RejectionStatistics.Kind(event: kind.event, code: kind.code, sender: sender)
                 if rejections[key] == nil, rejections.count >= Self.maximumKinds {
-                    key = RejectionStatistics.Kind(event: event, code: kind.code, sender: Self.otherSenders)
+                    key = RejectionStatistics.Kind(event: kind.event, code: kind.code, sender: Self.otherSenders)
                     guard rejections[key] != nil || rejections.count < 2 * Self.maximumKinds else { continue }
                 }
                 var entry = rejections[key] ?? RejectionStatistics(kind: key, count: 0, last: .min, sample: [])
@@ -109,14 +115,18 @@ final class EventActivity: Sendable {
 
     /// All events of the plan, in its order.
     var eventStatistics: [EventStatistics] {
-        zip(names, events).map { name, counts in
-            let last = counts.lastAccepted.load(ordering: .relaxed)
-            return EventStatistics(
-                name: name,
-                accepted: counts.accepted.load(ordering: .relaxed),
-                rejected: counts.rejected.load(ordering: .relaxed),
-                lastAccepted: last == .min ? nil : last
-            )
+        events.withLock { events in
+            events.names.compactMap { name in
+                events.counts[name].map { counts in
+                    let last = counts.lastAccepted.load(ordering: .relaxed)
+                    return EventStatistics(
+                        name: name,
+                        accepted: counts.accepted.load(ordering: .relaxed),
+                        rejected: counts.rejected.load(ordering: .relaxed),
+                        lastAccepted: last == .min ? nil : last
+                    )
+                }
+            }
         }
     }
 

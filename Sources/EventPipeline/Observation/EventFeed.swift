@@ -13,18 +13,11 @@ final class EventFeed: Sendable {
     static let maximumWatchers = 16
 
     private let clock: RelativeClock
-    /// The catalog without what only some trackers may see.
-    private let visible: EventCatalog
-    /// Whether rejected events are shown as they were sent: there is nothing that only some trackers may see.
-    private let showsOriginals: Bool
     private let isWatched = Atomic(false)
     private let watchers = Mutex<[ObjectIdentifier: WatchQueue]>([:])
 
-    init(catalog: EventCatalog, clock: RelativeClock) {
+    init(clock: RelativeClock) {
         self.clock = clock
-        // No tracker has an empty name.
-        visible = catalog.visible(to: "")
-        showsOriginals = visible === catalog
     }
 
     /// Begins to watch; `nil` if there are too many watchers.
@@ -36,7 +29,7 @@ final class EventFeed: Sendable {
             isWatched.store(true, ordering: .relaxed)
             return true
         }
-        return isAdmitted ? Pipeline.Watch(queue, of: self, visible: visible) : nil
+        return isAdmitted ? Pipeline.Watch(queue, of: self) : nil
     }
 
     /// Ends a watch.
@@ -67,7 +60,9 @@ final class EventFeed: Sendable {
     }
 
     /// Shows events that were rejected; `unexplained` others were rejected for reasons that nobody has written down.
-    func rejected(_ rejections: [Rejection], unexplained: Int, sender: String) {
+    ///
+    /// `showsOriginals` says whether they may be shown as they were sent.
+    func rejected(_ rejections: [Rejection], unexplained: Int, sender: String, showsOriginals: Bool) {
         guard isWatched.load(ordering: .relaxed) else { return }
         let second = second
         for queue in queues where queue.filter.wantsRejected {

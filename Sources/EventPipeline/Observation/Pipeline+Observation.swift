@@ -10,7 +10,8 @@ extension Pipeline {
 
     /// Counts a batch that was acknowledged, and shows it to those who watch.
     func observe(acknowledged batch: RoutedBatch) {
-        metrics.acknowledged(batch, at: now())
+        plan.counters.accepted(batch.batch, at: now())
+        metrics.acknowledged(batch)
         feed.accepted(batch.batch)
     }
 }

@@ -1,6 +1,7 @@
 import EventModel
 import EventSchema
 import EventValidation
+import Synchronization
 
 extension Pipeline {
     /// Which events somebody wants to see; `nil` for all.
@@ -55,12 +56,12 @@ extension Pipeline {
 
         private let queue: WatchQueue
         private let feed: EventFeed
-        private let visible: EventCatalog
+        /// The catalog of the last event, and the same without what only some trackers may see.
+        private let catalogs = Mutex<(all: EventCatalog, visible: EventCatalog)?>(nil)
 
-        init(_ queue: WatchQueue, of feed: EventFeed, visible: EventCatalog) {
+        init(_ queue: WatchQueue, of feed: EventFeed) {
             self.queue = queue
             self.feed = feed
-            self.visible = visible
         }
 
         deinit {
@@ -88,10 +89,20 @@ extension Pipeline {
 
         /// The line without what only some trackers may see; `nil` if that cannot be removed.
         private func shown(_ line: [UInt8], of catalog: EventCatalog) -> [UInt8]? {
+            let visible = visible(in: catalog)
             guard visible !== catalog else { return line }
             let checked = line.withUnsafeBytes { try? EventValidator(rereading: visible).check($0, as: .lines) }
             guard let batch = checked?.batch, batch.count == 1 else { return nil }
             return Array(batch.line(at: 0))
+        }
+
+        private func visible(in catalog: EventCatalog) -> EventCatalog {
+            catalogs.withLock { catalogs in
+                if let catalogs, catalogs.all === catalog { return catalogs.visible }
+                let visible = catalog.visibleToAll
+                catalogs = (catalog, visible)
+                return visible
+            }
         }
 
         private static func text(of line: [UInt8], trackers: [String]) -> [UInt8] {

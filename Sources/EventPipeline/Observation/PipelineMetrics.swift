@@ -41,30 +41,33 @@ package struct PipelineMetrics: Sendable {
         help: "Events that did not follow the plan, by the first rule that they broke"
     )
 
-    private let catalog: EventCatalog
     private let factory: any MetricsFactory
-    /// For each definition of the catalog, and a last one for other events.
-    private let accepted: [Counter]
     private let unrouted: Counter
     private let rejected: RejectionCounters
     private let trackers: [TrackerMetrics]
     /// What the journal does.
     let journal: JournalMetrics
     /// The same counts of events for the dashboard, which metrics cannot be asked for.
-    let activity: EventActivity
+    let activity = EventActivity()
 
-    init(catalog: EventCatalog, trackerNames: [String], factory: any MetricsFactory = MetricsSystem.factory) {
-        self.catalog = catalog
+    init(trackerNames: [String], factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
-        let events = catalog.definitions.map(\.name) + [Self.unknownEvent]
-        accepted = events.map { Self.accepted.counter($0, in: factory) }
         unrouted = Self.unrouted.counter(in: factory)
-        rejected = RejectionCounters { index, code in
-            Self.rejected.counter(events[index ?? events.count - 1], code.rawValue, in: factory)
+        rejected = RejectionCounters { event, code in
+            Self.rejected.counter(event ?? Self.unknownEvent, code.rawValue, in: factory)
         }
         trackers = trackerNames.map { TrackerMetrics(tracker: $0, factory) }
         journal = JournalMetrics(factory)
-        activity = EventActivity(catalog: catalog)
+    }
+
+    /// Makes the counters for the events of a plan, which is the pipeline's plan from now on.
+    func counters(for catalog: EventCatalog) -> EventCounters {
+        let names = catalog.definitions.map(\.name)
+        return EventCounters(
+            catalog: catalog,
+            metrics: (names + [Self.unknownEvent]).map { Self.accepted.counter($0, in: factory) },
+            activity: activity.show(names)
+        )
     }
 
     subscript(queue: Int) -> TrackerMetrics { trackers[queue] }
@@ -74,38 +77,13 @@ package struct PipelineMetrics: Sendable {
         PipelineGauges(trackerNames: trackerNames, hasJournal: hasJournal, factory)
     }
 
-    /// Counts a batch that was acknowledged.
-    func acknowledged(_ batch: RoutedBatch, at time: Timestamp) {
-        countAccepted(batch.batch, at: time)
+    /// Counts where the events of a batch go that was acknowledged.
+    func acknowledged(_ batch: RoutedBatch) {
         if batch.unrouted > 0 { unrouted.increment(by: batch.unrouted) }
         for queue in batch.queues {
             guard let slice = batch.slice(of: queue) else { continue }
             trackers[queue].enqueued.increment(by: slice.count)
         }
-    }
-
-    private func countAccepted(_ batch: EventBatch, at time: Timestamp) {
-        var run: (definition: UInt32, count: Int) = (0, 0)
-        for entry in batch.entries {
-            if entry.definitionIndex == run.definition {
-                run.count += 1
-            } else {
-                count(run, of: batch.catalog, at: time)
-                run = (entry.definitionIndex, 1)
-            }
-        }
-        count(run, of: batch.catalog, at: time)
-    }
-
-    private func count(_ run: (definition: UInt32, count: Int), of catalog: EventCatalog, at time: Timestamp) {
-        guard run.count > 0 else { return }
-        var index: Int? = Int(run.definition)
-        if catalog !== self.catalog, let foreign = index {
-            let name = catalog.definitions[foreign].name
-            index = self.catalog.definitions.firstIndex { $0.name == name }
-        }
-        accepted[index ?? accepted.count - 1].increment(by: run.count)
-        if let index { activity.accepted(run.count, of: index, at: time) }
     }
 
     /// Counts events that were not accepted; the reasons of those in `explained` are known.
@@ -122,7 +100,7 @@ package struct PipelineMetrics: Sendable {
     /// What rejected events are counted by: each by the first rule that it broke.
     func kinds(of rejections: [Rejection]) -> [RejectionTally.Kind: Int] {
         rejections.reduce(into: [:]) { kinds, rejection in
-            if let kind = activity.kind(of: rejection) { kinds[kind, default: 0] += 1 }
+            if let kind = rejection.kind { kinds[kind, default: 0] += 1 }
         }
     }
 }
@@ -130,16 +108,16 @@ package struct PipelineMetrics: Sendable {
 /// The counters of rejected events, each made when the first such event is rejected.
 private final class RejectionCounters: Sendable {
     private let counters = Mutex<[RejectionTally.Kind: Counter]>([:])
-    private let make: @Sendable (_ definitionIndex: Int?, VerdictCode) -> Counter
+    private let make: @Sendable (_ event: String?, VerdictCode) -> Counter
 
-    init(_ make: @escaping @Sendable (_ definitionIndex: Int?, VerdictCode) -> Counter) {
+    init(_ make: @escaping @Sendable (_ event: String?, VerdictCode) -> Counter) {
         self.make = make
     }
 
     subscript(kind: RejectionTally.Kind) -> Counter {
         counters.withLock { counters in
             if let counter = counters[kind] { return counter }
-            let counter = make(kind.definitionIndex, kind.code)
+            let counter = make(kind.event, kind.code)
             counters[kind] = counter
             return counter
         }
@@ -227,6 +205,12 @@ struct TrackerMetrics: Sendable {
         refused.increment(by: reading.refused)
         dropped.increment(by: reading.dropped)
         settled.increment(by: reading.refused + reading.dropped)
+    }
+
+    /// Counts events that a new plan rejects, or does not send to the tracker.
+    func planExcluded(refused count: Int, leftOut: Int) {
+        refused.increment(by: count)
+        settled.increment(by: count + leftOut)
     }
 
     /// Counts events that are tried again.

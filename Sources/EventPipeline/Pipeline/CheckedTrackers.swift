@@ -6,6 +6,8 @@ import TrackerKit
 /// The initializers of `Pipeline` that call each other pass them on, so that each tracker is checked once.
 struct CheckedTrackers: Sendable {
     let trackers: [any Tracker]
+    /// The plan that their settings were checked for.
+    let catalog: EventCatalog
     /// The catalog for each tracker, in which everything is dropped that the plan hides from it.
     let catalogs: [EventCatalog]
 
@@ -29,6 +31,7 @@ struct CheckedTrackers: Sendable {
             }
         }
         self.trackers = trackers
+        self.catalog = catalog
     }
 
     private static func checkNames(of trackers: [any Tracker]) throws(PipelineError) {

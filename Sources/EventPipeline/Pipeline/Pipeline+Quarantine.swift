@@ -8,9 +8,10 @@ extension Pipeline {
     ///
     /// Never waits for the disk: the events are handed to a thread, and what it has no room for is counted and logged.
     public func quarantine(_ rejections: [Rejection], source: String) {
+        let plan = plan
         metrics.rejected(metrics.kinds(of: rejections), explained: rejections, sender: source, at: now())
-        feed.rejected(rejections, unexplained: 0, sender: source)
-        quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
+        feed.rejected(rejections, unexplained: 0, sender: source, showsOriginals: plan.showsOriginals)
+        quarantine.keep(rejections, source: source, planVersion: plan.catalog.plan.version)
     }
 
     /// Stores `rejections`, a part of the rejected events of a body; the others are counted as lost.
@@ -24,9 +25,15 @@ extension Pipeline {
         sender: String
     ) {
         guard rejected.count > 0 else { return }
+        let plan = plan
         metrics.rejected(rejected.kinds, explained: explained, sender: sender, at: now())
-        feed.rejected(explained, unexplained: rejected.count - explained.count, sender: sender)
-        quarantine.keep(rejections, source: source, planVersion: catalog.plan.version)
+        feed.rejected(
+            explained,
+            unexplained: rejected.count - explained.count,
+            sender: sender,
+            showsOriginals: plan.showsOriginals
+        )
+        quarantine.keep(rejections, source: source, planVersion: plan.catalog.plan.version)
         quarantine.markLost(rejected.count - rejections.count)
     }
 

@@ -40,7 +40,6 @@ extension Pipeline {
         let folder = quarantine ?? journal.map { $0.path + "/quarantine" }
         let kept = try folder.map { try Quarantine(folder: $0, logger: logger) } ?? .discarding(logger: logger)
         let parts = Parts(
-            catalog: catalog,
             trackers: trackers,
             configuration: configuration ?? (journal == nil ? Configuration() : .journaled),
             quarantine: kept,

@@ -21,13 +21,9 @@ import TrackerKit
 /// If one operation of the journal's disk takes longer than `commitOverdueAfter`, the pipeline is not ready and rejects new
 /// batches at once until the disk answers.
 public final class Pipeline: Service {
-    /// The events that name a tracker that is not configured, by tracker.
-    public let unconfiguredTrackers: [UnconfiguredTracker]
-
     let trackers: [any Tracker]
-    let catalog: EventCatalog
-    /// The catalog for each tracker, in which everything is dropped that the plan hides from it.
-    let trackerCatalogs: [EventCatalog]
+    /// The plan; a lock of its own, because batches are routed before the pipeline's lock is taken.
+    let planInUse: Mutex<PlanInUse>
     let configuration: Configuration
     let log: PipelineLog
     let clock: RelativeClock
@@ -39,9 +35,6 @@ public final class Pipeline: Service {
     let journal: PipelineJournal?
     let jitter: @Sendable () -> Double
     let now: @Sendable () -> Timestamp
-    /// Builders for events that are tracked one by one.
-    let builders: BuilderPool
-    let router: Router
     private let shared: Mutex<Shared>
     private let nextFlush = Atomic<UInt64>(0)
 
@@ -72,7 +65,6 @@ public final class Pipeline: Service {
     ) throws(PipelineError) {
         try self.init(
             Parts(
-                catalog: catalog,
                 trackers: CheckedTrackers(trackers, catalog: catalog),
                 configuration: configuration,
                 quarantine: quarantine,
@@ -87,7 +79,6 @@ public final class Pipeline: Service {
 
     /// What a pipeline is made of, besides its journal.
     struct Parts {
-        let catalog: EventCatalog
         let trackers: CheckedTrackers
         let configuration: Configuration
         let quarantine: Quarantine
@@ -98,7 +89,6 @@ public final class Pipeline: Service {
         let metrics: PipelineMetrics
 
         init(
-            catalog: EventCatalog,
             trackers: CheckedTrackers,
             configuration: Configuration,
             quarantine: Quarantine,
@@ -107,7 +97,6 @@ public final class Pipeline: Service {
             jitter: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
             now: @escaping @Sendable () -> Timestamp = Timestamp.now
         ) {
-            self.catalog = catalog
             self.trackers = trackers
             self.configuration = configuration
             self.quarantine = quarantine
@@ -115,16 +104,13 @@ public final class Pipeline: Service {
             self.clock = clock
             self.jitter = jitter
             self.now = now
-            metrics = PipelineMetrics(catalog: catalog, trackerNames: trackers.names)
+            metrics = PipelineMetrics(trackerNames: trackers.names)
         }
     }
 
     init(_ parts: Parts, journal: PipelineJournal?) {
-        let (catalog, now) = (parts.catalog, parts.now)
         let names = parts.trackers.names
-        self.catalog = catalog
         trackers = parts.trackers.trackers
-        trackerCatalogs = parts.trackers.catalogs
         var configuration = parts.configuration
         // Parked events could not be recovered from a quarantine that discards them.
         if parts.quarantine.isDiscarding { configuration.parkAfter = nil }
@@ -132,15 +118,20 @@ public final class Pipeline: Service {
         self.journal = journal
         clock = parts.clock
         jitter = parts.jitter
-        self.now = now
-        builders = BuilderPool { EventBatchBuilder(catalog: catalog, now: now) }
+        now = parts.now
         log = PipelineLog(logger: parts.logger)
         metrics = parts.metrics
         gauges = metrics.gauges(trackerNames: names, hasJournal: journal != nil)
-        feed = EventFeed(catalog: catalog, clock: parts.clock)
+        planInUse = Mutex(
+            PlanInUse(
+                isFirst: true,
+                trackers: parts.trackers,
+                counters: metrics.counters(for: parts.trackers.catalog),
+                now: parts.now
+            )
+        )
+        feed = EventFeed(clock: parts.clock)
         quarantine = parts.quarantine
-        router = Router(catalog: catalog, trackerNames: names)
-        unconfiguredTrackers = catalog.unconfiguredTrackers(configured: names)
         var checkpointing: QueueSet = []
         for (queue, tracker) in trackers.enumerated() where journal != nil && tracker is any CheckpointingTracker {
             checkpointing.insert(queue)
@@ -164,8 +155,12 @@ public final class Pipeline: Service {
         shared.withLock { $0.parkedCommitter.take() }?.resume()
     }
 
-    /// The version that the plan states, if it states one, and its number of events.
-    package var planSummary: (version: String?, events: Int) { (catalog.plan.version, catalog.plan.events.count) }
+    /// The names of the trackers, in the order in which they were given to the pipeline.
+    package var trackerNames: [String] { trackers.map(\.name) }
+
+    /// The plan in use at this time.
+    var plan: PlanInUse { planInUse.withLock { $0 } }
+
 
     /// Whether the pipeline accepts and delivers events: `unreadyReasons` is empty.
     public var isReady: Bool { unreadyReasons.isEmpty }

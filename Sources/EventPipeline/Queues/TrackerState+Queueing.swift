@@ -44,7 +44,9 @@ extension TrackerState {
             return nil
         }
         let pause = pause(before: .start, because: error, retry: retry, now: now, jitter: jitter)
-        guard let maximumAttempts, failures >= maximumAttempts || !error.isRetryable else { return pause }
+        // A new plan gives up no tracker that has worked with the old one.
+        guard let maximumAttempts, !hasStarted || !isResumed else { return pause }
+        guard failures >= maximumAttempts || !error.isRetryable else { return pause }
         phase = .givenUp
         return nil
     }
@@ -68,7 +70,10 @@ extension TrackerState {
         statistics.parked += settlement.parked
         if settlement.delivered + settlement.refusals.count + settlement.parked > 0 { progressed() }
         if let rest = settlement.retry {
-            if startsAgain { queue.spillAll(rest.count, of: inFlight, from: settledSequence) }
+            if startsAgain {
+                isResumed = false
+                queue.spillAll(rest.count, of: inFlight, from: settledSequence)
+            }
             return pause(
                 before: startsAgain ? .start : .delivery(Remainder(delivery: rest, inFlight: inFlight)),
                 because: settlement.retryReason,
@@ -143,6 +148,13 @@ extension TrackerState {
             )
         )
         return reading
+    }
+
+    /// Events of a delivery do not follow the plan that has replaced theirs, or it does not send them to the tracker.
+    mutating func planExcluded(refused: Int, leftOut: Int) {
+        statistics.refused += refused
+        // As if they had never been for the tracker.
+        statistics.enqueued -= leftOut
     }
 
     /// Spilled events were removed from the journal; returns how many of them had not been counted as enqueued.

@@ -43,6 +43,7 @@ package struct TrackerState: Sendable {
         /// The tracker can take a delivery.
         ///
         /// Can transition to:
+        /// - `starting` when the plan was replaced.
         /// - `delivering` when there is enough, or the oldest event has waited long enough.
         /// - `reading` when nothing is queued any more, and the journal has spilled events.
         /// - `ended` when the pipeline shuts down and everything is delivered, or time is up.
@@ -126,6 +127,10 @@ package struct TrackerState: Sendable {
     var failingSince: Duration?
     /// Whether `start` has succeeded at least once.
     var hasStarted = false
+    /// Whether the plan was replaced since the tracker was started.
+    var isStartedForEarlierPlan = false
+    /// Whether a tracker that stores its own checkpoint has been asked for it, and nothing has superseded it since.
+    var isResumed = false
     /// Whether an operator has paused the tracker: its worker begins nothing until it is resumed.
     var isPaused = false
     /// The events that cannot be delivered while others can.
@@ -295,6 +300,7 @@ extension TrackerState {
     private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {
         // Events in the journal are safe there, and are delivered after the next start.
         if urgency == .end || urgency == .drain && queue.isEmpty { return end(stopsTracker: true) }
+        if isStartedForEarlierPlan { return start() }
         if queue.isEmpty {
             guard let from = queue.spilledFrom else { return .wait }
             phase = .reading(for: nil)
@@ -318,6 +324,7 @@ extension TrackerState {
 
     private mutating func start() -> WorkerStep {
         phase = .starting
+        isStartedForEarlierPlan = false
         return .start
     }
 

@@ -134,7 +134,7 @@ extension Pipeline {
         let context = EventContext.current.merging(context)
         let batch: EventBatch?
         do throws(InvalidEvent) {
-            batch = try builders.withBuilder { builder throws(InvalidEvent) in
+            batch = try plan.builders.withBuilder { builder throws(InvalidEvent) in
                 try builder.append(event, context: context, id: id, time: time)
                 return builder.finish()
             }

@@ -25,7 +25,7 @@ struct TrackerWorker: Sendable {
                     await deliver(delivery)
                 case .diagnose(let delivery, let turn):
                     pipeline.metrics[queue].retried(delivery.count)
-                    await diagnose(delivery, turn: turn)
+                    await adapting(delivery) { delivery in await diagnose(delivery, turn: turn) }
                 case .readJournal(let from, let to):
                     await readJournal(from: from, to: to)
                 case .setTimer(let time):
@@ -63,7 +63,7 @@ struct TrackerWorker: Sendable {
         var failure: TrackerError?
         var resumption: Resumption?
         do throws(TrackerError) {
-            try await tracker.start(for: pipeline.trackerCatalogs[queue])
+            try await tracker.start(for: pipeline.plan.trackerCatalogs[queue])
             resumption = try await resume()
         } catch {
             failure = error
@@ -84,9 +84,10 @@ struct TrackerWorker: Sendable {
 
     /// Asks a tracker that stores its own checkpoint for it, and moves the cursor there.
     private func resume() async throws(TrackerError) -> Resumption? {
-        guard let journal = pipeline.journal, let tracker = tracker as? any CheckpointingTracker else {
-            return nil
-        }
+        guard let journal = pipeline.journal, let tracker = tracker as? any CheckpointingTracker,
+            // After a change of the plan, the tracker goes on where it is.
+            !pipeline.decide({ state, _ in state.trackers[queue].isResumed })
+        else { return nil }
         let answer = try await tracker.checkpoint(ofJournal: journal.store.id)
         let end = pipeline.decide { state, _ in state.resumptionEnd(of: queue, opening: journal.end) }
         let backlog = journal.backlogs[queue]
@@ -106,10 +107,26 @@ struct TrackerWorker: Sendable {
     }
 
     private func deliver(_ delivery: Delivery) async {
-        let broken = pipeline.decide { state, _ in state.trackers[queue].broken }
-        guard broken.isEmpty else { return await deliver(delivery, around: broken) }
-        let settlement = await send(delivery)
-        await report(settlement, stored: checkpoint(of: delivery, settlement))
+        await adapting(delivery) { delivery in
+            let broken = pipeline.decide { state, _ in state.trackers[queue].broken }
+            guard broken.isEmpty else { return await deliver(delivery, around: broken) }
+            let settlement = await send(delivery)
+            await report(settlement, stored: checkpoint(of: delivery, settlement))
+        }
+    }
+
+    /// Runs `body` with what the plan in use leaves of a delivery; reports a delivery of which nothing is left, or which has to be
+    /// retried because it could not be adapted.
+    private func adapting(_ delivery: Delivery, _ body: (Delivery) async -> Void) async {
+        var outcome = DeliveryOutcome.delivered
+        var delivery = delivery
+        do throws(TrackerError) {
+            delivery = try await adapted(delivery)
+            if delivery.count > 0 { return await body(delivery) }
+        } catch {
+            outcome = .retry(error)
+        }
+        await report(Settlement(of: delivery, outcome: outcome), stored: nil)
     }
 
     /// Hands events to the tracker, and stores in the quarantine what it refuses.
@@ -129,8 +146,9 @@ struct TrackerWorker: Sendable {
 
     /// Hands the tracker what it may see of the events.
     private func deliverVisible(_ delivery: Delivery) async -> DeliveryOutcome {
-        let catalog = pipeline.trackerCatalogs[queue]
-        guard catalog !== pipeline.catalog else { return await tracker.deliver(delivery) }
+        let plan = pipeline.plan
+        let catalog = plan.trackerCatalogs[queue]
+        guard catalog !== plan.catalog else { return await tracker.deliver(delivery) }
         do throws(TrackerError) {
             return await tracker.deliver(try delivery.visible(in: catalog))
         } catch {
@@ -160,7 +178,7 @@ struct TrackerWorker: Sendable {
     private func readJournal(from start: UInt64, to end: UInt64) async {
         guard let backlog = pipeline.journal?.backlogs[queue] else { return }
         do throws(JournalError) {
-            let part = try await backlog.read(from: start, to: end)
+            let part = try await backlog.read(from: start, to: end, as: pipeline.catalog)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
             do throws(JournalError) {
                 try await pipeline.quarantinePermanently(part.rejections, source: "journal")

@@ -67,8 +67,8 @@ struct BatchCollector: ~Copyable {
     }
 
     mutating func reject(_ violation: Violation, line: Int?, original: UnsafeRawBufferPointer) {
-        let kind = RejectionTally.Kind(definitionIndex: nil, code: violation.code)
-        reject(kind, [violation], line: line, id: nil, name: nil, original: original)
+        let kind = RejectionTally.Kind(event: nil, code: violation.code)
+        reject(kind, [violation], line: line, id: nil, original: original)
     }
 
     /// Adds a rejected event, whose first violation has the code of `kind`; `violations` may be fewer than wanted, or empty.
@@ -77,7 +77,6 @@ struct BatchCollector: ~Copyable {
         _ violations: [Violation],
         line: Int?,
         id: String?,
-        name: String?,
         original: UnsafeRawBufferPointer
     ) {
         let index = eventCount
@@ -97,7 +96,7 @@ struct BatchCollector: ~Copyable {
                 index: index,
                 line: line,
                 id: id,
-                name: name,
+                name: kind.event,
                 violations: violations,
                 original: Array(original)
             )

@@ -75,7 +75,8 @@ struct BodyCheck: ~Copyable {
             collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
             arrival: now(),
             nullIsAbsent: nullIsAbsent,
-            allowedEvents: allowedEvents,
+            // A key may have been compiled for the plan before or after this one, while the plan is being replaced.
+            allowedEvents: allowedEvents?.inPlan(of: catalog),
             clientAddress: clientAddress
         )
     }
@@ -335,10 +336,10 @@ struct BodyCheck: ~Copyable {
         let isDescribed = check.maximumViolations > 0
         let (violations, id) = (check.violations, isDescribed ? check.statedID : nil)
         let definitionIndex = result.definitionIndex < 0 ? nil : result.definitionIndex
-        let name = isDescribed ? definitionIndex.map { catalog.definitions[$0].name } : nil
-        let kind = RejectionTally.Kind(definitionIndex: definitionIndex, code: code)
+        let name = definitionIndex.map { catalog.definitions[$0].name }
+        let kind = RejectionTally.Kind(event: name, code: code)
         func reject(_ original: UnsafeRawBufferPointer) {
-            collector.reject(kind, violations, line: line, id: id, name: name, original: original)
+            collector.reject(kind, violations, line: line, id: id, original: original)
         }
         if isDescribed, check.sensitive.concernsRejections {
             let treated = check.treatedOriginal(at: index, definitionIndex: result.definitionIndex)

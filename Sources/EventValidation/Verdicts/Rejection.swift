@@ -20,6 +20,11 @@ public struct Rejection: Sendable {
     /// The event's bytes as they were sent.
     public let original: [UInt8]
 
+    /// What it is counted by; `nil` if it has no reasons.
+    package var kind: RejectionTally.Kind? {
+        violations.first.map { RejectionTally.Kind(event: name, code: $0.code) }
+    }
+
     /// The approximate memory that it takes, in bytes.
     package var approximateBytes: Int {
         violations.reduce(128 + original.count) { $0 + 256 + $1.path.utf8.count + $1.expected.utf8.count }
@@ -67,12 +72,12 @@ public struct RejectionTally: Sendable {
 
     /// What rejected events are counted by.
     package struct Kind: Sendable, Hashable {
-        /// The index of the event's definition in the catalog; `nil` if the plan has no such event, or the name is unknown.
-        package let definitionIndex: Int?
+        /// The event's name; `nil` if the plan has no such event, or the name is unknown.
+        package let event: String?
         package let code: VerdictCode
 
-        package init(definitionIndex: Int?, code: VerdictCode) {
-            self.definitionIndex = definitionIndex
+        package init(event: String?, code: VerdictCode) {
+            self.event = event
             self.code = code
         }
     }

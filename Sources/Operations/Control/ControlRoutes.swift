@@ -14,7 +14,12 @@ struct ControlRoutes: Sendable {
     let pipeline: any OperatedPipeline
     /// `nil` if changes do not survive a restart.
     let file: ControlFile?
+    /// `nil` if the plan cannot be reloaded.
+    let planReloader: (any PlanReloader)?
     let logger: Logger
+
+    /// Why the plan's files are not what is in use; `nil` if they are.
+    var planProblem: String? { planReloader?.problem }
 
     /// Adds the paths to a router.
     ///
@@ -26,6 +31,7 @@ struct ControlRoutes: Sendable {
         router.post("/v1/trackers/:name/resume") { request, context in
             try await setPaused(false, context, asker(request, door))
         }
+        router.post("/v1/plan/reload") { request, _ in try await reloadPlan(asker(request, door)) }
         router.post("/v1/intake/close") { request, _ in setIntake(open: false, asker(request, door)) }
         router.post("/v1/intake/open") { request, _ in setIntake(open: true, asker(request, door)) }
     }
@@ -55,6 +61,18 @@ struct ControlRoutes: Sendable {
             metadata: asker.merging(["tracker": "\(name)"]) { $1 }
         )
         return Response(status: .noContent)
+    }
+
+    private func reloadPlan(_ asker: Logger.Metadata) async throws -> Response {
+        guard let planReloader else {
+            return .text("The plan of this process cannot be reloaded.\n", status: .notFound)
+        }
+        let reload = await planReloader.reload(askedBy: asker)
+        guard reload.outcome != .refused else {
+            let lines = ["The plan was not replaced; the earlier one stays in use."] + reload.lines
+            return .text(lines.map { $0 + "\n" }.joined(), status: .unprocessableContent)
+        }
+        return .text(try reload.jsonLine + "\n", contentType: "application/json")
     }
 
     private func setIntake(open: Bool, _ asker: Logger.Metadata) -> Response {

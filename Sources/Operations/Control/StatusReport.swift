@@ -1,3 +1,4 @@
+import EventModel
 import EventPipeline
 import Foundation
 
@@ -8,6 +9,10 @@ package struct StatusReport: Codable, Sendable {
         /// The version that it states, if it states one.
         package let version: String?
         package let events: Int
+        /// What identifies its rules.
+        package let digest: String
+        /// Why the plan's files are not what is in use; `nil` if they are, or if nobody watches them.
+        package let problem: String?
     }
 
     /// A tracker and its destination.
@@ -54,10 +59,16 @@ package struct StatusReport: Codable, Sendable {
     /// `nil` without a journal.
     package let journal: Journal?
 
-    init(_ pipeline: any OperatedPipeline, programVersion: String) {
+    init(_ pipeline: any OperatedPipeline, programVersion: String, planProblem: String?) {
         let (statistics, reasons) = (pipeline.statistics, pipeline.unreadyReasons)
         version = programVersion
-        plan = Plan(version: pipeline.plan.version, events: pipeline.plan.events)
+        let plan = pipeline.planSummary
+        self.plan = Plan(
+            version: plan.version,
+            events: plan.events,
+            digest: plan.digest.description,
+            problem: planProblem
+        )
         status = reasons.isEmpty ? "ready" : "unready"
         self.reasons = reasons.map(\.description)
         accepted = statistics.accepted

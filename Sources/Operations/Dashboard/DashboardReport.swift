@@ -59,11 +59,12 @@ struct DashboardReport: Codable {
         _ pipeline: any OperatedPipeline,
         programVersion: String,
         started: Timestamp,
-        samples: [MetricHistory.Sample]
+        samples: [MetricHistory.Sample],
+        planProblem: String?
     ) {
         let statistics = pipeline.statistics
         self.started = started.microseconds / 1000
-        status = StatusReport(pipeline, programVersion: programVersion)
+        status = StatusReport(pipeline, programVersion: programVersion, planProblem: planProblem)
         self.samples = samples
         events = pipeline.eventStatistics.map {
             Event(

@@ -6,6 +6,7 @@ struct DashboardRoutes: Sendable {
     let pipeline: any OperatedPipeline
     let history: MetricHistory
     let programVersion: String
+    let planProblem: @Sendable () -> String?
 
     /// Adds the paths to a router; the page has a button to log out if `hasLogin`.
     func add(to router: Hummingbird.Router<OperationsContext>, hasLogin: Bool) {
@@ -24,7 +25,8 @@ struct DashboardRoutes: Sendable {
                 pipeline,
                 programVersion: programVersion,
                 started: history.started,
-                samples: history.samples(from: number)
+                samples: history.samples(from: number),
+                planProblem: planProblem()
             )
             return Response.text(try report.jsonLine + "\n", contentType: "application/json")
         }

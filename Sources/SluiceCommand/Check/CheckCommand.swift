@@ -86,7 +86,7 @@ struct CheckCommand: AsyncParsableCommand {
     /// The trackers that events name and that are not configured, if that would keep `serve` from starting.
     private static func missingTrackers(of wiring: Wiring, _ trackers: [any Tracker]) -> [CheckReport.Problem] {
         guard wiring.settings.strictTrackers else { return [] }
-        return wiring.missingTrackers(configured: trackers.map(\.name)).map {
+        return wiring.missingTrackers(of: wiring.catalog, configured: trackers.map(\.name)).map {
             CheckReport.Problem(code: "unconfigured-tracker", sentence: Wiring.describeMissing($0.name, $0.events))
         }
     }

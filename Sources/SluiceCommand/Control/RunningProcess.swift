@@ -28,13 +28,21 @@ struct RunningProcess {
     ///
     /// - Throws: exit status 1, with the reason printed, if it does not answer, or not with a status.
     func status() async throws -> StatusReport {
-        let body = try await send(.GET, "/v1/status")
+        try decode("its status", await send(.GET, "/v1/status"))
+    }
+
+    /// Asks it to read its plan again.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if it does not answer, or if the plan has problems.
+    func reloadPlan() async throws -> PlanReload {
+        try decode("what became of its plan", await send(.POST, "/v1/plan/reload"))
+    }
+
+    private func decode<Value: Decodable>(_ what: String, _ body: ByteBuffer) throws -> Value {
         do {
-            return try JSONDecoder().decode(StatusReport.self, from: Data(buffer: body))
+            return try JSONDecoder().decode(Value.self, from: Data(buffer: body))
         } catch {
-            throw Terminal.failure(
-                "The process answers with something other than its status; it may be another version."
-            )
+            throw Terminal.failure("The process answers with something other than \(what); it may be another version.")
         }
     }
 
@@ -101,7 +109,9 @@ struct RunningProcess {
     private func check(_ status: HTTPResponseStatus, _ body: ByteBuffer) throws {
         guard !(200..<300).contains(status.code) else { return }
         let reason = String(buffer: body).trimmingCharacters(in: .whitespacesAndNewlines)
-        throw Terminal.failure(reason.isEmpty ? "The process answers with \(status.code)." : "\(reason)")
+        throw Terminal.failure(
+            reason.isEmpty ? "The process answers with \(status.code)." : TerminalText(escapingLinesOf: reason)
+        )
     }
 
     private func noAnswer(_ error: any Error) -> any Error {

@@ -29,6 +29,7 @@ struct StatusText {
         } else {
             lines.append("no journal: accepted events are in memory")
         }
+        if let problem = status.plan.problem { lines.append("the plan's files are not in use: \(problem)") }
         if status.waitingBatches > 0 { lines.append("\(status.waitingBatches) batches wait for room in a queue") }
         return lines
     }

@@ -75,7 +75,7 @@ struct Wiring {
     }
 
     /// The trackers that events name and that are not configured, except a console that was switched off.
-    func missingTrackers(configured: [String]) -> [UnconfiguredTracker] {
+    func missingTrackers(of catalog: EventCatalog, configured: [String]) -> [UnconfiguredTracker] {
         catalog.unconfiguredTrackers(configured: configured).filter {
             settings.consoleFormat != nil || $0.name.lowercased() != ConsoleConfiguration.defaultName
         }
@@ -130,7 +130,7 @@ struct Wiring {
     }
 
     private func reportMissingTrackers(configured: [String]) throws {
-        let missing = missingTrackers(configured: configured)
+        let missing = missingTrackers(of: catalog, configured: configured)
         for tracker in missing {
             if settings.strictTrackers {
                 Terminal.printError("error: \(Self.describeMissing(tracker.name, tracker.events))")
@@ -174,6 +174,7 @@ struct Wiring {
     func privatePort(
         of pipeline: Pipeline,
         and server: IngestServer,
+        planReloader: any PlanReloader,
         _ registry: PrometheusRegistry
     ) throws -> OperationsServer? {
         do throws(OperationsError) {
@@ -189,10 +190,31 @@ struct Wiring {
                 sources: [server],
                 registry: registry,
                 programVersion: RootCommand.version,
+                planReloader: planReloader,
                 logger: logger
             )
         } catch  where error.code == .noToken {
             throw Terminal.failure("\(error.message) Set admin.tokenFile.")
+        } catch {
+            throw Terminal.failure("\(error)")
+        }
+    }
+
+    /// Creates the service that takes changes of the plan's files into a running pipeline and its server.
+    func planFiles(of pipeline: Pipeline, and server: IngestServer) throws -> PlanFiles {
+        do throws(TrackerError) {
+            return try PlanFiles(
+                folder: settings.eventsFolder,
+                pipeline: pipeline,
+                server: server,
+                findProblem: { [self] catalog in
+                    if catalog.lacksHashKey { return Self.missingHashKey }
+                    guard settings.strictTrackers else { return nil }
+                    let missing = missingTrackers(of: catalog, configured: pipeline.trackerNames)
+                    return missing.first.map { Self.describeMissing($0.name, $0.events) }
+                },
+                logger: logger
+            )
         } catch {
             throw Terminal.failure("\(error)")
         }
@@ -206,19 +228,9 @@ struct Wiring {
             pipeline: pipeline,
             keys: keys,
             tls: tls,
-            planSchema: planSchema,
+            planSchema: { JSONSchemaExport($0).envelope.text },
             logger: logger
         )
-    }
-
-    /// Renders the JSON Schema of some events of the plan.
-    private var planSchema: @Sendable (_ events: [String]) -> String {
-        { [plan = catalog.plan] names in
-            let names = Set(names)
-            var part = plan
-            part.events.removeAll { !names.contains($0.name) }
-            return JSONSchemaExport(part).envelope.text
-        }
     }
 
     /// Reads the server's certificate; `nil` if it does not speak TLS.

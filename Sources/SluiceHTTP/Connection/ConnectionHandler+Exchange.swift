@@ -23,7 +23,7 @@ extension ConnectionHandler {
     }
 
     private func handle(_ head: RequestHead) throws(Failure) {
-        switch head.disposition(in: shared) {
+        switch head.disposition(in: shared, plan: loop.plan) {
         case .receive(let language, let isGzip):
             exchange.language = language
             exchange.label = language.label

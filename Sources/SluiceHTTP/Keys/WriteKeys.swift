@@ -7,18 +7,19 @@ import Synchronization
 /// Once there were keys, every request needs one, even if the last key is removed.
 public final class WriteKeys: Sendable {
     private struct State {
+        var catalog: EventCatalog
+        var keys: [WriteKey] = []
         var ring: KeyRing?
         var limiters: [String: KeyLimiter] = [:]
     }
 
-    let catalog: EventCatalog
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Grows with each replacement.
     private let replacements = Atomic<UInt64>(0)
 
     /// Makes a set without keys: anyone who reaches the server may send, until there are keys.
     public init(catalog: EventCatalog) {
-        self.catalog = catalog
+        state = Mutex(State(catalog: catalog))
     }
 
     /// Replaces the keys, for all requests from now on.
@@ -36,10 +37,23 @@ public final class WriteKeys: Sendable {
                 limiters[key.name] = limiter
             }
             state.limiters = limiters
-            state.ring = KeyRing(keys, limiters: limiters, catalog: catalog)
+            state.keys = keys
+            state.ring = KeyRing(keys, limiters: limiters, catalog: state.catalog)
         }
         replacements.add(1, ordering: .releasing)
     }
+
+    /// Replaces the plan, in which the keys name events.
+    func replacePlan(with catalog: EventCatalog) {
+        state.withLock { state in
+            state.catalog = catalog
+            if state.ring != nil { state.ring = KeyRing(state.keys, limiters: state.limiters, catalog: catalog) }
+        }
+        replacements.add(1, ordering: .releasing)
+    }
+
+    /// The plan in which the keys name events.
+    var catalog: EventCatalog { state.withLock { $0.catalog } }
 
     /// Checks keys as `replace(with:)` does.
     public static func check(_ keys: [WriteKey]) throws(IngestError) {

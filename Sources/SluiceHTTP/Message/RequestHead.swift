@@ -72,20 +72,20 @@ struct RequestHead {
     var isVersion10: Bool { version == .http1_0 }
 
     /// How to handle the request with the limits and settings of a server.
-    func disposition(in server: IngestContext) -> Disposition {
+    func disposition(in server: IngestContext, plan: PlanDocuments?) -> Disposition {
         if let failure { return .refuse(failure) }
         switch route {
         case nil: return .refuse(.notFound)
         case .livez: return method == .GET || method == .HEAD ? .live : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         case .readyz: return method == .GET || method == .HEAD ? .ready : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
-        case .plan where server.plan == nil: return .refuse(.notFound)
+        case .plan where plan == nil: return .refuse(.notFound)
         case .events, .validate, .plan, .dialect, .settings: break
         }
         if method == .OPTIONS, isPreflight { return .preflight }
         if case .settings(let settings) = route {
             return method == .GET ? .settings(settings) : .refuse(.methodNotAllowed(allow: "GET"))
         }
-        if case .plan = route, let plan = server.plan {
+        if case .plan = route, let plan {
             return method == .GET || method == .HEAD ? .plan(plan) : .refuse(.methodNotAllowed(allow: "GET, HEAD"))
         }
         guard case .POST = method else { return .refuse(.methodNotAllowed(allow: "POST")) }

@@ -1,3 +1,4 @@
+import EventSchema
 import EventValidation
 import Logging
 import NIOPosix
@@ -5,27 +6,31 @@ import Synchronization
 
 /// Renders the documents of `GET /v1/plan` on a thread of NIO's pool, because a large plan takes longer than an event loop may
 /// be held up, and keeps them.
+///
+/// They are those of one plan; another plan has other documents.
 final class PlanDocuments: Sendable {
     /// Takes a document that was rendered, on the thread that rendered it.
     typealias Waiter = @Sendable (PlanOutcome) -> Void
+    /// Renders a plan, or a part of one.
+    typealias Render = @Sendable (TrackingPlan) -> String
 
-    private let catalog: EventCatalog
+    private let plan: TrackingPlan
     private let maximumBytes: Int
-    private let render: @Sendable ([String]) -> String
+    private let render: Render
     private let logger: Logger
     private let cache: Mutex<PlanCache<Waiter>>
 
-    init(
-        catalog: EventCatalog,
-        maximumBytes: Int,
-        logger: Logger,
-        render: @escaping @Sendable (_ events: [String]) -> String
-    ) {
-        self.catalog = catalog
+    init(plan: TrackingPlan, maximumBytes: Int, logger: Logger, render: @escaping Render) {
+        self.plan = plan
         self.maximumBytes = maximumBytes
         self.logger = logger
         self.render = render
         cache = Mutex(PlanCache(capacityInBytes: maximumBytes))
+    }
+
+    /// The documents of another plan, of which none is rendered yet.
+    func replacing(plan: TrackingPlan) -> PlanDocuments {
+        PlanDocuments(plan: plan, maximumBytes: maximumBytes, logger: logger, render: render)
     }
 
     /// The document for a key's events, or for all events; `nil` if it has to be rendered, and then `waiter` is called with it.
@@ -52,8 +57,12 @@ final class PlanDocuments: Sendable {
     }
 
     private func outcome(of scope: PlanScope) -> PlanOutcome {
-        let events: EventSet? = if case .only(let events) = scope { events } else { nil }
-        let document = PlanDocument(render(EventSet.names(of: events, in: catalog)))
+        var part = plan
+        if case .only(let events) = scope {
+            let names = Set(events.names)
+            part.events.removeAll { !names.contains($0.name) }
+        }
+        let document = PlanDocument(render(part))
         guard document.body.count <= maximumBytes else {
             logger.error(
                 "The schema of the plan is too large for GET /v1/plan; raise the limit, or publish the exported schemas.",

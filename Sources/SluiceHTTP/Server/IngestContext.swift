@@ -33,8 +33,6 @@ struct IngestContext: Sendable {
     let budget: MemoryBudget
     /// The part of `budget` that responses with the plan's schema may take, so that senders who do not read them leave the rest.
     let planBudget: MemoryBudget
-    /// The documents of `GET /v1/plan`; `nil` if they are not served.
-    let plan: PlanDocuments?
     let connections: LiveConnections
     let keys: WriteKeys
     /// The web pages that may send if there are no keys.
@@ -46,8 +44,7 @@ struct IngestContext: Sendable {
         configuration: IngestConfiguration,
         connectionLimit: Int,
         keys: WriteKeys,
-        pipeline: Pipeline,
-        plan: PlanDocuments?
+        pipeline: Pipeline
     ) {
         self.pipeline = pipeline
         timeouts = Timeouts(
@@ -74,7 +71,6 @@ struct IngestContext: Sendable {
             limit: max(configuration.maximumBufferedBytes / 4, configuration.maximumPlanBytes),
             within: budget
         )
-        self.plan = plan
         connections = LiveConnections(
             limit: connectionLimit,
             limitPerAddress: configuration.maximumConnectionsPerAddress ?? max(1, connectionLimit / 2),

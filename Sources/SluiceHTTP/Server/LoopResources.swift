@@ -35,7 +35,11 @@ final class LoopResources {
     private(set) var statistics = TurnStatistics()
     var metrics: HTTPMetrics.OfLoop
     /// Checks bodies; it reuses its memory for each body.
-    private let validator: EventValidator
+    private var validator: EventValidator
+    /// Makes a validator for a plan.
+    private let makeValidator: (EventCatalog) -> EventValidator
+    /// The documents of `GET /v1/plan`; `nil` if they are not served.
+    private(set) var plan: PlanDocuments?
     private let tools = TranslationTools()
     let keys: KeyLookup
     /// The time of arrival of bodies.
@@ -48,6 +52,7 @@ final class LoopResources {
 
     init(
         catalog: EventCatalog,
+        plan: PlanDocuments?,
         configuration: IngestConfiguration,
         keys: WriteKeys,
         metrics: HTTPMetrics.OfLoop,
@@ -58,13 +63,17 @@ final class LoopResources {
         self.metrics = metrics
         self.now = now
         self.keys = KeyLookup(keys)
-        validator = EventValidator(
-            catalog: catalog,
-            maximumEvents: configuration.maximumEvents,
-            maximumRejections: configuration.maximumRejections,
-            maximumExplained: configuration.maximumExplainedRejections,
-            now: now
-        )
+        self.plan = plan
+        makeValidator = { catalog in
+            EventValidator(
+                catalog: catalog,
+                maximumEvents: configuration.maximumEvents,
+                maximumRejections: configuration.maximumRejections,
+                maximumExplained: configuration.maximumExplainedRejections,
+                now: now
+            )
+        }
+        validator = makeValidator(catalog)
         let answer = Answer(status: "200 OK", body: Array(VerdictEncoder.acceptedOne.utf8))
         acceptedOne = (AnswerEncoder.encode(answer, for: .http1), AnswerEncoder.encode(answer, for: .http2))
     }
@@ -77,6 +86,12 @@ final class LoopResources {
             metrics.delayed(.now() - due)
             measureDelay()
         }
+    }
+
+    /// Replaces the plan; bodies whose check has begun are checked to the end against the earlier one.
+    func replacePlan(with catalog: EventCatalog, documents: PlanDocuments?) {
+        validator = makeValidator(catalog)
+        plan = documents
     }
 
     /// The response to a single accepted event.

@@ -29,6 +29,8 @@ struct BodyWork: ~Copyable {
     private var gzip: GzipBody?
     /// The progress of the check; `nil` before it begins.
     private var progress: BodyProgress?
+    /// What continues the check, even if the plan is replaced meanwhile; `nil` before the second turn.
+    private var validator: EventValidator?
     private var progressBytes = 0
 
     /// What the sender of a body may do.
@@ -130,10 +132,12 @@ struct BodyWork: ~Copyable {
         guard let access else { return .stated(key: translation?.key) }
         if let key = access.key, !isConcealed { translation?.conceal(key) }
         isConcealed = true
+        let validator = self.validator ?? validator
         var progress = takeProgress(validator, allowing: access.allowedEvents)
         if try check(&progress, with: validator, within: &budget) { return .checked(validator.finish(progress)) }
         progressBytes = progress.byteCount
         self.progress = consume progress
+        self.validator = validator
         return .unfinished
     }
 

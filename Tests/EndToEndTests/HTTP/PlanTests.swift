@@ -1,4 +1,6 @@
+import EventPipeline
 import EventSchema
+import EventValidation
 import NIOCore
 import PipelineTestSupport
 import SluiceHTTP
@@ -12,7 +14,7 @@ struct PlanTests {
 
     private static func setup(
         keys: [WriteKey]? = nil,
-        _ schema: (@Sendable ([String]) -> String)? = { $0.joined(separator: ",") }
+        _ schema: (@Sendable (TrackingPlan) -> String)? = { $0.events.map(\.name).joined(separator: ",") }
     ) -> TestServer.Setup {
         var setup = TestServer.Setup(plan: KeyedExchange.plan, keys: keys)
         setup.planSchema = schema
@@ -180,13 +182,34 @@ struct PlanTests {
 
     // MARK: Rendering
 
+    @Test("is the new one as soon as the plan was replaced, and so are the events that a key may send")
+    func replacement() async throws {
+        let keys = [KeyedExchange.key(events: ["Ping", "Later"])]
+        try await TestServer.run(Self.setup(keys: keys)) { server in
+            try await RawClient.with(server.address) { client in
+                #expect(try await client.exchange(Self.get("web-key")).body == "Ping")
+                let later = KeyedExchange.Request(path: "/v1/events?key=web-key", body: #"{"name":"Later"}"#).text
+                #expect(try await client.exchange(later).status == 422)
+                var plan = KeyedExchange.plan
+                var definition = plan.events[0]
+                (definition.key, definition.name) = ("Later", "Later")
+                plan.events.append(definition)
+                let catalog = EventCatalog(plan: plan)
+                try server.pipeline.replacePlan(with: catalog)
+                server.http.replacePlan(with: catalog)
+                #expect(try await client.exchange(later).status == 200)
+                #expect(try await client.exchange(Self.get("web-key")).body == "Ping,Later")
+            }
+        }
+    }
+
     @Test("is rendered once for all senders that wait for it, and holds up no other request")
     func rendering() async throws {
         let (gate, renderings) = (Gate(isClosed: true), Watched(0))
-        var setup = Self.setup { names in
+        var setup = Self.setup { plan in
             renderings.update { $0 += 1 }
             gate.pass()
-            return names.joined()
+            return plan.events.map(\.name).joined()
         }
         setup.http.eventLoopCount = 1
         try await gate.openAfter {
@@ -225,10 +248,10 @@ struct PlanTests {
     @Test("a sender that leaves while it waits takes nothing with it")
     func leaver() async throws {
         let (gate, renderings) = (Gate(isClosed: true), Watched(0))
-        let setup = Self.setup { names in
+        let setup = Self.setup { plan in
             renderings.update { $0 += 1 }
             gate.pass()
-            return names.joined()
+            return plan.events.map(\.name).joined()
         }
         try await gate.openAfter {
             try await TestServer.run(setup) { server in
@@ -247,9 +270,9 @@ struct PlanTests {
     @Test("a sender waits for a slow rendering until the deadline, gets 503, and later the document")
     func slowRendering() async throws {
         let gate = Gate(isClosed: true)
-        var setup = Self.setup { names in
+        var setup = Self.setup { plan in
             gate.pass()
-            return names.joined()
+            return plan.events.map(\.name).joined()
         }
         setup.http.timeouts.check = .milliseconds(50)
         try await gate.openAfter {

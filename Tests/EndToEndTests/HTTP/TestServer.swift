@@ -23,7 +23,7 @@ struct TestServer: Sendable {
         /// The server's certificate; `nil` for plain HTTP.
         var tls: TLSFiles.Paths?
         /// Renders the plan's schema; `nil` if the server does not serve it.
-        var planSchema: (@Sendable ([String]) -> String)?
+        var planSchema: (@Sendable (TrackingPlan) -> String)?
         /// Whether events are delivered; if not, the only queue fills up, and then every request waits.
         var delivers = true
         var queueCapacityInEvents = 100_000

@@ -83,10 +83,10 @@ struct JournalDamageTests {
         var (bytes, frames) = try Self.segment(isEnded: true)
         let header = bytes[frames[1]..<frames[1] + 52]
         var newer = Array(header)
-        newer[4] = 2
+        newer[4] = 3
         bytes.replaceSubrange(frames[1]..<frames[1] + 56, with: newer + Self.checksum(newer))
         let (_, _, contents) = try Self.open(bytes)
-        #expect(contents.damages.map(\.flaw) == [.header(.newerFormat(2))])
+        #expect(contents.damages.map(\.flaw) == [.header(.newerFormat(3))])
         #expect(contents.lines == Self.expected([0, 2, 3, 4]))
     }
 
@@ -111,7 +111,7 @@ struct JournalDamageTests {
     func newerEnd() throws {
         var (bytes, frames) = try Self.segment(isEnded: false)
         var newer = Array(bytes[frames[4]..<frames[4] + 52])
-        newer[4] = 2
+        newer[4] = 3
         bytes.replaceSubrange(frames[4]..<frames[4] + 56, with: newer + Self.checksum(newer))
         let error = #expect(throws: JournalError.self) { try Self.open(bytes) }
         #expect(error?.message.contains("newer") == true)

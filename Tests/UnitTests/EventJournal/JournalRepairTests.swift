@@ -96,7 +96,7 @@ struct JournalRepairTests {
         let place = sample.places[1]
         var bytes = try #require(sample.files[place.segment])
         let start = place.range.lowerBound
-        bytes[start + 4] = 2
+        bytes[start + 4] = 3
         bytes.replaceSubrange(
             start + 52..<start + 56,
             with: JournalDamageTests.checksum(Array(bytes[start..<start + 52]))

@@ -47,6 +47,35 @@ struct AgreementTests {
         }
     }
 
+    @Test("make the same batch of accepted lines, whether they are checked again or not")
+    func acceptedLines() throws {
+        var source = CaseSource(seed: CaseSource.runSeed &+ 400)
+        var compared = 0
+        for _ in 0..<30 {
+            let catalog = EventCatalog(plan: GeneratedPlan.make(&source))
+            let validator = EventValidator(catalog: catalog, now: { Self.arrival })
+            let events = (0..<source.number(1...16)).map { _ in
+                Self.event(of: catalog.plan, allowsNewlines: false, mayBeDamaged: false, &source)
+            }
+            guard let batch = try validator.check(bytes: Array(events.joined(separator: [10])), as: .lines).batch else {
+                continue
+            }
+            let names = batch.entries.map { catalog.definitions[Int($0.definitionIndex)].name }
+            let hasEscapes = names.contains { JSONString.quoted($0) != "\"\($0)\"" }
+            guard let again = EventBatch(accepted: batch.lines, of: catalog) else {
+                #expect(hasEscapes)
+                continue
+            }
+            #expect(again.lines.elementsEqual(batch.lines))
+            #expect(again.entries.map(\.id) == batch.entries.map(\.id))
+            #expect(again.entries.map(\.time) == batch.entries.map(\.time))
+            #expect(again.entries.map(\.definitionIndex) == batch.entries.map(\.definitionIndex))
+            #expect(again.entries.map(\.end) == batch.entries.map(\.end))
+            compared += 1
+        }
+        #expect(compared > 5)
+    }
+
     @Test("agree on an array that is parsed element by element")
     func largeArray() {
         let seed = CaseSource.runSeed &+ 300

@@ -1,4 +1,5 @@
 import EventModel
+import EventSchema
 import EventValidation
 import TestCases
 import Testing
@@ -49,6 +50,34 @@ struct BatchTests {
             #expect(slice.byteCount == indexes.reduce(0) { $0 + batch.line(at: $1).count + 1 })
         }
         #expect(EventSlice(batch, for: batch.catalog.mask(ofTracker: "nobody")) == nil)
+    }
+
+    @Test("of accepted lines is not made of lines of another plan, or of what is no line")
+    func acceptedLines() throws {
+        let batch = try batch()
+        #expect(EventBatch(accepted: batch.lines, of: batch.catalog)?.count == 7)
+        let other = EventCatalog(plan: TrackingPlan(events: Array(batch.catalog.definitions.dropLast())))
+        #expect(EventBatch(accepted: batch.lines, of: other) == nil)
+        for text in ["", "{}\n", line(batch, 0), line(batch, 0).replacing("\"id\":\"", with: "\"id\":\"x") + "\n"] {
+            let bytes = Array(text.utf8)
+            #expect(bytes.withUnsafeBytes { EventBatch(accepted: $0, of: batch.catalog) } == nil, "\(text)")
+        }
+    }
+
+    @Test("belongs to a plan whose digest depends on nothing but the plan")
+    func planDigest() throws {
+        let plan = try batch().catalog.plan
+        let digest = EventCatalog(plan: plan).planDigest
+        #expect(EventCatalog(plan: plan).planDigest == digest)
+        #expect(digest.description.utf8.count == 32)
+        var other = plan
+        other.events[0].trackers.append("more")
+        #expect(EventCatalog(plan: other).planDigest != digest)
+        other = plan
+        other.events[0].properties.append(
+            PropertyDefinition(name: "limit", type: .number, minimum: .number(-.infinity), location: .line(1))
+        )
+        #expect(EventCatalog(plan: other).planDigest != digest)
     }
 
     @Test("that goes to one tracker as a whole is one slice without a list of positions")

@@ -1,3 +1,4 @@
+import EventModel
 import EventPipeline
 import Foundation
 import HTTPTypes
@@ -13,7 +14,11 @@ import Testing
 private struct ScriptedPipeline: OperatedPipeline {
     var statistics = PipelineStatistics()
     var unreadyReasons: [UnreadyReason] = []
-    var plan: (version: String?, events: Int) = ("7", 3)
+    var planSummary = PlanSummary(
+        version: "7",
+        events: 3,
+        digest: Array(repeating: 7, count: 16).withUnsafeBytes { PlanDigest($0) }
+    )
 
     var eventStatistics: [EventStatistics] { [] }
     var rejectionStatistics: [RejectionStatistics] { [] }
@@ -229,8 +234,9 @@ struct OperationsServerTests {
                 headers: Self.fields(["Host": "localhost"])
             )
             #expect(answer.status == .serviceUnavailable)
+            let digest = ScriptedPipeline().planSummary.digest
             let expected = #"""
-                {"accepted":0,"committingBatches":0,"plan":{"events":3,"version":"7"},"reasons":["journal-full"],"status":"unready","trackers":[\#
+                {"accepted":0,"committingBatches":0,"plan":{"digest":"\#(digest)","events":3,"version":"7"},"reasons":["journal-full"],"status":"unready","trackers":[\#
                 {"brokenEvents":{},"delivered":0,"dropped":0,"lagEvents":12,"lagIsUpperBound":false,"lagSeconds":1.5,\#
                 "name":"postgres","parked":0,"queuedBytes":0,"queuedEvents":0,"reason":"The table is missing.","refused":0,"retried":0,"status":"blocked"}],\#
                 "unrouted":0,"version":"1.2.3","waitingBatches":0}

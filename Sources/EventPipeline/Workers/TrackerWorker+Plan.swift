@@ -1,0 +1,102 @@
+import EventJournal
+import EventModel
+import EventSchema
+import EventValidation
+import TrackerKit
+
+/// The plan can be replaced while events that were accepted under the earlier one wait in the queue, or are being retried.
+extension TrackerWorker {
+    /// The events of a delivery as the plan in use has them, for a tracker that was started for this plan.
+    ///
+    /// Events that were accepted under another plan are checked again. Those that do not follow the plan are stored in the
+    /// quarantine, and those that it does not send to the tracker are left out, so nothing may remain.
+    ///
+    /// - Throws: The reason why all of them have to be retried.
+    func adapted(_ delivery: Delivery) async throws(TrackerError) -> Delivery {
+        try await startForNewPlan()
+        let plan = pipeline.plan
+        guard !plan.isFirst, delivery.slices.contains(where: { plan.mustCheck($0) }) else { return delivery }
+        let reread = try plan.reread(delivery, for: tracker.name)
+        do throws(JournalError) {
+            try await pipeline.quarantinePermanently(reread.rejections, source: "queue")
+        } catch {
+            throw TrackerError(
+                code: .failed,
+                message: "The quarantine does not keep events that no longer follow the plan. \(error.message)",
+                isRetryable: true
+            )
+        }
+        let (refused, leftOut) = (reread.rejections.count, reread.leftOut)
+        pipeline.decide { state, _ in state.trackers[queue].planExcluded(refused: refused, leftOut: leftOut) }
+        pipeline.metrics[queue].planExcluded(refused: refused, leftOut: leftOut)
+        return Delivery(reread.slices, checkpoint: delivery.checkpoint)
+    }
+
+    /// Starts the tracker if the plan was replaced while a delivery was being retried; otherwise a step of its own does that.
+    private func startForNewPlan() async throws(TrackerError) {
+        guard pipeline.decide({ state, _ in state.trackers[queue].isStartedForEarlierPlan }) else { return }
+        // Before the plan is read, so that another replacement is noticed.
+        pipeline.decide { state, _ in state.trackers[queue].isStartedForEarlierPlan = false }
+        do throws(TrackerError) {
+            try await tracker.start(for: pipeline.plan.trackerCatalogs[queue])
+        } catch {
+            pipeline.decide { state, _ in state.trackers[queue].isStartedForEarlierPlan = true }
+            throw error
+        }
+    }
+}
+
+extension PlanInUse {
+    /// The events of a delivery after they were checked against the plan.
+    fileprivate struct Reread {
+        var slices: [EventSlice] = []
+        /// The events that do not follow the plan.
+        var rejections: [Rejection] = []
+        /// How many events the plan does not send to the tracker.
+        var leftOut = 0
+    }
+
+    /// Whether events were accepted under another plan.
+    fileprivate func mustCheck(_ slice: EventSlice) -> Bool {
+        slice.batch.catalog !== catalog && slice.batch.catalog.planDigest != catalog.planDigest
+    }
+
+    /// Checks the events of a delivery that were accepted under another plan.
+    ///
+    /// - Throws: If there is not enough memory.
+    fileprivate func reread(_ delivery: Delivery, for tracker: String) throws(TrackerError) -> Reread {
+        let validator = EventValidator(rereading: catalog)
+        let mask = catalog.mask(ofTracker: tracker)
+        var reread = Reread()
+        for slice in delivery.slices {
+            guard mustCheck(slice) else {
+                reread.slices.append(slice)
+                continue
+            }
+            let events = slice.ownBatch
+            guard let checked = try? validator.check(events.lines, as: .lines) else {
+                throw TrackerError(
+                    code: .failed,
+                    message: "The events could not be checked against the new plan.",
+                    isRetryable: true
+                )
+            }
+            let rejections = checked.rejections.filter { catalog.concerns($0, mask: mask) }
+            let kept = checked.batch.flatMap { EventSlice($0, for: mask) }
+            reread.rejections += rejections
+            if let kept { reread.slices.append(kept) }
+            reread.leftOut += slice.count - rejections.count - (kept?.count ?? 0)
+        }
+        return reread
+    }
+}
+
+extension EventCatalog {
+    /// Whether a rejected event concerns the tracker with a mask: its definition names the tracker, or it has no known definition.
+    func concerns(_ rejection: Rejection, mask: UInt64) -> Bool {
+        guard let name = rejection.name, let index = definitions.firstIndex(where: { $0.name == name }) else {
+            return true
+        }
+        return trackerMasks[index] & mask != 0
+    }
+}

@@ -1,0 +1,160 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import EventValidation
+import Logging
+import Operations
+import PlanReading
+import PlanTools
+import ServiceLifecycle
+import SluiceHTTP
+import Synchronization
+import TrackerKit
+import UnixSignals
+
+/// Takes changes of the plan's files into a running server: when they change, at SIGHUP, and when somebody asks for it.
+///
+/// It looks at the files once a second, and reads them once they have stayed the same for a second. It reads and compares them on a
+/// thread of its own.
+actor PlanFiles: Service, PlanReloader {
+    private static let pause = Duration.seconds(1)
+
+    private let folder: String
+    private let pipeline: Pipeline
+    private let server: IngestServer
+    /// Finds why a plan that can be read may not be used.
+    private let findProblem: @Sendable (EventCatalog) -> String?
+    private let logger: Logger
+    private let clock: RelativeClock
+    private let thread: BlockingThread
+    /// The files when they were last read, and at the last look.
+    private var (read, seen): ([PlanSource], [PlanSource])
+    private nonisolated let currentProblem = Mutex<String?>(nil)
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Watches the files in a folder, from which the pipeline's plan was read.
+    ///
+    /// - Throws: If the system refuses a thread.
+    init(
+        folder: String,
+        pipeline: Pipeline,
+        server: IngestServer,
+        findProblem: @escaping @Sendable (EventCatalog) -> String?,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) throws(TrackerError) {
+        thread = try BlockingThread()
+        self.folder = folder
+        self.pipeline = pipeline
+        self.server = server
+        self.findProblem = findProblem
+        self.logger = logger
+        self.clock = RelativeClock(clock)
+        read = PlanReader().sources(at: [folder]).sources
+        seen = read
+    }
+
+    /// Why the plan's files are not what is in use; `nil` if they are.
+    nonisolated var problem: String? { currentProblem.withLock { $0 } }
+
+    /// Watches until a graceful shutdown or cancellation.
+    func run() async {
+        let signals = await UnixSignalsSequence(trapping: .sighup)
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    for await _ in signals { _ = await self.reload(askedBy: ["through": "SIGHUP"]) }
+                }
+                while (try? await self.clock.sleepUntil(self.clock.now() + Self.pause)) != nil { await self.look() }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Reads the files if they have changed, and not again since the last look.
+    private func look() {
+        let sources = PlanReader().sources(at: [folder]).sources
+        defer { seen = sources }
+        guard sources == seen, sources != read else { return }
+        _ = reload(askedBy: ["through": "a change of the files"])
+    }
+
+    /// Reads the plan, and replaces the one in use if it is valid and different.
+    func reload(askedBy asker: Logger.Metadata) -> PlanReload {
+        read = PlanReader().sources(at: [folder]).sources
+        let reload = replacePlan()
+        let asker = asker.merging(["folder": "\(folder)"]) { $1 }
+        switch reload.outcome {
+        case .replaced:
+            let plan = pipeline.planSummary
+            logger.notice(
+                "The tracking plan was replaced.",
+                metadata: asker.merging([
+                    "version": "\(plan.version ?? "")", "events": "\(plan.events)",
+                    "changes": .array(reload.lines.prefix(Self.maximumLoggedLines).map { "\($0)" }),
+                    "changeCount": "\(reload.lines.count)",
+                ]) { $1 }
+            )
+            warnOfMissingTrackers()
+        case .unchanged:
+            logger.info("The tracking plan was read again and is unchanged.", metadata: asker)
+        case .refused:
+            logger.error(
+                "The tracking plan was not replaced, because the new one has problems; the earlier one stays in use.",
+                metadata: asker.merging([
+                    "problems": .array(reload.lines.prefix(Self.maximumLoggedLines).map { "\($0)" }),
+                    "problemCount": "\(reload.lines.count)",
+                ]) { $1 }
+            )
+        }
+        return reload
+    }
+
+    /// How many lines a log line lists.
+    private static let maximumLoggedLines = 20
+
+    private func replacePlan() -> PlanReload {
+        let reading = PlanReader().read(paths: [folder])
+        guard let plan = reading.plan else { return refuse(reading.diagnostics.map(\.description)) }
+        let earlier = pipeline.catalog.plan
+        guard plan != earlier else {
+            currentProblem.withLock { $0 = nil }
+            return PlanReload(.unchanged)
+        }
+        let catalog = pipeline.catalog.replacingPlan(with: plan)
+        if let problem = findProblem(catalog) { return refuse([problem]) }
+        do throws(PipelineError) {
+            try pipeline.replacePlan(with: catalog)
+        } catch {
+            return refuse([error.message])
+        }
+        server.replacePlan(with: catalog)
+        currentProblem.withLock { $0 = nil }
+        let diff = PlanDiff(from: earlier, to: plan)
+        return PlanReload(
+            .replaced,
+            Compatibility.worstFirst.flatMap(diff.changes).map { change in
+                [change.compatibility.rawValue, change.subject, change.sentence].compactMap { $0 }.joined(separator: ": ")
+            }
+        )
+    }
+
+    private func refuse(_ problems: [String]) -> PlanReload {
+        let others = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
+        currentProblem.withLock { $0 = (problems.first ?? "The plan cannot be read.") + others }
+        return PlanReload(.refused, problems)
+    }
+
+    private func warnOfMissingTrackers() {
+        for tracker in pipeline.unconfiguredTrackers {
+            logger.warning(
+                "Events name a tracker that is not configured.",
+                metadata: [
+                    "tracker": "\(tracker.name)", "events": "\(tracker.events.count)",
+                    "names": "\(tracker.events.abbreviatedList)",
+                ]
+            )
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The plan of a running serve is replaced", .timeLimit(.minutes(5)))
+struct PlanReloadTests {
+    private static let noted =
+        "<key>note2</key><dict><key>type</key><string>string</string><key>required</key><false/></dict>"
+
+    private static func plan(minimumQuantity minimum: Int, tracker: String = "console", isNoted: Bool = false) -> String {
+        Plans.shop(minimumQuantity: minimum, additionally: isNoted ? noted : "").replacing("console", with: tracker)
+    }
+
+    private static func sold(_ quantity: Int) -> String { #"{"name":"Sold","payload":{"quantity":\#(quantity)}}"# }
+
+    private func stop(_ server: ServingSluice) async throws {
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("by a change of its files, by SIGHUP and by the command; a plan with problems changes nothing and is shown")
+    func causes() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.plan(minimumQuantity: 1), to: "plan/shop.plist")
+        let server = try await ServingSluice.start(in: folder, plan: "plan")
+        #expect(try await server.post(Self.sold(1)).status == 200)
+
+        try folder.write(Self.plan(minimumQuantity: 5), to: "plan/shop.plist")
+        let line = try await server.process.errors.line(containing: "The tracking plan was replaced.")
+        #expect(line.contains("a change of the files") && line.contains("breaking"))
+        #expect(try await server.post(Self.sold(1)).status == 422)
+        #expect(try await server.post(Self.sold(5)).status == 200)
+
+        try folder.write(Plans.broken, to: "plan/shop.plist")
+        let refused = try await Sluice.run("reload", in: folder)
+        #expect(refused.ending == .exit(1))
+        #expect(refused.errors.contains { $0.hasPrefix("plan/shop.plist:") && $0.contains("error:") }, "\(refused.errors)")
+        let status = try await Sluice.run("status", in: folder)
+        #expect(status.output.contains { $0.hasPrefix("the plan's files are not in use: plan/shop.plist:") })
+        #expect(try await server.post(Self.sold(5)).status == 200)
+
+        try folder.write(Self.plan(minimumQuantity: 1), to: "plan/shop.plist")
+        server.process.send(SIGHUP)
+        _ = try await server.process.errors.line(containing: "SIGHUP")
+        #expect(try await server.post(Self.sold(1)).status == 200)
+        let unchanged = try await Sluice.run("reload", in: folder)
+        #expect(unchanged.ending == .exit(0))
+        #expect(unchanged.errors.last == "The plan is the same as the one in use.")
+        #expect(try await Sluice.run("status", in: folder).output.allSatisfy { !$0.contains("not in use") })
+        try await stop(server)
+        #expect(server.process.output?.lines.count == 4)
+    }
+
+    @Test("a table that lacks a column holds up only its own events, and says what to run")
+    func migration() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.plan(minimumQuantity: 1, tracker: "postgres"), to: "plan/shop.plist")
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
+        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+        let arguments = ["--no-console", "--postgres", database.url]
+        let server = try await ServingSluice.start(arguments, in: folder, plan: "plan")
+        #expect(try await server.post(Self.sold(1)).status == 200)
+        #expect(try await Sluice.run("drain", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("drain", "--undo", in: folder).ending == .exit(0))
+        try folder.write(Self.plan(minimumQuantity: 1, tracker: "postgres", isNoted: true), to: "plan/shop.plist")
+        #expect(try await Sluice.run("reload", in: folder).ending == .exit(0))
+        let noted = #"{"name":"Sold","payload":{"quantity":2,"note2":"x"}}"#
+        #expect(try await server.post(noted).status == 200)
+        _ = try await server.process.errors.line(containing: "sluice migrate")
+        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("drain", in: folder).ending == .exit(0))
+        #expect(try await database.run("select quantity, note2 from analytics.sold order by 1") == ["1|", "2|x"])
+        try await stop(server)
+    }
+
+    @Test("under load, every accepted event reaches PostgreSQL once")
+    func load() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.plan(minimumQuantity: 1, tracker: "postgres", isNoted: true), to: "plan/shop.plist")
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
+        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+        let arguments = ["--no-console", "--postgres", database.url]
+        let server = try await ServingSluice.start(arguments, in: folder, plan: "plan")
+        try folder.write(
+            "wrk.method = 'POST'\nwrk.headers['Content-Type'] = 'application/json'\nwrk.body = [[\(Self.sold(3))]]\n",
+            to: "post.lua"
+        )
+        let load = try SluiceProcess(
+            ["wrk", "-t", "1", "-c", "16", "-d", "4s", "-s", folder.path("post.lua"), "\(server.url)/v1/events"],
+            executable: URL(filePath: "/usr/bin/env"),
+            in: folder
+        )
+        var replaced = 0
+        for minimum in [2, 1, 3, 2, 1, 3] {
+            let plan = Self.plan(minimumQuantity: minimum, tracker: "postgres", isNoted: true)
+            try folder.write(plan, to: "plan/shop.plist")
+            let reload = try await Sluice.run("reload", in: folder)
+            #expect(reload.ending == .exit(0), "\(reload.errors)")
+            replaced += reload.errors.last == "The plan was replaced." ? 1 : 0
+        }
+        #expect(replaced == 6)
+        #expect(try await load.waitForEnd() == .exit(0))
+        #expect(load.output?.text.contains("Non-2xx") == false, "\(load.output?.text ?? "")")
+        #expect(try await Sluice.run("drain", in: folder).ending == .exit(0))
+        let status = try await Sluice.run("status", in: folder)
+        let accepted = try #require(status.output.joined().firstMatch(of: #/(\d+) events accepted/#)?.output.1)
+        #expect(Int(accepted) ?? 0 > 100)
+        #expect(try await database.run("select count(*), count(distinct id) from analytics.sold") == ["\(accepted)|\(accepted)"])
+        #expect(folder.quarantined().isEmpty)
+        try await stop(server)
+    }
+}

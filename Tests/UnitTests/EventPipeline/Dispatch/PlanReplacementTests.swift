@@ -1,0 +1,251 @@
+import EventModel
+import EventPipeline
+import EventSchema
+import EventValidation
+import Logging
+import PipelineTestSupport
+import SluiceTesting
+import TestCases
+import Testing
+import TrackerKit
+
+@Suite("The plan is replaced while the pipeline runs", .timeLimit(.minutes(5)))
+struct PlanReplacementTests {
+    private static let spilling = Pipeline.Queue(capacityInEvents: 10, fullPolicy: .spill)
+
+    /// A plan in which the event `A` goes to these trackers and has one property of a type.
+    private static func catalog(_ type: PropertyType, trackers: [String] = ["alpha"]) -> EventCatalog {
+        let number = PropertyDefinition(name: "n", type: type, location: .line(2))
+        return EventCatalog(
+            plan: TrackingPlan(events: [
+                EventDefinition(key: "A", trackers: trackers, properties: [number], location: .line(1))
+            ])
+        )
+    }
+
+    private static let numbers = catalog(.integer)
+    private static let texts = catalog(.string)
+    private static let elsewhere = catalog(.integer, trackers: ["beta"])
+
+    private static func batch(_ numbers: Range<Int>, of catalog: EventCatalog = numbers) -> EventBatch {
+        let isText = catalog === texts
+        let events = numbers.map { ScriptedEvent("A", number: $0, payload: isText ? #"{"n":"x"}"# : #"{"n":1}"#) }
+        return .scripted(catalog: catalog, events: events)
+    }
+
+    /// Runs a pipeline with the plan `numbers`, and returns what the quarantine holds afterwards.
+    private func quarantined(
+        _ trackers: [any Tracker],
+        journal files: SimulatedFileSystem = SimulatedFileSystem(seed: 1),
+        catalog: EventCatalog = numbers,
+        _ body: (Pipeline) async throws -> Void
+    ) async throws -> [String] {
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness(
+                trackers,
+                journal: files,
+                queue: Self.spilling,
+                catalog: catalog,
+                quarantine: quarantine
+            )
+            try await harness.runWithTime { pipeline in
+                try await body(pipeline)
+                await pipeline.flush()
+                #expect(pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.enqueued >= 0 })
+            }
+            return try lines()
+        }
+    }
+
+    @Test("a tracker is started again for the new plan, and gets the events of both plans in order")
+    func restart() async throws {
+        let alpha = ScriptedTracker(name: "alpha")
+        let lines = try await quarantined([alpha]) { pipeline in
+            try await pipeline.submit(Self.batch(0..<3))
+            await alpha.waitForDelivered(3)
+            try pipeline.replacePlan(with: Self.catalog(.number))
+            await alpha.waitForStarts(2)
+            try await pipeline.submit(Self.batch(3..<6))
+            try await pipeline.submit(Self.batch(6..<9, of: pipeline.catalog))
+            await alpha.waitForDelivered(9)
+        }
+        #expect(alpha.deliveredNumbers == Array(0..<9))
+        #expect(alpha.calls.count { $0 == .start } == 2)
+        #expect(lines.isEmpty)
+    }
+
+    @Test("events of the earlier plan that do not follow the new one go to the quarantine", arguments: [3, 40])
+    func rejected(count: Int) async throws {
+        let alpha = ScriptedTracker(name: "alpha", [.stall])
+        let lines = try await quarantined([alpha]) { pipeline in
+            try await pipeline.submit(Self.batch(0..<1))
+            await alpha.waitForDeliveries(1)
+            // In the queue and, beyond its capacity, in the journal.
+            for number in 1..<count { try await pipeline.submit(Self.batch(number..<number + 1)) }
+            try pipeline.replacePlan(with: Self.texts)
+            try await pipeline.submit(Self.batch(100..<102, of: Self.texts))
+            alpha.release()
+        }
+        #expect(alpha.deliveredNumbers == [0, 100, 101])
+        #expect(lines.count == count - 1)
+        #expect(lines.allSatisfy { $0.contains("wrong-type") })
+    }
+
+    @Test("events that the new plan sends elsewhere are left out")
+    func leftOut() async throws {
+        let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall]), ScriptedTracker(name: "beta"))
+        let lines = try await quarantined([alpha, beta]) { pipeline in
+            try await pipeline.submit(Self.batch(0..<1))
+            await alpha.waitForDeliveries(1)
+            try await pipeline.submit(Self.batch(1..<4))
+            try pipeline.replacePlan(with: Self.elsewhere)
+            try await pipeline.submit(Self.batch(4..<6, of: Self.elsewhere))
+            alpha.release()
+            await beta.waitForDelivered(2)
+        }
+        #expect(alpha.deliveredNumbers == [0])
+        #expect(beta.deliveredNumbers == [4, 5])
+        #expect(lines.isEmpty)
+    }
+
+    @Test("a delivery that is being retried is checked, too, by a tracker that was started for the new plan")
+    func retried() async throws {
+        let alpha = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 3))
+        let lines = try await quarantined([alpha]) { pipeline in
+            try await pipeline.submit(Self.batch(0..<2))
+            await alpha.waitForDeliveries(1)
+            try pipeline.replacePlan(with: Self.texts)
+            try await pipeline.submit(Self.batch(2..<3, of: Self.texts))
+        }
+        #expect(alpha.deliveredNumbers == [2])
+        #expect(lines.count == 2)
+    }
+
+    @Test("a tracker that cannot be started for the new plan keeps its events, and delivers them once it can")
+    func failedRestart() async throws {
+        let alpha = RestartingTracker(failing: 1..<4)
+        let lines = try await quarantined([alpha]) { pipeline in
+            try await pipeline.submit(Self.batch(0..<1))
+            await alpha.inner.waitForDelivered(1)
+            try pipeline.replacePlan(with: Self.catalog(.number))
+            try await pipeline.submit(Self.batch(1..<40))
+        }
+        #expect(alpha.inner.deliveredNumbers == Array(0..<40))
+        #expect(lines.isEmpty)
+    }
+
+    @Test("a tracker with a checkpoint is not asked for it again, and delivers nothing twice", arguments: 1...20)
+    func checkpoint(seed: UInt64) async throws {
+        let ledger = Ledger()
+        let tracker = LedgerTracker(ledger, [.succeed, .fail, .refuse([0]), .succeed])
+        let lines = try await quarantined([tracker], journal: SimulatedFileSystem(seed: seed)) { pipeline in
+            for number in 0..<60 {
+                try await pipeline.submit(Self.batch(number..<number + 1))
+                if number % 7 == 3 { try pipeline.replacePlan(with: Self.catalog(number % 2 == 0 ? .number : .integer)) }
+            }
+        }
+        #expect(ledger.numbers.count + lines.count == 60)
+        #expect(ledger.numbers == ledger.numbers.sorted() && Set(ledger.numbers).count == ledger.numbers.count)
+    }
+
+    @Test("under load, with trackers that fail, no event is lost, repeated or delivered under a plan that rejects it")
+    func load() async throws {
+        let files = SimulatedFileSystem(seed: 4)
+        let acts: [ScriptedTracker.Act] = (0..<40).flatMap { $0 % 3 == 0 ? [.fail, .failPartly([0])] : [.succeed] }
+        let alpha = ScriptedTracker(name: "alpha", acts)
+        let plans = [Self.numbers, Self.catalog(.number), Self.catalog(.any)]
+        let lines = try await quarantined([alpha], journal: files) { pipeline in
+            try await withThrowingTaskGroup { group in
+                for sender in 0..<4 {
+                    group.addTask {
+                        for number in 0..<100 {
+                            let first = sender * 1000 + number
+                            try await pipeline.submit(Self.batch(first..<first + 1, of: pipeline.catalog))
+                        }
+                    }
+                }
+                for turn in 0..<30 {
+                    try pipeline.replacePlan(with: plans[turn % 3])
+                    await Task.yield()
+                }
+                try await group.waitForAll()
+            }
+        }
+        let sent = (0..<4).flatMap { sender in (0..<100).map { sender * 1000 + $0 } }
+        #expect(lines.isEmpty)
+        #expect(alpha.deliveredNumbers.sorted() == sent)
+    }
+
+    @Test("a backlog of the same plan is not checked again after a restart, and one of another plan is")
+    func backlog() async throws {
+        // Nobody has checked these events, and they follow no plan.
+        let unchecked = EventBatch.scripted(
+            catalog: Self.numbers,
+            events: (0..<5).map { ScriptedEvent("A", number: $0, payload: #"{"n":true}"#) }
+        )
+        for (catalog, delivered) in [(Self.catalog(.integer), 5), (Self.texts, 0)] {
+            let files = SimulatedFileSystem(seed: 2)
+            let dead = ScriptedTracker(name: "alpha", Array(repeating: .fail, count: 10_000))
+            let harness = try PipelineHarness([dead], journal: files, queue: Self.spilling, catalog: Self.numbers)
+            try await harness.runWithTime { pipeline in try await pipeline.submit(unchecked) }
+            let alive = ScriptedTracker(name: "alpha")
+            let lines = try await quarantined([alive], journal: files, catalog: catalog) { _ in }
+            #expect(alive.deliveredNumbers == Array(0..<delivered))
+            #expect(lines.count == 5 - delivered)
+        }
+    }
+
+    @Test("a plan that cannot work is refused, and changes nothing")
+    func refused() async throws {
+        let alpha = ScriptedTracker(name: "alpha")
+        _ = try await quarantined([alpha]) { pipeline in
+            var plan = Self.numbers.plan
+            plan.events[0].properties = [
+                PropertyDefinition(name: "n", type: .string, sensitivity: .hash, location: .line(2))
+            ]
+            let error = #expect(throws: PipelineError.self) {
+                try pipeline.replacePlan(with: EventCatalog(plan: plan))
+            }
+            #expect(error?.code == .missingHashKey)
+            try await pipeline.submit(Self.batch(0..<3))
+        }
+        #expect(alpha.deliveredNumbers == [0, 1, 2])
+        #expect(alpha.calls.count { $0 == .start } == 1)
+    }
+
+    @Test("an event keeps its counts, and a new one begins at zero")
+    func counts() async throws {
+        let alpha = ScriptedTracker(name: "alpha")
+        _ = try await quarantined([alpha]) { pipeline in
+            try await pipeline.submit(Self.batch(0..<3))
+            var plan = Self.numbers.plan
+            plan.events.insert(EventDefinition(key: "New", trackers: ["alpha"], location: .line(9)), at: 0)
+            let catalog = EventCatalog(plan: plan)
+            try pipeline.replacePlan(with: catalog)
+            try await pipeline.submit(Self.batch(3..<5))
+            try await pipeline.submit(.scripted(catalog: catalog, events: [ScriptedEvent("New", number: 9)]))
+            #expect(pipeline.eventStatistics.map(\.name) == ["New", "A"])
+            #expect(pipeline.eventStatistics.map(\.accepted) == [1, 5])
+        }
+    }
+}
+
+/// A tracker some of whose starts fail, counted from 0.
+private final class RestartingTracker: Tracker {
+    let inner = ScriptedTracker(name: "alpha")
+    private let failing: Range<Int>
+
+    init(failing: Range<Int>) {
+        self.failing = failing
+    }
+
+    var name: String { inner.name }
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        let number = inner.calls.count { $0 == .start }
+        try await inner.start(for: catalog)
+        if failing.contains(number) { throw ScriptedTracker.misconfiguration }
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome { await inner.deliver(delivery) }
+}
