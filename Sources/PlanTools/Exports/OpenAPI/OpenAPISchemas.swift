@@ -66,6 +66,10 @@ enum OpenAPISchemas {
             "event": ["type": "string", "description": "The event's name."],
             "uuid": ["type": "string", "description": "Identifies the event across repeats."],
             "distinct_id": ["type": "string"], "timestamp": ["type": "string"], "properties": ["type": "object"],
+            "offset": [
+                "type": "number", "minimum": 0,
+                "description": "The age of the event in milliseconds, if it has no timestamp.",
+            ],
             "api_key": ["type": "string", "description": "The write key, if no header states it."],
         ],
     ]

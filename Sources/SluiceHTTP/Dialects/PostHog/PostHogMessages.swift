@@ -3,7 +3,8 @@ import JSONTape
 
 /// The events of PostHog's capture API, and of its newer API for events.
 ///
-/// Sources: https://posthog.com/docs/api/capture, and `posthog/capture_v1.py` of https://github.com/PostHog/posthog-python.
+/// Sources: https://posthog.com/docs/api/capture, `posthog/capture_v1.py` of https://github.com/PostHog/posthog-python, and
+/// `request-queue.ts` of https://github.com/PostHog/posthog-js.
 struct PostHogMessages: MessageFormat {
     private typealias Member = (key: UnsafeRawBufferPointer, value: JSONStructure.Value)
 
@@ -12,6 +13,8 @@ struct PostHogMessages: MessageFormat {
         var event: JSONStructure.Value?
         var id: JSONStructure.Value?
         var timestamp: JSONStructure.Value?
+        /// How long before it was sent the event happened, in milliseconds; posthog-js states it instead of a timestamp.
+        var offset: JSONStructure.Value?
         var distinctID: JSONStructure.Value?
         var sessionID: JSONStructure.Value?
         /// Whether the client says that it does not know the person.
@@ -55,6 +58,8 @@ struct PostHogMessages: MessageFormat {
         if let id = members.id { output.appendMessageID(bytes(id)) }
         if let time = members.timestamp {
             clock.append(bytes(time), isCorrected: !members.hasFinalTime, to: &output)
+        } else if let offset = members.offset {
+            clock.append(ageInMilliseconds: bytes(offset), to: &output)
         }
         if let distinctID = members.distinctID {
             output.appendIdentifier(members.isAnonymous ? #","anonymousId":"# : #","userId":"#, bytes(distinctID))
@@ -83,6 +88,7 @@ struct PostHogMessages: MessageFormat {
             case 5 where key.equals("event"): members.event = value
             case 4 where key.equals("uuid"): members.id = value
             case 9 where key.equals("timestamp"): members.timestamp = value
+            case 6 where key.equals("offset"): members.offset = value
             case 11 where key.equals("distinct_id"): members.distinctID = value
             case 10 where key.equals("properties"): members.properties = value
             // These are in the newer API only, in which they are no properties.

@@ -61,6 +61,24 @@ struct PostHogTests {
     }
 
     @Test(
+        "an offset in milliseconds, which posthog-js sends instead of a timestamp, is subtracted from the time of arrival",
+        arguments: [
+            (#""offset":2500"#, "2020-09-13T12:26:37.500000Z"), (#""offset":0"#, "2020-09-13T12:26:40.000000Z"),
+            (#""offset":0.25,"timestamp":null"#, "2020-09-13T12:26:39.999750Z"),
+            (#""offset":31622400000"#, "2019-09-13T12:26:40.000000Z"),
+            (#""offset":31622400001"#, "2020-09-13T12:26:40.000000Z"),
+            (#""offset":-1"#, "2020-09-13T12:26:40.000000Z"), (#""offset":"2500""#, "2020-09-13T12:26:40.000000Z"),
+            (#""offset":2500,"timestamp":"2019-01-01T00:00:00Z""#, "2019-01-01T00:00:00Z"),
+        ]
+    )
+    func offset(members: String, time: String) async throws {
+        let event = #"{"event":"Order Completed","distinct_id":"u1",\#(members),"properties":{"total":1}}"#
+        let result = try await DialectExchange.send("[\(event)]", to: "/e/", Self.plan)
+        let line = try #require(result.lines.first)
+        #expect(line.contains(#""time":"\#(time)""#))
+    }
+
+    @Test(
         "each path accepts an event, an array of events and a batch; members with $ are context",
         arguments: [
             "/batch/", "/capture/", "/e/", "/i/v0/e/", "/batch", "/e",
