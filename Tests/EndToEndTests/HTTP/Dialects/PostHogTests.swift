@@ -79,6 +79,42 @@ struct PostHogTests {
     }
 
     @Test(
+        "what an event states both beside its properties and within them is merged, and what is beside them wins",
+        arguments: [
+            (
+                #""$set":{"a":1,"b":2}"#, #""$set":{"\u0062":3,"c":{"d":4}}"#,
+                #""$set":{"a":1,"b":2,"c":{"d":4}}"#
+            ),
+            (#""$set_once":{"a":1}"#, #""$set_once":{}"#, #""$set_once":{"a":1}"#),
+            (#""$set_once":{"a":1}"#, #""$set_once":null"#, #""$set_once":{"a":1}"#),
+            (#""$set":{"a":1}"#, #""$set":5"#, #""$set":{"a":1}"#),
+            (#""$set":5"#, #""$set":{"a":1}"#, #""$set":{"a":1}"#),
+            (#""$set":{},"$set_once":{"a":1}"#, #""$set_once":{"b":1}"#, #""$set":{},"$set_once":{"a":1,"b":1}"#),
+            (#""window_id":"w1""#, #""$window_id":"w2""#, #""$window_id":"w2""#),
+        ]
+    )
+    func statedTwice(beside: String, within: String, context: String) async throws {
+        let event = #"{"event":"Order Completed",\#(beside),"properties":{"total":1,\#(within)}}"#
+        let result = try await DialectExchange.send("[\(event)]", to: "/e/", Self.plan)
+        #expect(result.response.body == #"{"status":1,"accepted":1,"rejected":[]}"#)
+        let line = try #require(result.lines.first)
+        #expect(line.contains(#""context":{\#(context)}"#))
+    }
+
+    @Test(
+        "an object that is not JSON is rejected at both places",
+        arguments: [
+            (#"{"a":1,}"#, #"{"b":1}"#), (#"{"a":1}"#, #"{"b":1,}"#), (#"{"a":1}"#, #"{"b" 1}"#),
+        ]
+    )
+    func malformedTwice(beside: String, within: String) async throws {
+        let event = #"{"event":"Order Completed","$set":\#(beside),"properties":{"total":1,"$set":\#(within)}}"#
+        let result = try await DialectExchange.send(#"{"batch":[\#(event),\#(Self.event)]}"#, to: "/e/", Self.plan)
+        #expect(result.response.body.contains(#""rejectedCodes":{"malformed-json":1}"#))
+        #expect(result.lines.count == 1)
+    }
+
+    @Test(
         "each path accepts an event, an array of events and a batch; members with $ are context",
         arguments: [
             "/batch/", "/capture/", "/e/", "/i/v0/e/", "/batch", "/e",
