@@ -11,6 +11,7 @@ extension ConnectionHandler {
         exchange = Exchange(head)
         exchange.began = .now()
         if requestNumber >= shared.maximumRequestsPerConnection { exchange.keepsAlive = false }
+        exchange.sender = shared.proxies.isEmpty ? peerSender : clientAddress.sender(forwardedFor: head.forwardedFor)
         if shared.recordsClientAddress {
             exchange.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
         }
@@ -114,7 +115,7 @@ extension ConnectionHandler {
         exchange.reservedBytes = min(exchange.reservedBytes, bytes)
         if let grant = exchange.grant {
             let events = (body.batch?.count ?? 0) + body.rejected.count
-            if let refusal = grant.limiter.take(events, now: loop.now()) {
+            if let refusal = grant.limiter.take(events, of: exchange.sender, now: loop.now()) {
                 return refuse(.limited(refusal, isBrowser: exchange.origin != nil))
             }
             exchange.countedEvents = events

@@ -22,6 +22,8 @@ struct Exchange {
     var expectsKeyInBody = false
     /// The web page that sends, if a browser says so.
     var origin: String?
+    /// The sender, with whom a request shares what is limited by address; `nil` if it is unknown.
+    var sender: NetworkRange.Address?
     /// The sender's address; empty if it is not recorded.
     var clientAddress: [UInt8] = []
     /// Header fields of each response.

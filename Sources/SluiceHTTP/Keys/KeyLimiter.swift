@@ -25,7 +25,7 @@ package final class KeyLimiter: Sendable {
 
     private struct State {
         var limits: WriteKey.Limits
-        var rate: TokenBucket?
+        var rate: SharedRate?
         var usage = Usage()
         var connections = 0
         /// The bytes of rejected events that the quarantine keeps, so that one key does not displace the events of the others.
@@ -42,7 +42,7 @@ package final class KeyLimiter: Sendable {
 
     package init(name: String, _ limits: WriteKey.Limits) {
         self.name = name
-        let rate = limits.eventsPerSecond.map { TokenBucket(rate: $0, capacity: limits.burst ?? $0 * 10) }
+        let rate = limits.eventsPerSecond.map { SharedRate(rate: $0, burst: limits.burst ?? $0 * 10) }
         state = Mutex(State(limits: limits, rate: rate))
     }
 
@@ -74,24 +74,28 @@ package final class KeyLimiter: Sendable {
         state.withLock { state in
             guard state.limits != limits else { return }
             state.limits = limits
-            state.rate = limits.eventsPerSecond.map { rate in
-                let capacity = limits.burst ?? rate * 10
-                return state.rate?.changed(rate: rate, capacity: capacity)
-                    ?? TokenBucket(rate: rate, capacity: capacity)
+            guard let rate = limits.eventsPerSecond else { return state.rate = nil }
+            let burst = limits.burst ?? rate * 10
+            if state.rate == nil {
+                state.rate = SharedRate(rate: rate, burst: burst)
+            } else {
+                state.rate?.change(rate: rate, burst: burst)
             }
         }
     }
 
-    /// Why this number of events would be refused now; `nil` if they would be accepted.
-    package func refusal(of events: Int, now: Timestamp) -> Refusal? {
-        state.withLock { Self.refusal(of: events, &$0, now: now) }
+    /// Why a sender's request would be refused now, however few its events are; `nil` if it may be accepted.
+    ///
+    /// - Parameter sender: The sender's address, if it is known; several senders may have the same key.
+    package func refusal(of sender: NetworkRange.Address? = nil, now: Timestamp) -> Refusal? {
+        state.withLock { Self.refusal(of: 1, from: sender, &$0, now: now) }
     }
 
-    /// Counts events, unless they are refused.
-    package func take(_ events: Int, now: Timestamp) -> Refusal? {
+    /// Counts a sender's events, unless they are refused.
+    package func take(_ events: Int, of sender: NetworkRange.Address? = nil, now: Timestamp) -> Refusal? {
         state.withLock { state in
-            if let refusal = Self.refusal(of: events, &state, now: now) { return refusal }
-            state.rate?.take(events)
+            if let refusal = Self.refusal(of: events, from: sender, &state, now: now) { return refusal }
+            state.rate?.take(events, of: sender)
             state.usage.events += events
             return nil
         }
@@ -100,7 +104,7 @@ package final class KeyLimiter: Sendable {
     /// Counts events in any case: the sender cannot take back that they were checked.
     func charge(_ events: Int) {
         state.withLock { state in
-            state.rate?.take(events)
+            state.rate?.charge(events)
             state.usage.events += events
         }
     }
@@ -126,7 +130,12 @@ package final class KeyLimiter: Sendable {
         }
     }
 
-    private static func refusal(of events: Int, _ state: inout State, now: Timestamp) -> Refusal? {
+    private static func refusal(
+        of events: Int,
+        from sender: NetworkRange.Address?,
+        _ state: inout State,
+        now: Timestamp
+    ) -> Refusal? {
         let day = now.microseconds / microsecondsPerDay
         // A day beyond tomorrow comes from a clock that was wrong.
         if day > state.usage.day || day + 1 < state.usage.day { state.usage = Usage(day: day) }
@@ -134,6 +143,6 @@ package final class KeyLimiter: Sendable {
             let end = (state.usage.day + 1) * microsecondsPerDay
             return .volume(retryAfter: .microseconds(end - now.microseconds))
         }
-        return state.rate?.wait(for: events, now: now).map { .rate(retryAfter: $0) }
+        return state.rate?.wait(for: events, of: sender, now: now).map { .rate(retryAfter: $0) }
     }
 }
