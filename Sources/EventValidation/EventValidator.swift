@@ -123,6 +123,7 @@ extension EventValidator {
     /// - Parameters:
     ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
+    ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
     ///   - clientAddress: The sender's address, which becomes `ip` in the `context` of each event that has no `ip`; empty if it is
     ///     not recorded.
     package func begin(
@@ -130,6 +131,7 @@ extension EventValidator {
         as format: BodyFormat,
         nullIsAbsent: Bool = false,
         allowedEvents: EventSet? = nil,
+        excess: BodyExcess = .refusesBody,
         clientAddress: [UInt8] = []
     ) -> BodyProgress {
         body.begin(
@@ -137,6 +139,7 @@ extension EventValidator {
             as: format,
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
+            excess: excess,
             clientAddress: clientAddress
         )
     }

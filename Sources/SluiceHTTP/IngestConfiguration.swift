@@ -128,15 +128,20 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var maximumBodyBytes: Int
     /// The maximum number of events in one body; a body with more of them gets 413, and none of its events is accepted.
     ///
+    /// If the clients of its format discard a batch after 413, those beyond the limit are rejected together, as one.
+    ///
     /// Default: 100,000.
     public var maximumEvents: Int
     /// The maximum number of invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
+    ///
+    /// If the clients of its format discard a batch after 413, those beyond the limit are only counted.
     ///
     /// At most `greatestMaximumRejections`. Default: 10,000.
     public var maximumRejections: Int
     /// The maximum number of invalid events of one body that the response explains.
     ///
-    /// Default: 100. The response always gives the indexes and codes of all rejected events, and never exceeds `maximumAnswerBytes`.
+    /// Default: 100. The response always gives the indexes of up to `maximumRejections` rejected events and the codes of all, and never
+    /// exceeds `maximumAnswerBytes`.
     public var maximumExplainedRejections: Int
     /// The maximum number of bytes of a response, its header included; the explanations end where it is reached.
     ///

@@ -183,7 +183,8 @@ enum SettingKey: String, CaseIterable {
         case .httpHeaderFields: "The maximum number of header fields of a request."
         case .httpBodyBytes: "The maximum size of a body, in bytes, both as sent and inflated."
         case .httpEvents: "The maximum number of events in one body."
-        case .httpRejections: "The maximum number of rejected events in one body; with more, the whole body is refused."
+        case .httpRejections:
+            "The maximum number of rejected events in one body; with more, the whole body is refused, or they are only counted (Segment, RudderStack, PostHog)."
         case .httpAnswerBytes: "The maximum size of an answer, in bytes."
         case .httpPlanBytes: "The maximum size of a JSON Schema that GET /v1/plan answers with, in bytes."
         case .httpMemoryBytes:

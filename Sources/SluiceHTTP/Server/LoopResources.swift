@@ -36,7 +36,7 @@ final class LoopResources {
     var metrics: HTTPMetrics.OfLoop
     /// Checks bodies; it reuses its memory for each body.
     private let validator: EventValidator
-    private let tools = TranslationTools()
+    private let tools: TranslationTools
     let keys: KeyLookup
     /// The time of arrival of bodies.
     let now: @Sendable () -> Timestamp
@@ -58,6 +58,7 @@ final class LoopResources {
         self.metrics = metrics
         self.now = now
         self.keys = KeyLookup(keys)
+        tools = TranslationTools(maximumEvents: configuration.maximumEvents)
         validator = EventValidator(
             catalog: catalog,
             maximumEvents: configuration.maximumEvents,

@@ -10,6 +10,7 @@ struct BodyWork: ~Copyable {
 
     /// The format in which the events are checked.
     private let format: BodyFormat
+    private let excess: BodyExcess
     /// Translates the body first; `nil` if it is in Sluice's own format.
     private let translation: (any BodyTranslation)?
     private var isTranslated: Bool
@@ -67,10 +68,12 @@ struct BodyWork: ~Copyable {
             self.format = format
             self.isGzip = isGzip
             translation = nil
+            excess = .refusesBody
         case .dialect(let dialect):
             format = .lines
             self.isGzip = isGzip || (dialect.recognizesGzip && Self.looksCompressed(body))
             translation = dialect.translation(arrival: now())
+            excess = dialect.excess
         }
         isTranslated = translation == nil
         self.access = access
@@ -178,6 +181,7 @@ struct BodyWork: ~Copyable {
             as: format,
             nullIsAbsent: translation != nil,
             allowedEvents: allowedEvents,
+            excess: excess,
             clientAddress: clientAddress
         )
     }

@@ -124,7 +124,7 @@ enum OpenAPISchemas {
         ]
         let indexes: OrderedJSON = [
             "type": "array",
-            "description": "The indexes of all rejected events, as the first and the last of each range.",
+            "description": "The indexes of the first rejected events, as the first and the last of each range.",
             "items": ["type": "array", "items": ["type": "integer", "minimum": 0], "minItems": 2, "maxItems": 2],
         ]
         let codes: OrderedJSON = [
