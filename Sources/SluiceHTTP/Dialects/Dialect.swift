@@ -86,7 +86,8 @@ protocol BodyTranslation: AnyObject {
     /// - Throws: `MalformedBody`.
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool
 
-    /// The key that the body contains, once it is translated; the first one, if there are several.
+    /// The key that the body contains, as soon as it is found, and at the latest once it is translated; the first one, if there are
+    /// several.
     var key: [UInt8]? { get }
 
     /// Conceals the sender's key in messages that could not be translated, because the quarantine stores them.

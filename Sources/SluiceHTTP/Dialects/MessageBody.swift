@@ -40,6 +40,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         case end
     }
 
+    /// A message takes at least as much time as so many bytes.
+    private static var bytesPerMessage: Int { 64 }
     /// The maximum size of a body that is translated in one turn.
     private static var maximumBytesAtOnce: Int { 256 << 10 }
 
@@ -67,6 +69,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         if case .beginning = phase { try begin(body, with: tools, within: &bytes) }
         if case .members(var scanner) = phase {
             phase = try readMembers(of: body, &scanner, with: tools, within: &bytes)
+            // The messages can wait until the key is judged.
+            if case .elements = phase, format.key != nil { return false }
         }
         if case .elements(var scanner, let array) = phase {
             let isAtEnd = try readElements(of: body, in: array, &scanner, with: tools, within: &bytes)
@@ -85,7 +89,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         with tools: TranslationTools,
         within bytes: inout Int
     ) throws {
-        output.reserve(body.count + body.count / 4 + 64)
+        // A large body may turn out to have no key, and until then its memory is that of all senders.
+        output.reserve(min(body.count, Self.maximumBytesAtOnce) * 5 / 4 + 64)
         hasLineFeeds = body.firstIndex(ofByte: UInt8(ascii: "\n")) != nil
         room = tools.maximumEvents == .max ? .max : tools.maximumEvents + 1
         if body.count <= Self.maximumBytesAtOnce {
@@ -182,7 +187,9 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         while bytes > 0 {
             guard room > 0 else { return true }
             switch Self.step(&scanner, in: text, within: &bytes) {
-            case .element(let range): appendAlone(UnsafeRawBufferPointer(rebasing: text[range]), with: tools)
+            case .element(let range):
+                bytes -= Self.bytesPerMessage
+                appendAlone(UnsafeRawBufferPointer(rebasing: text[range]), with: tools)
             case .unfinished: break
             case .end: return true
             case .broken: throw Self.malformed(format)

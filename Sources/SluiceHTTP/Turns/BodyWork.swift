@@ -124,7 +124,8 @@ struct BodyWork: ~Copyable {
         }
         if let translation, !isTranslated {
             guard try withBody({ try translation.advance($0, with: tools, within: &budget.bytes) }) else {
-                return .unfinished
+                guard access == nil, let key = translation.key else { return .unfinished }
+                return .stated(key: key)
             }
             isTranslated = true
             release()
