@@ -175,7 +175,7 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// The addresses of an IPv6 network of 64 bits count as one. Default: `nil`, half of the limit on all connections.
     public var maximumConnectionsPerAddress: Int?
-    /// The maximum number of connections that count for one write key at one time; requests on further ones get 503.
+    /// The maximum number of connections and HTTP/2 streams that count for one write key at one time; further requests get 503.
     ///
     /// A connection counts for the key of its last request. Default: `nil`, half of the limit on all connections.
     public var maximumConnectionsPerKey: Int?

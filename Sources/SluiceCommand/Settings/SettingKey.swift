@@ -171,8 +171,8 @@ enum SettingKey: String, CaseIterable {
             "The maximum number of open connections and HTTP/2 streams from one address; further ones are answered with 503."
         case .httpKeyConnections:
             """
-            The maximum number of open connections of one write key, which is that of the last request; further ones are \
-            answered with 503.
+            The maximum number of open connections and HTTP/2 streams of one write key, which is that of the last request; \
+            further ones are answered with 503.
             """
         case .httpConnectionRequests: "The maximum number of requests on one HTTP/1.1 connection, which is closed then."
         case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."

@@ -3,7 +3,7 @@ import EventPipeline
 import Synchronization
 
 /// How many events a key may still send, by its rate and by its daily volume, how many rejected ones are kept, and how many
-/// connections count for the key.
+/// connections and streams count for the key.
 package final class KeyLimiter: Sendable {
     /// Why events are refused.
     package enum Refusal: Sendable, Equatable {
@@ -55,7 +55,7 @@ package final class KeyLimiter: Sendable {
     /// Whether the number of events a day is limited.
     var hasDailyVolume: Bool { state.withLock { $0.limits.eventsPerDay != nil } }
 
-    /// Counts one more connection, unless that exceeds the limit.
+    /// Counts one more connection or stream, unless that exceeds the limit.
     func addConnection(within limit: Int) -> Bool {
         state.withLock { state in
             guard state.connections < limit else { return false }
@@ -64,7 +64,7 @@ package final class KeyLimiter: Sendable {
         }
     }
 
-    /// Counts a connection no longer.
+    /// Counts a connection or stream no longer.
     func removeConnection() {
         state.withLock { $0.connections -= 1 }
     }

@@ -154,7 +154,7 @@ extension Failure {
     static let tooManyConnectionsForKey = Failure(
         status: "503 Service Unavailable",
         code: .tooManyConnectionsForKey,
-        message: "Too many connections with one write key at the same time. Nothing was accepted.",
+        message: "Too many connections and HTTP/2 streams with one write key at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )
