@@ -1,4 +1,6 @@
 import EventPipeline
+import EventSchema
+import Foundation
 import NIOCore
 import SluiceHTTP
 import Testing
@@ -62,6 +64,29 @@ struct TurnTests {
                 let turns = await server.http.turnStatistics()
                 #expect(turns.mostBytes <= Self.turnBytes)
                 #expect(turns.turns >= 2 * body.utf8.count / Self.turnBytes)
+            }
+        }
+    }
+
+    @Test("4 MiB of a form are decoded, translated and checked in turns of 256 KiB")
+    func form() async throws {
+        let event = #"{"event":"Ping","properties":{"n":1,"$note":"\#(String(repeating: "?>", count: 450))"}}"#
+        let count = (2 << 20) / (event.utf8.count + 1)
+        let json = "[" + Array(repeating: event, count: count).joined(separator: ",") + "]"
+        let base64 = Data(json.utf8).base64EncodedString()
+            .replacing("+", with: "%2B").replacing("/", with: "%2f").replacing("=", with: "%3d")
+        let body = Array("data=\(base64)&ver=1".utf8)
+        #expect(body.count > 3 << 20)
+        var setup = Self.oneLoop
+        setup.plan = DialectExchange.plan(["Ping": [("n", .integer)]])
+        try await TestServer.run(setup) { server in
+            try await RawClient.with(server.address) { client in
+                let fields = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.count)\r\n"
+                try await client.send(bytes: Array("POST /e/ HTTP/1.1\r\nHost: sluice\r\n\(fields)\r\n".utf8) + body)
+                #expect(try Answer(try await client.response().body).accepted == count)
+                let turns = await server.http.turnStatistics()
+                #expect(turns.mostBytes <= Self.turnBytes)
+                #expect(turns.turns >= 2 * body.count / Self.turnBytes)
             }
         }
     }
