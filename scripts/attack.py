@@ -38,7 +38,7 @@ MAXIMUM_SECONDS = 240
 # What an honest key keeps of its throughput while another key sends garbage.
 MINIMUM_HONEST_SHARE = 0.9
 # What the quarantine keeps for one key (Documentation/WriteKeys.md).
-KEY_QUARANTINE_BYTES_AT_ONCE, KEY_QUARANTINE_BYTES_PER_SECOND = 8 * MIB, 1 * MIB
+KEY_QUARANTINE_BYTES_AT_ONCE, KEY_QUARANTINE_BYTES_PER_SECOND = 16 * MIB, 64 * KIB
 
 PLAN_EVENT = "Item Purchased"
 VALID = json.dumps({

@@ -28,14 +28,15 @@ package final class KeyLimiter: Sendable {
         var rate: SharedRate?
         var usage = Usage()
         var connections = 0
-        /// The bytes of rejected events that the quarantine keeps, so that one key does not displace the events of the others.
+        /// The bytes of rejected events that the quarantine keeps, so that one key displaces the events of the others only slowly:
+        /// their part of the quarantine is a ring buffer of 256 MiB by default.
         var rejected = TokenBucket(rate: KeyLimiter.rejectedBytesPerSecond, capacity: KeyLimiter.rejectedBytesAtOnce)
     }
 
     /// How many bytes of rejected events the quarantine keeps for a key, on average.
-    static let rejectedBytesPerSecond = 1 << 20
+    static let rejectedBytesPerSecond = 64 << 10
     /// How many bytes of rejected events the quarantine keeps for a key after a pause.
-    static let rejectedBytesAtOnce = 8 << 20
+    static let rejectedBytesAtOnce = 16 << 20
     private static let microsecondsPerDay: Int64 = 86_400_000_000
 
     private let state: Mutex<State>

@@ -165,13 +165,24 @@ struct KeyLimiterTests {
         #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
     }
 
-    @Test("rejected events of a key are kept up to 8 MiB at once, and 1 MiB a second")
+    @Test("rejected events of a key are kept up to 16 MiB at once, and 64 KiB a second")
     func rejected() {
         let limiter = Self.limiter()
-        #expect(limiter.keepsRejected(bytes: 8 << 20, now: Self.time(0)))
-        #expect(!limiter.keepsRejected(bytes: 1 << 20, now: Self.time(0.5)))
-        #expect(limiter.keepsRejected(bytes: 1 << 20, now: Self.time(1)))
+        #expect(limiter.keepsRejected(bytes: 16 << 20, now: Self.time(0)))
+        #expect(!limiter.keepsRejected(bytes: 64 << 10, now: Self.time(0.5)))
+        #expect(limiter.keepsRejected(bytes: 64 << 10, now: Self.time(1)))
         #expect(limiter.take(1000, now: Self.time(1)) == nil, "accepted events are counted apart")
+    }
+
+    @Test("a key that has events rejected all the time takes 64 minutes to fill the quarantine's default size")
+    func rejectedForHours() {
+        let limiter = Self.limiter()
+        var kept = 0
+        for step in 0..<64 * 60 * 10 where limiter.keepsRejected(bytes: 10_000, now: Self.time(Double(step) / 10)) {
+            kept += 10_000
+        }
+        #expect(kept <= 256 << 20)
+        #expect(kept > 240 << 20)
     }
 
     @Test("a key that gets its first rate begins with a full bucket")
