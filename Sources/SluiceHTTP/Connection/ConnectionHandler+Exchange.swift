@@ -132,6 +132,7 @@ extension ConnectionHandler {
             verdict?.keepRejections(in: shared.pipeline)
             return answer(Answer(status: allRejectedStatus, body: verdict?.answer ?? []))
         }
+        guard takeJournalShare(batch.byteCount) else { return refuse(.journalShareUsed) }
         let (outcome, ticket) = submission.submit(batch, to: shared.pipeline, for: self)
         self.verdict = verdict
         if let outcome {
@@ -140,6 +141,17 @@ extension ConnectionHandler {
             self.ticket = ticket
             phase = .waiting
         }
+    }
+
+    /// Counts a batch against its key's part of the journal; false if the key has used that, and then its events do not count.
+    private func takeJournalShare(_ bytes: Int) -> Bool {
+        guard let grant = exchange.grant, let keys = loop.keys.ring?.keyCount else { return true }
+        guard shared.journalShares.take(bytes, of: grant.limiter, among: keys) else {
+            grant.limiter.giveBack(exchange.countedEvents)
+            return false
+        }
+        exchange.countedBytes = bytes
+        return true
     }
 
     /// The response if the batch is accepted; `nil` for a single accepted event, whose response is prepared.
@@ -205,7 +217,7 @@ extension ConnectionHandler {
 
     /// Lets the key send the events again that were not accepted.
     private func giveBack(after error: TrackError) {
-        exchange.grant?.limiter.giveBack(exchange.countedEvents, after: error)
+        exchange.grant?.limiter.giveBack(exchange.countedEvents, exchange.countedBytes, in: shared, after: error)
     }
 
     private func failure(for error: TrackError) -> Failure {
@@ -232,6 +244,7 @@ extension ConnectionHandler {
             verdict: verdict,
             limiter: exchange.grant?.limiter,
             countedEvents: exchange.countedEvents,
+            countedBytes: exchange.countedBytes,
             reservedBytes: exchange.reservedBytes,
             shared: shared
         )

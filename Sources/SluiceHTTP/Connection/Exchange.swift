@@ -30,6 +30,8 @@ struct Exchange {
     var fields: HTTPHeaders = [:]
     /// The number of events that count against the key's limits.
     var countedEvents = 0
+    /// The size of the batch that counts against the key's part of the journal.
+    var countedBytes = 0
     /// Whether the body is compressed.
     var isGzip = false
     /// Whether the connection can be used again.

@@ -110,9 +110,11 @@ package final class KeyLimiter: Sendable {
         }
     }
 
-    /// Takes back events that were counted, if the pipeline has certainly not accepted them.
-    func giveBack(_ events: Int, after error: TrackError) {
-        if error.code != .outcomeUnknown { giveBack(events) }
+    /// Takes back a batch that was counted, if the pipeline has certainly not accepted it.
+    func giveBack(_ events: Int, _ bytes: Int, in shared: IngestContext, after error: TrackError) {
+        guard error.code != .outcomeUnknown else { return }
+        giveBack(events)
+        shared.journalShares.giveBack(bytes, of: self)
     }
 
     package func giveBack(_ events: Int) {

@@ -159,6 +159,14 @@ extension Failure {
         endsConnection: true
     )
 
+    /// The trackers need most of the journal, and the key has used its part of the rest.
+    static let journalShareUsed = Failure(
+        status: "503 Service Unavailable",
+        code: .journalShareUsed,
+        message: "The journal has little room, and the write key has used its part of it. Nothing was accepted.",
+        fields: ["retry-after": "5"]
+    )
+
     /// It does not say why, because anyone may ask.
     static let notReady = Failure(
         status: "503 Service Unavailable",

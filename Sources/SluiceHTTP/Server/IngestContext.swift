@@ -37,6 +37,7 @@ struct IngestContext: Sendable {
     let plan: PlanDocuments?
     let connections: LiveConnections
     let keys: WriteKeys
+    let journalShares: JournalShares
     /// The web pages that may send if there are no keys.
     let openOrigins: OriginPattern
     /// The response if a queue stayed full for as long as a request may wait.
@@ -81,6 +82,7 @@ struct IngestContext: Sendable {
             budget: budget
         )
         self.keys = keys
+        journalShares = JournalShares(of: pipeline)
         openOrigins = configuration.isOpen ? .any : .loopback
         queueFull = .queueFull(retryAfter: configuration.maxWait)
     }
