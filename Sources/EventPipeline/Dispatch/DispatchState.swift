@@ -79,7 +79,7 @@ package struct DispatchState: Sendable {
             if limits.fullPolicy == .wait { waitQueues.insert(index) }
             return TrackerState(
                 name: name,
-                queue: TrackerQueue(limits: limits, delivery: configuration.delivery),
+                queue: TrackerQueue(limits: limits, delivery: configuration.delivery(of: name)),
                 parkAfter: configuration.parkAfter
             )
         }

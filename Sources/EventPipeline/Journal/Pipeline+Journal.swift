@@ -47,8 +47,7 @@ extension Pipeline {
             journal,
             catalog: parts.catalog,
             trackerNames: parts.trackers.names,
-            delivery: parts.configuration.delivery,
-            start: parts.configuration.journalStart,
+            configuration: parts.configuration,
             clock: parts.clock,
             metrics: parts.metrics.journal
         )
