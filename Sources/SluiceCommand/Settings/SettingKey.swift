@@ -1,6 +1,7 @@
 /// Every setting, by its key in the configuration file.
 ///
-/// A new setting needs a case here, its summary below, its default in `SettingDefaults`, and a line in `Settings` that reads it.
+/// A new setting needs a case here, its summary below, its default in `SettingDefaults`, its kind in `SettingKind` unless it is
+/// a text, and a line in `Settings` that reads it. A setting of a type of trackers begins with the type's name.
 enum SettingKey: String, CaseIterable {
     case eventsDirectory = "events.directory"
     case httpListen = "http.listen"
@@ -47,11 +48,19 @@ enum SettingKey: String, CaseIterable {
     case consoleEnabled = "console.enabled"
     case consoleFormat = "console.format"
     case postgresURL = "postgres.url"
+    case postgresURLFile = "postgres.urlFile"
+    case postgresPasswordFile = "postgres.passwordFile"
     case postgresSchema = "postgres.schema"
+    case postgresConnectSeconds = "postgres.timeouts.connectSeconds"
+    case postgresDeliverySeconds = "postgres.timeouts.deliverySeconds"
+    case postgresLockSeconds = "postgres.timeouts.lockSeconds"
     case kafkaBrokers = "kafka.brokers"
     case kafkaTopic = "kafka.topic"
     case kafkaSource = "kafka.source"
     case kafkaProperties = "kafka.properties"
+    case kafkaPropertiesFile = "kafka.propertiesFile"
+    case kafkaDeliverySeconds = "kafka.timeouts.deliverySeconds"
+    case kafkaMetadataSeconds = "kafka.timeouts.metadataSeconds"
     case queueEvents = "queue.capacityInEvents"
     case queueBytes = "queue.capacityInBytes"
     case queuePolicy = "queue.policy"
@@ -82,9 +91,16 @@ enum SettingKey: String, CaseIterable {
     var environmentVariable: String {
         switch self {
         case .postgresURL: "DATABASE_URL"
+        case .postgresURLFile: "DATABASE_URL_FILE"
         case .kafkaBrokers: "KAFKA_BROKERS"
-        default: "SLUICE_" + Self.words(of: rawValue).joined(separator: "_").uppercased()
+        default: Self.environmentVariable(derivedFrom: rawValue)
         }
+    }
+
+    /// `SLUICE_HTTP_MAX_WAIT_SECONDS` for `http.maxWaitSeconds`; characters that a variable cannot have become underscores.
+    static func environmentVariable(derivedFrom key: String) -> String {
+        let words = words(of: key).joined(separator: "_").uppercased()
+        return "SLUICE_" + String(words.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
 
     /// The command-line option; `nil` if the setting has none.
@@ -100,10 +116,12 @@ enum SettingKey: String, CaseIterable {
         case .consoleEnabled: "--console/--no-console"
         case .consoleFormat: "--format"
         case .postgresURL: "--postgres"
+        case .postgresURLFile: "--postgres-file"
         case .postgresSchema: "--schema"
         case .kafkaBrokers: "--kafka"
         case .kafkaTopic: "--kafka-topic"
         case .kafkaProperties: "--kafka-property"
+        case .kafkaPropertiesFile: "--kafka-properties-file"
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
@@ -201,13 +219,32 @@ enum SettingKey: String, CaseIterable {
             "The file with the token for the private port; one line break at its end is not part of it."
         case .consoleEnabled: "Whether to print events that name the tracker `console`."
         case .consoleFormat: "How the console prints events: pretty or json."
-        case .postgresURL: "The PostgreSQL database, as a libpq URI or keywords."
+        case .postgresURL:
+            "The PostgreSQL database, as a libpq URI or keywords, such as postgres://sluice@db.example/shop."
+        case .postgresURLFile:
+            "The file with the PostgreSQL database, for a URI with a password; instead of postgres.url."
+        case .postgresPasswordFile: "The file with the password for PostgreSQL; it replaces one in the URI."
         case .postgresSchema: "The PostgreSQL schema of the event tables."
+        case .postgresConnectSeconds:
+            "How long connecting to PostgreSQL may take, in seconds, unless the URI has a connect_timeout."
+        case .postgresDeliverySeconds:
+            "How long a delivery to PostgreSQL, and each of its statements, may take, in seconds; then it is retried."
+        case .postgresLockSeconds:
+            "How long a statement may wait for a lock on its table, in seconds; less than for the delivery."
         case .kafkaBrokers: "Kafka's bootstrap servers, as host:port,host:port."
         case .kafkaTopic: "The Kafka topic; `{event}` in it stands for the event's name in snake case."
         case .kafkaSource: "The value of the CloudEvents header ce_source."
         case .kafkaProperties:
             "librdkafka properties, each as name=value; in the environment variable, separate them with semicolons."
+        case .kafkaPropertiesFile:
+            """
+            The file with further librdkafka properties, one name=value in each line, for those that are secret, such as \
+            sasl.password and ssl.key.password.
+            """
+        case .kafkaDeliverySeconds:
+            "How long librdkafka retries a message, in seconds, before the pipeline does; its message.timeout.ms."
+        case .kafkaMetadataSeconds:
+            "How long the brokers may take to answer for the topics when the tracker starts, in seconds."
         case .queueEvents: "The maximum number of events in a tracker's queue."
         case .queueBytes: "The maximum size of a tracker's queue, in bytes."
         case .queuePolicy:

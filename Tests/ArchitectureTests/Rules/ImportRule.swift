@@ -73,7 +73,7 @@ enum ImportRule {
             "NIOFoundationCompat", "NIOHTTP1", "Operations", "PlanReading", "PlanTools", "ServiceLifecycle",
             "SluiceConsole", "SluiceHTTP", "SluiceKafka",
             "SluicePostgres",
-            "SystemPackage", "TrackerKit", "UnixSignals",
+            "SystemPackage", "TrackerKit", "UnixSignals", "Yams",
         ],
         "FormerNames": [
             "EventJournal", "EventModel", "SluiceConsole", "SluiceHTTP", "SluiceKafka", "SluicePostgres",

@@ -117,6 +117,29 @@ struct CheckTests {
         #expect(report.problems(of: "console") == [])
     }
 
+    @Test("the timeouts of PostgreSQL and Kafka are settings")
+    func timeouts() async throws {
+        let folder = try TestFolder()
+        let proxy = try SilentProxy(to: try await PrivatePostgres.shared().port)
+        proxy.goMute()
+        // Their defaults are longer than the check waits.
+        let run = try await Sluice.run(
+            [
+                "check", "--events", Self.plan, "--timeout", "8", "--json",
+                "--postgres", "postgres://postgres@127.0.0.1:\(proxy.port)/x", "--kafka", "127.0.0.1:1",
+            ],
+            in: folder,
+            environment: [
+                "SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "1", "SLUICE_KAFKA_TIMEOUTS_METADATA_SECONDS": "1",
+            ]
+        )
+        let report = try report(run)
+        for part in ["postgres", "kafka"] {
+            let problems = report.problems(of: part) ?? []
+            #expect(problems.count == 1 && !problems[0].contains("did not answer within"), "\(problems)")
+        }
+    }
+
     @Test("a plan with errors and invalid settings are reported, and the destinations are still checked")
     func brokenPlan() async throws {
         let folder = try TestFolder()
