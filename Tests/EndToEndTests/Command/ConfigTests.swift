@@ -92,7 +92,7 @@ struct ConfigTests {
             ("a.yaml", "a: [1\nb: 2", "a.yaml:2:2: error: not YAML: while parsing a flow sequence in line 1, "),
             ("b.yml", "log:\n\tlevel: info", "b.yml:2:1: error: not YAML: "),
             ("c.yaml", "log:\n---\nlog:", "c.yaml:2:1: error: not YAML: expected a single document in the stream"),
-            ("d.json", "{\"log\":", "d.json:1:8: error: not JSON: "),
+            ("d.json", "{\"log\":", "d.json:2:1: error: not JSON: while parsing a flow node"),
             ("e.json", "{'log': null}", "e.json:1:1: error: not JSON: "),
             ("f.json", "log:", "f.json:1:1: error: not JSON: "),
             ("g.yaml", "- a", "g.yaml:1:1: error: expected settings by their names, found a list [wrong-type]"),

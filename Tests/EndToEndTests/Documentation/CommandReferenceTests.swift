@@ -59,12 +59,10 @@ struct CommandReferenceTests {
             try await Sluice.output(of: ["config", "example"]) + "\n" == example,
             "run scripts/command-reference.sh"
         )
-        let shown = Data(try await Sluice.output(of: ["config", "show", "--json"]).utf8)
-        let report = try JSONSerialization.jsonObject(with: shown) as? [String: [[String: Any]]] ?? [:]
-        var defaults: [String: String] = [:]
-        for setting in report["settings"] ?? [] {
-            if let key = setting["key"] as? String, let value = setting["value"] { defaults[key] = "\(value)" }
-        }
+        let shown = try await Sluice.output(of: ["config", "show"])
+        let defaults = Dictionary(
+            uniqueKeysWithValues: shown.matches(of: /(?m)^(\S+) {2,}(.+?) {2,}default$/).map { ("\($0.1)", "\($0.2)") }
+        )
         let operations = try RepositoryFile.text("Documentation/Operations.md")
         let rows = operations.matches(of: /(?m)^\| `([\w.]+)` \| ([^|]+) \|/)
         #expect(rows.count >= 4)

@@ -126,6 +126,7 @@ struct PostgresBrokenTableTests {
         let fixture = try await PostgresFixture(Self.plan)
         // A quarter of the timeout for deliveries would be longer than the test may take.
         let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(7200), lockTimeout: .milliseconds(300))
+        #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
         let session = try fixture.database.server.openSession(fixture.database.name)
         try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
         let outcome = await tracker.deliver(try delivery(fixture))

@@ -100,7 +100,8 @@ struct PostgresStartTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         try await database.run(
             """
-            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN END$$
+            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right';
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$
             """
         )
         let port = database.server.port
@@ -122,7 +123,8 @@ struct PostgresStartTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         try await database.run(
             """
-            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN END$$
+            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right';
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$
             """
         )
         for connection in [
