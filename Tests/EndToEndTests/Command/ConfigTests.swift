@@ -4,33 +4,32 @@ import Testing
 /// `sluice config`.
 @Suite("sluice config", .timeLimit(.minutes(5)))
 struct ConfigTests {
+    private static let broken = """
+        http:
+          lisen: 127.0.0.1:80
+          listen: 80
+          maxWaitSeconds: "3"
+          timeouts: { headSeconds: 1.5 }
+          http2: 1
+        http:
+          listen: nowhere
+          listen: 127.0.0.1:80
+        queue:
+          capacityInEvents: 0
+          policy: full
+          lingerMilliseconds: 4
+        kafka: { properties: [debug=all, 7] }
+        log: info
+        httpp: { listen: a }
+        privacy: { hashKeyFile: none }
+        journal: { enabled: on, maximumBytes: 0x10 }
+
+        """
+
     @Test("check prints each problem of a YAML file with its line, its column and the fix")
     func problems() async throws {
         let folder = try TestFolder()
-        try folder.write(
-            """
-            http:
-              lisen: 127.0.0.1:80
-              listen: 80
-              maxWaitSeconds: "3"
-              timeouts: { headSeconds: 1.5 }
-              http2: 1
-            http:
-              listen: nowhere
-              listen: 127.0.0.1:80
-            queue:
-              capacityInEvents: 0
-              policy: full
-              lingerMilliseconds: 4
-            kafka: { properties: [debug=all, 7] }
-            log: info
-            httpp: { listen: a }
-            privacy: { hashKeyFile: none }
-            journal: { enabled: on, maximumBytes: 0x10 }
-
-            """,
-            to: "sluice.yaml"
-        )
+        try folder.write(Self.broken, to: "sluice.yaml")
         let run = try await Sluice.run("config", "check", "--config", "sluice.yaml", in: folder)
         #expect(run.ending == .exit(1))
         #expect(
