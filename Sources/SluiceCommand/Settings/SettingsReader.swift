@@ -10,6 +10,7 @@ struct SettingsReader {
     private let options: [SettingKey: ConfigValue]
     private let environment: [String: String]
     private let entries: [Setting: ConfigurationDocument.Entry]
+    private let rejected: Set<Setting>
     private let reader: ConfigReader
     private let problems: Problems
 
@@ -22,6 +23,7 @@ struct SettingsReader {
         self.options = options.values
         environment = ProcessInfo.processInfo.environment
         entries = document?.entries ?? [:]
+        rejected = document?.rejected ?? []
         namedTrackers = document?.trackers ?? []
         problems = Problems(document?.problems ?? [])
         let options = options.values.map { (AbsoluteConfigKey(Setting($0).components), $1) }
@@ -106,6 +108,9 @@ struct SettingsReader {
         if environment[variable] != nil { return .environment(variable) }
         return entries[setting].map { .file($0.place) } ?? .standard
     }
+
+    /// Whether the file has a value of the wrong kind for a setting, which is a problem already.
+    func isRejected(_ setting: Setting) -> Bool { rejected.contains(setting) }
 
     // MARK: Problems
 

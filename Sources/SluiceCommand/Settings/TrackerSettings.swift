@@ -47,22 +47,24 @@ extension SettingsReader {
     private func noteMissing(_ tracker: ConfigurationDocument.Tracker) {
         let keys: [SettingKey] = tracker.type == .kafka ? [.kafkaBrokers] : [.postgresURL, .postgresURLFile]
         let settings = keys.map { Setting($0, of: tracker.name) }
-        guard settings.allSatisfy({ string($0.key, of: $0.tracker) == nil }) else { return }
+        guard settings.allSatisfy({ string($0.key, of: $0.tracker) == nil && !isRejected($0) }) else { return }
         let names = settings.map(\.name).joined(separator: " or ")
         note(.missingSetting, at: tracker.place, "the tracker '\(tracker.name)' needs \(names)")
     }
 
     private func console(named name: String) -> ConsoleConfiguration? {
+        let format = choice(.consoleFormat, of: name) ?? SettingDefaults.consoleFormat
         let isOwn = name == ConsoleConfiguration.defaultName
         guard !isOwn || bool(.consoleEnabled) ?? SettingDefaults.hasConsole else { return nil }
-        return ConsoleConfiguration(
-            name: name,
-            format: choice(.consoleFormat, of: name) ?? SettingDefaults.consoleFormat
-        )
+        return ConsoleConfiguration(name: name, format: format)
     }
 
     /// A PostgreSQL tracker; `nil` if no database is set for it.
     private func postgres(named name: String) -> PostgresConfiguration? {
+        // Read in any case, so that their problems are found also if another source will state the database.
+        let connectTimeout = timeout(.postgresConnectSeconds, of: name)
+        let deliveryTimeout = timeout(.postgresDeliverySeconds, of: name)
+        let lockTimeout = timeout(.postgresLockSeconds, of: name)
         guard let connection = secret(.postgresURL, file: .postgresURLFile, of: name) else { return nil }
         var postgres = PostgresConfiguration(connection: connection.text, name: name)
         if let schema = string(.postgresSchema, of: name) { postgres.schema = schema }
@@ -70,10 +72,10 @@ extension SettingsReader {
             let password = contents(of: .postgresPasswordFile, file, of: name)
             postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
         }
-        if let limit = timeout(.postgresConnectSeconds, of: name) { postgres.connectTimeout = limit }
-        if let limit = timeout(.postgresDeliverySeconds, of: name) { postgres.deliveryTimeout = limit }
-        postgres.lockTimeout = timeout(.postgresLockSeconds, of: name)
-        if let lock = postgres.lockTimeout, lock >= postgres.deliveryTimeout {
+        if let connectTimeout { postgres.connectTimeout = connectTimeout }
+        if let deliveryTimeout { postgres.deliveryTimeout = deliveryTimeout }
+        postgres.lockTimeout = lockTimeout
+        if let lockTimeout, lockTimeout >= postgres.deliveryTimeout {
             let longer = Setting(.postgresDeliverySeconds, of: name).name
             note(.postgresLockSeconds, of: name, "expected less than \(longer), which is \(postgres.deliveryTimeout)")
         }
@@ -82,19 +84,21 @@ extension SettingsReader {
 
     /// A Kafka tracker; `nil` if no brokers are set for it.
     private func kafka(named name: String) -> KafkaConfiguration? {
+        let metadataTimeout = timeout(.kafkaMetadataSeconds, of: name)
+        let deliveryTimeout = timeout(.kafkaDeliverySeconds, of: name)
         guard let brokers = string(.kafkaBrokers, of: name) else { return nil }
         var kafka = KafkaConfiguration(brokers: brokers, name: name)
         if let topic = string(.kafkaTopic, of: name) { kafka.topic = topic }
         if let source = string(.kafkaSource, of: name) { kafka.source = source }
-        if let limit = timeout(.kafkaMetadataSeconds, of: name) { kafka.startTimeout = limit }
+        if let metadataTimeout { kafka.startTimeout = metadataTimeout }
         kafka.properties = kafkaProperties(of: name)
-        if let limit = timeout(.kafkaDeliverySeconds, of: name) {
+        if let deliveryTimeout {
             let properties = ["message.timeout.ms", "delivery.timeout.ms"]
             if let stated = properties.first(where: { kafka.properties[$0] != nil }) {
                 let sentence = "the property '\(stated)' sets it as well"
                 note(.kafkaDeliverySeconds, of: name, sentence, as: .conflictingSettings)
             }
-            kafka.properties[properties[0]] = "\(limit.components.seconds * 1000)"
+            kafka.properties[properties[0]] = "\(deliveryTimeout.components.seconds * 1000)"
         }
         return kafka
     }

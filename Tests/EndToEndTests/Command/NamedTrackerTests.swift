@@ -80,6 +80,23 @@ struct NamedTrackerTests {
         #expect(unknown.errors.first == "Error: No tracker 'other' is configured; there are: \(known).")
     }
 
+    @Test("export sql writes the tables of one tracker in its schema")
+    func export() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.plan, to: "events/shop.plist")
+        try folder.write("trackers: { Copy: { type: postgres, schema: copies } }", to: "sluice.yaml")
+        func tables(_ options: String...) async throws -> [String] {
+            let run = try await Sluice.run(["export", "sql"] + options, in: folder)
+            #expect(run.ending == .exit(0), "\(run.errors)")
+            return run.output.filter { $0.hasPrefix("CREATE TABLE") && $0.contains("sold") }
+        }
+        #expect(try await tables() == [])
+        let copies = try await tables("--tracker", "copy", "--config", "sluice.yaml")
+        #expect(copies.count == 1 && copies[0].contains("copies"), "\(copies)")
+        let other = try await tables("--tracker", "copy", "--config", "sluice.yaml", "--schema", "other")
+        #expect(other.count == 1 && other[0].contains("other"), "\(other)")
+    }
+
     @Test("the section of a tracker that a type has by itself means the same as the short keys")
     func ownTrackers() async throws {
         let folder = try TestFolder()
@@ -143,6 +160,7 @@ struct NamedTrackerTests {
               d_1: { type: console, formt: json }
               D-1: { type: console }
               e: console
+              f: { type: postgres, url: 5 }
               postgres: { type: kafka, url: "postgres://a/b" }
             postgres: { url: "postgres://a/c" }
 
@@ -163,9 +181,10 @@ struct NamedTrackerTests {
                     "7:3: error: the trackers 'd_1' and 'D-1' must differ in more than case and punctuation [duplicate-key]",
                     "8:6: error: trackers.e: expected a section with the tracker's type and settings, found a text"
                         + " [wrong-type]",
-                    "9:21: error: the tracker 'postgres' always has the type postgres; give one of another type another name"
+                    "9:29: error: trackers.f.url: expected a text, found a number; put it in quotation marks [wrong-type]",
+                    "10:21: error: the tracker 'postgres' always has the type postgres; give one of another type another name"
                         + " [invalid-value]",
-                    "10:18: error: postgres.url has a value already, in line 9 [duplicate-key]",
+                    "11:18: error: postgres.url has a value already, in line 10 [duplicate-key]",
                 ].map { "sluice.yaml:" + $0 }
         )
     }

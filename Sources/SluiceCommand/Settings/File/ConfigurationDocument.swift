@@ -24,6 +24,8 @@ struct ConfigurationDocument {
 
     let path: String
     private(set) var entries: [Setting: Entry] = [:]
+    /// The settings whose values are of the wrong kind.
+    private(set) var rejected: Set<Setting> = []
     /// The trackers of the section `trackers`, in their order.
     private(set) var trackers: [Tracker] = []
     private(set) var problems: [SettingProblem] = []
@@ -271,6 +273,7 @@ struct ConfigurationDocument {
     }
 
     private mutating func noteKind(of value: Node, _ kind: SettingKind, _ setting: Setting) {
+        rejected.insert(setting)
         let quotes = kind == .text && value.scalar != nil ? "; put it in quotation marks" : ""
         let found =
             switch (kind, Self.tag(of: value)) {
