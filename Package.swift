@@ -453,6 +453,7 @@ let package = Package(
                 "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
                 "SluiceTesting",
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
         .unitTests(
@@ -487,8 +488,8 @@ let package = Package(
             name: "TrackerTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka", "SluicePostgres",
-                "SluiceTesting", "TestSupport", "TrackerKit",
+                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka",
+                "SluicePostgres", "SluiceTesting", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

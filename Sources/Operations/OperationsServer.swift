@@ -237,7 +237,7 @@ extension OperationsServer {
         responder: some HTTPResponder<OperationsContext>,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
-        let connections = connections
+        let (connections, logger) = (connections, logger)
         return Application(
             responder: responder,
             server: .http1(
@@ -254,7 +254,8 @@ extension OperationsServer {
             onServerRunning: { channel in
                 // Running out of file descriptors pauses accepting, and does not make it spin.
                 try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler(), position: .first)
+                    let handlers: [any ChannelHandler] = [AcceptLog(logger: logger), AcceptBackoffHandler()]
+                    try channel.pipeline.syncOperations.addHandlers(handlers, position: .first)
                 }.get()
                 await onServerRunning(channel)
             },

@@ -118,8 +118,10 @@ extension TrackerWorker {
         }
         pipeline.metrics[queue].parked(parked.count)
         let now = pipeline.clock.now()
-        let unreported = pipeline.decide { state, _ in state.noteParked(parked.count, of: queue, now: now) }
-        if let unreported { pipeline.log.parked(unreported, tracker: tracker.name) }
+        let summary = pipeline.decide { state, _ in
+            state.trackers[queue].episodes.parking.failed(parked.count, now: now)
+        }
+        if let summary { pipeline.log.parked(summary.count, tracker: tracker.name) }
         return nil
     }
 
@@ -130,8 +132,9 @@ extension TrackerWorker {
     }
 
     private func noteRepaired(_ name: String) {
-        pipeline.decide { state, _ in state.noteRepaired(name, of: queue) }
-        pipeline.log.repaired(name, tracker: tracker.name)
+        let now = pipeline.clock.now()
+        let duration = pipeline.decide { state, _ in state.noteRepaired(name, of: queue, now: now) }
+        pipeline.log.repaired(name, tracker: tracker.name, after: duration)
     }
 }
 

@@ -1,3 +1,4 @@
+import EventModel
 import EventValidation
 import Logging
 import NIOPosix
@@ -14,6 +15,8 @@ final class PlanDocuments: Sendable {
     private let render: @Sendable ([String]) -> String
     private let logger: Logger
     private let cache: Mutex<PlanCache<Waiter>>
+    private let clock = RelativeClock(ContinuousClock())
+    private let tooLarge = Mutex(FailureEpisode())
 
     init(
         catalog: EventCatalog,
@@ -55,9 +58,14 @@ final class PlanDocuments: Sendable {
         let events: EventSet? = if case .only(let events) = scope { events } else { nil }
         let document = PlanDocument(render(EventSet.names(of: events, in: catalog)))
         guard document.body.count <= maximumBytes else {
+            let failures = tooLarge.withLock { $0.failed(now: clock.now()) }
+            guard let failures else { return .failure(PlanTooLarge()) }
             logger.error(
                 "The schema of the plan is too large for GET /v1/plan; raise the limit, or publish the exported schemas.",
-                metadata: ["bytes": "\(document.body.count)", "maximumBytes": "\(maximumBytes)"]
+                metadata: [
+                    "documents": "\(failures.count)", "bytes": "\(document.body.count)",
+                    "maximumBytes": "\(maximumBytes)",
+                ]
             )
             return .failure(PlanTooLarge())
         }
