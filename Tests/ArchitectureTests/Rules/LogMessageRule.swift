@@ -7,7 +7,8 @@ enum LogMessageRule {
         guard file.path.hasPrefix("Sources/"), !exceptions.contains(where: file.path.hasPrefix),
             file.text.containsBytes("logger.")
         else { return [] }
-        let pattern = #/
+        let pattern =
+            #/
             logger\.(?:trace|debug|info|notice|warning|error|critical|log)\(
             \s*(?:level:\ \w+,\s*)?
             "[^"\n]*\\\(
