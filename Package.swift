@@ -459,7 +459,8 @@ let package = Package(
         .unitTests(
             "Operations",
             dependencies: [
-                "Operations", "EventPipeline", "MetricDefinitions", "SluiceTesting",
+                "Operations", "EventPipeline", "EventQuarantine", "EventValidation", "MetricDefinitions",
+                "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -10,6 +10,7 @@ struct OperationsRoutes: Sendable {
     private let processMetrics: ProcessMetrics
     private let programVersion: String
     private let control: ControlRoutes
+    private let quarantine: QuarantineRoutes?
     private let clock: RelativeClock
     private let history: MetricHistory
 
@@ -19,6 +20,7 @@ struct OperationsRoutes: Sendable {
         registry: PrometheusRegistry,
         programVersion: String,
         control: ControlRoutes,
+        quarantine: QuarantineRoutes?,
         history: MetricHistory,
         clock: RelativeClock
     ) {
@@ -27,6 +29,7 @@ struct OperationsRoutes: Sendable {
         self.registry = registry
         self.programVersion = programVersion
         self.control = control
+        self.quarantine = quarantine
         self.history = history
         self.clock = clock
         processMetrics = ProcessMetrics(registry, startedAt: .now())
@@ -37,9 +40,14 @@ struct OperationsRoutes: Sendable {
     func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
         let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware { AccessMiddleware(access: access) }
-        DashboardRoutes(pipeline: pipeline, history: history, programVersion: programVersion)
-            .add(to: router, hasLogin: access?.needsToken ?? false)
-        TailRoutes(pipeline: pipeline, clock: clock).add(to: router)
+        DashboardRoutes(
+            pipeline: pipeline,
+            history: history,
+            programVersion: programVersion,
+            canReplay: quarantine != nil
+        )
+        .add(to: router, hasLogin: access?.needsToken ?? false)
+        TailRoutes(pipeline: pipeline, clock: clock, access: access).add(to: router)
         router.get("/metrics") { _, _ in
             recordGauges()
             return Response.text(registry.text, contentType: PrometheusText.contentType)
@@ -50,6 +58,7 @@ struct OperationsRoutes: Sendable {
         }
         router.get("/v1/status") { _, _ in try answer { _ in .ok } }
         control.add(to: router, door: door)
+        quarantine?.add(to: router, door: door)
         if let access { LoginPages(access, clock: clock).add(to: router) }
         return router
     }

@@ -51,6 +51,13 @@ struct AccessControl: Sendable {
         return .authenticate
     }
 
+    /// Whether a request that was allowed would be allowed now, for an answer that lasts: it ends with the session of its browser.
+    func stillAllows(_ request: Request) -> @Sendable () -> Bool {
+        guard needsToken, request.headers[.authorization] == nil, let number = request.cookies[Self.cookieName]?.value
+        else { return { true } }
+        return { [sessions, clock] in sessions.contains(number, now: clock.now()) }
+    }
+
     /// Whether a text is the token.
     func accepts(_ text: String) -> Bool {
         guard let token else { return false }

@@ -6,6 +6,8 @@ struct DashboardRoutes: Sendable {
     let pipeline: any OperatedPipeline
     let history: MetricHistory
     let programVersion: String
+    /// Whether quarantined events can be sent again.
+    let canReplay: Bool
 
     /// Adds the paths to a router; the page has a button to log out if `hasLogin`.
     func add(to router: Hummingbird.Router<OperationsContext>, hasLogin: Bool) {
@@ -23,6 +25,7 @@ struct DashboardRoutes: Sendable {
             let report = DashboardReport(
                 pipeline,
                 programVersion: programVersion,
+                canReplay: canReplay,
                 started: history.started,
                 samples: history.samples(from: number)
             )

@@ -176,6 +176,7 @@ struct Wiring {
         and server: IngestServer,
         _ registry: PrometheusRegistry
     ) throws -> OperationsServer? {
+        let replay = settings.privatePort == nil ? nil : try quarantineReplay(through: pipeline)
         do throws(OperationsError) {
             guard let configuration = settings.privatePort else {
                 // What is paused stays so, though nobody can resume it now.
@@ -189,10 +190,21 @@ struct Wiring {
                 sources: [server],
                 registry: registry,
                 programVersion: RootCommand.version,
+                quarantineReplay: replay,
                 logger: logger
             )
         } catch  where error.code == .noToken {
             throw Terminal.failure("\(error.message) Set admin.tokenFile.")
+        } catch {
+            throw Terminal.failure("\(error)")
+        }
+    }
+
+    /// What sends quarantined events again; `nil` without a journal, because a record counts as sent once its event is stored.
+    private func quarantineReplay(through pipeline: Pipeline) throws -> LiveReplay? {
+        guard settings.journal != nil else { return nil }
+        do throws(TrackerError) {
+            return try LiveReplay(pipeline: pipeline, catalog: catalog, folder: settings.quarantineFolder)
         } catch {
             throw Terminal.failure("\(error)")
         }
