@@ -116,6 +116,11 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// Default: `false`: no event and no log contains the address. A plan can protect `ip` like every key of the context.
     public var recordsClientAddress: Bool
+    /// Whether the header field `traceparent` of a request (W3C Trace Context) becomes `traceparent` in the `context` of each event that
+    /// has none.
+    ///
+    /// Default: `false`. An invalid value is ignored.
+    public var recordsTraceparent: Bool
     /// How CloudEvents become events.
     public var cloudEvents: CloudEvents
     /// How long requests that are in progress may take to finish at a graceful shutdown.
@@ -205,6 +210,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         proxies = []
         expectsProxyHeader = false
         recordsClientAddress = false
+        recordsTraceparent = false
         cloudEvents = CloudEvents()
         drainTimeout = .seconds(10)
         maximumBodyBytes = 8 << 20

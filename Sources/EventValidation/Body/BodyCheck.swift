@@ -68,7 +68,7 @@ struct BodyCheck: ~Copyable {
         as format: BodyFormat,
         nullIsAbsent: Bool,
         allowedEvents: EventSet?,
-        clientAddress: [UInt8]
+        additions: ContextAdditions
     ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
@@ -76,7 +76,7 @@ struct BodyCheck: ~Copyable {
             arrival: now(),
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
-            clientAddress: clientAddress
+            additions: additions
         )
     }
 
@@ -90,7 +90,7 @@ struct BodyCheck: ~Copyable {
         check.arrival = progress.arrival
         check.nullIsAbsent = progress.nullIsAbsent
         check.allowedEvents = progress.allowedEvents
-        check.clientAddress = progress.clientAddress
+        check.additions = progress.additions
         check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
         let rejections = progress.collector.rejectionCount

@@ -24,8 +24,8 @@ package struct BodyProgress: ~Copyable {
     let nullIsAbsent: Bool
     /// The events that the sender may send; `nil` for all.
     let allowedEvents: EventSet?
-    /// The sender's address, which becomes part of the `context`; empty if it is not recorded.
-    let clientAddress: [UInt8]
+    /// What is added to the `context`.
+    let additions: ContextAdditions
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

@@ -51,6 +51,7 @@ extension SettingKey {
         case .httpWorkers: "one for each processor core"
         case .httpProxies, .tlsCertificate, .tlsPrivateKey, .tlsClientAuthorities: "none"
         case .httpClientAddress: "\(SettingDefaults.http.recordsClientAddress)"
+        case .httpTraceparent: "\(SettingDefaults.http.recordsTraceparent)"
         case .hashKey, .hashKeyFile, .adminToken, .adminTokenFile: "none"
         case .adminSocket: "that of the journal's folder with .sock at its end; none without a journal"
         case .adminEnabled: "\(SettingDefaults.hasPrivatePort)"

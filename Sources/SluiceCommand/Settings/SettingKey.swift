@@ -18,6 +18,7 @@ enum SettingKey: String, CaseIterable {
     case httpProxies = "http.proxies"
     case httpProxyProtocol = "http.proxyProtocol"
     case httpClientAddress = "http.recordClientAddress"
+    case httpTraceparent = "http.recordTraceparent"
     case tlsCertificate = "http.tls.certificate"
     case tlsPrivateKey = "http.tls.privateKey"
     case tlsClientAuthorities = "http.tls.clientAuthorities"
@@ -162,6 +163,11 @@ enum SettingKey: String, CaseIterable {
             "Whether each connection of http.proxies begins with a header of the PROXY protocol, version 2."
         case .httpClientAddress:
             "Whether the sender's address becomes `ip` in the context of each event that has no `ip`."
+        case .httpTraceparent:
+            """
+            Whether the traceparent of a request (W3C Trace Context) becomes `traceparent` in the context of each event that \
+            has none, and that of an event a header of its Kafka message.
+            """
         case .tlsCertificate:
             "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes."
         case .tlsPrivateKey: "The file with the private key of the certificate (PEM)."

@@ -143,6 +143,7 @@ extension SettingsReader {
         http.maximumConnectionsPerKey = count(.httpKeyConnections)
         http.eventLoopCount = count(.httpWorkers)
         http.recordsClientAddress = bool(.httpClientAddress) ?? http.recordsClientAddress
+        http.recordsTraceparent = bool(.httpTraceparent) ?? http.recordsTraceparent
         http.expectsProxyHeader = bool(.httpProxyProtocol) ?? http.expectsProxyHeader
         http.proxies = (strings(.httpProxies) ?? []).compactMap { text in
             let range = NetworkRange(text)
@@ -223,6 +224,7 @@ extension SettingsReader {
         var kafka = KafkaConfiguration(brokers: brokers)
         if let topic = string(.kafkaTopic) { kafka.topic = topic }
         if let source = string(.kafkaSource) { kafka.source = source }
+        kafka.sendsTraceparent = bool(.httpTraceparent) ?? kafka.sendsTraceparent
         for (index, text) in (strings(.kafkaProperties) ?? []).enumerated() {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
                 // The text itself is left out, because it may be a password.

@@ -12,7 +12,7 @@ extension ConnectionHandler {
             isGzip: exchange.isGzip,
             maximumBytes: shared.maximumBodyBytes,
             access: exchange.expectsKeyInBody ? nil : access,
-            clientAddress: exchange.clientAddress,
+            additions: exchange.additions,
             now: loop.now
         )
         exchange.body = nil

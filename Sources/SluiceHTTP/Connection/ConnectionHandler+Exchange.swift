@@ -12,7 +12,10 @@ extension ConnectionHandler {
         exchange.began = .now()
         if requestNumber >= shared.maximumRequestsPerConnection { exchange.keepsAlive = false }
         if shared.recordsClientAddress {
-            exchange.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
+            exchange.additions.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
+        }
+        if shared.recordsTraceparent, let traceparent = head.traceparent {
+            exchange.additions.traceparent = Array(traceparent.utf8)
         }
         noteOrigin()
         do throws(Failure) {

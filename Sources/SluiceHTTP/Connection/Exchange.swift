@@ -22,8 +22,8 @@ struct Exchange {
     var expectsKeyInBody = false
     /// The web page that sends, if a browser says so.
     var origin: String?
-    /// The sender's address; empty if it is not recorded.
-    var clientAddress: [UInt8] = []
+    /// What is added to the `context` of the events.
+    var additions = ContextAdditions()
     /// Header fields of each response.
     var fields: HTTPHeaders = [:]
     /// The number of events that count against the key's limits.

@@ -29,6 +29,7 @@ struct IngestContext: Sendable {
     let maximumConnectionsPerKey: Int
     let cloudEvents: IngestConfiguration.CloudEvents
     let recordsClientAddress: Bool
+    let recordsTraceparent: Bool
     let proxies: [NetworkRange]
     let budget: MemoryBudget
     /// The part of `budget` that responses with the plan's schema may take, so that senders who do not read them leave the rest.
@@ -68,6 +69,7 @@ struct IngestContext: Sendable {
         maximumConnectionsPerKey = configuration.maximumConnectionsPerKey ?? max(1, connectionLimit / 2)
         cloudEvents = configuration.cloudEvents
         recordsClientAddress = configuration.recordsClientAddress
+        recordsTraceparent = configuration.recordsTraceparent
         proxies = configuration.proxies
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         planBudget = MemoryBudget(

@@ -16,8 +16,8 @@ struct BodyWork: ~Copyable {
     /// What the sender may do; `nil` as long as the key that the body contains is not judged.
     private var access: Access?
     private var isConcealed = false
-    /// The sender's address; empty if it is not recorded.
-    private let clientAddress: [UInt8]
+    /// What is added to the `context` of the events.
+    private let additions: ContextAdditions
     private let maximumBytes: Int
     /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
@@ -50,14 +50,14 @@ struct BodyWork: ~Copyable {
 
     /// - Parameters:
     ///   - access: What the sender may do; `nil` if its key is in the body.
-    ///   - clientAddress: The sender's address; empty if it is not recorded.
+    ///   - additions: What is added to the `context` of the events.
     init(
         _ body: ByteBuffer,
         in language: BodyLanguage,
         isGzip: Bool,
         maximumBytes: Int,
         access: Access?,
-        clientAddress: [UInt8],
+        additions: ContextAdditions,
         now: () -> Timestamp
     ) {
         received = body
@@ -74,7 +74,7 @@ struct BodyWork: ~Copyable {
         }
         isTranslated = translation == nil
         self.access = access
-        self.clientAddress = clientAddress
+        self.additions = additions
         self.maximumBytes = maximumBytes
         isInflated = !self.isGzip
     }
@@ -178,7 +178,7 @@ struct BodyWork: ~Copyable {
             as: format,
             nullIsAbsent: translation != nil,
             allowedEvents: allowedEvents,
-            clientAddress: clientAddress
+            additions: additions
         )
     }
 }
