@@ -298,6 +298,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "Yams", package: "Yams"),
             ]
         ),
         // The modules before version 0.1, for one release; each re-exports what took its place.
@@ -453,12 +454,14 @@ let package = Package(
                 "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
                 "SluiceTesting",
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
         ),
         .unitTests(
             "Operations",
             dependencies: [
-                "Operations", "EventModel", "EventPipeline", "MetricDefinitions", "SluiceTesting",
+                "Operations", "EventModel", "EventPipeline", "EventQuarantine", "EventValidation", "MetricDefinitions",
+                "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -487,8 +490,8 @@ let package = Package(
             name: "TrackerTests",
             dependencies: [
                 "CLibRDKafka", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka", "SluicePostgres",
-                "SluiceTesting", "TestSupport", "TrackerKit",
+                "EventValidation", "PipelineTestSupport", "PlanReading", "PlanTools", "SluiceConsole", "SluiceKafka",
+                "SluicePostgres", "SluiceTesting", "TestSupport", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

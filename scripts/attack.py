@@ -6,7 +6,8 @@
 Each attack has its own server and a bounded number of requests. The script prints the longest time that one body occupied an
 event loop (processor time, as measured by the server), the slowest response of /livez in the meantime, the server's peak memory,
 the growth of the quarantine, and the longest response. In the last attacks one key sends as much garbage as it can, or holds as many
-connections as it can, while another sends valid events at a steady rate. The exit status is 1 if a limit was exceeded.
+connections as it can, or senders without a key do, while another key sends valid events at a steady rate. The exit status is 1 if a
+limit was exceeded.
 """
 import asyncio
 import collections
@@ -37,7 +38,7 @@ MAXIMUM_SECONDS = 240
 # What an honest key keeps of its throughput while another key sends garbage.
 MINIMUM_HONEST_SHARE = 0.9
 # What the quarantine keeps for one key (Documentation/WriteKeys.md).
-KEY_QUARANTINE_BYTES_AT_ONCE, KEY_QUARANTINE_BYTES_PER_SECOND = 8 * MIB, 1 * MIB
+KEY_QUARANTINE_BYTES_AT_ONCE, KEY_QUARANTINE_BYTES_PER_SECOND = 16 * MIB, 64 * KIB
 
 PLAN_EVENT = "Item Purchased"
 VALID = json.dumps({
@@ -243,8 +244,8 @@ class Probes:
             self.process.join()
 
 
-def post(body, content_type, is_gzip, key=None):
-    head = (f"POST /v1/events HTTP/1.1\r\nHost: sluice\r\nContent-Type: application/{content_type}\r\n"
+def post(body, content_type, is_gzip, key=None, path="/v1/events"):
+    head = (f"POST {path} HTTP/1.1\r\nHost: sluice\r\nContent-Type: application/{content_type}\r\n"
             f"Content-Length: {len(body)}\r\n" + ("Content-Encoding: gzip\r\n" if is_gzip else "")
             + (f"Authorization: Bearer {key}\r\n" if key else "") + "\r\n")
     return head.encode() + body
@@ -307,10 +308,13 @@ def run(program, name, lines, count, is_gzip, expected):
 HONEST_MISTAKE = "Honest Mistake"
 
 
-async def send_steadily(port, key, seconds):
-    """Sends 200 requests a second over eight connections; returns how many were answered with 200, and how many mistakes they had."""
-    requests = [post("\n".join([VALID] * 10 + ([f'{{"name":"{HONEST_MISTAKE}"}}'] if number % 20 == 0 else [])).encode(),
-                     "x-ndjson", False, key) for number in range(20)]
+def honest_requests(key):
+    return [post("\n".join([VALID] * 10 + ([f'{{"name":"{HONEST_MISTAKE}"}}'] if number % 20 == 0 else [])).encode(),
+                 "x-ndjson", False, key) for number in range(20)]
+
+
+async def send_steadily(port, requests, seconds, rate=200):
+    """Sends 20 requests in turn over eight connections, `rate` a second; returns how many were answered with 200, and the mistakes."""
     start, answered, mistakes, position = time.monotonic(), 0, 0, 0
 
     async def one_connection():
@@ -318,7 +322,7 @@ async def send_steadily(port, key, seconds):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         # Without an answer the connection sends nothing more, which the throughput shows.
         with contextlib.suppress(*NO_ANSWER):
-            while (due := start + position / 200) < start + seconds:
+            while (due := start + position / rate) < start + seconds:
                 number, position = position, position + 1
                 await asyncio.sleep(max(0, due - time.monotonic()))
                 writer.write(requests[number % 20])
@@ -333,14 +337,14 @@ async def send_steadily(port, key, seconds):
     return answered, mistakes
 
 
-async def send_garbage(port, requests, stopped):
-    """Sends each request over 64 connections, as fast as answers come; returns the statuses."""
+async def send_garbage(port, requests, stopped, addresses=("127.0.0.1",), connections=64):
+    """Sends each request over several connections from each address, as fast as answers come; returns the statuses."""
     statuses = collections.Counter()
 
-    async def one_connection(request):
+    async def one_connection(request, address):
         while not stopped.is_set():
             try:
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
                 while not stopped.is_set():
                     writer.write(request)
                     status, _, _ = await asyncio.wait_for(read_answer(reader), MAXIMUM_SECONDS)
@@ -351,7 +355,8 @@ async def send_garbage(port, requests, stopped):
             except NO_ANSWER:
                 statuses[0] += 1
 
-    await asyncio.gather(*(one_connection(request) for request in requests for _ in range(64)))
+    await asyncio.gather(*(one_connection(request, address) for request in requests for address in addresses
+                           for _ in range(connections)))
     return statuses
 
 
@@ -375,7 +380,7 @@ def run_two_keys(program, seconds):
     names = collections.Counter()
     try:
         honest = server.keys["honest"]
-        alone, mistakes_alone = asyncio.run(send_steadily(server.port, honest, seconds))
+        alone, mistakes_alone = asyncio.run(send_steadily(server.port, honest_requests(honest), seconds))
         before, start = server.quarantine_bytes(), time.monotonic()
         stopped = multiprocessing.Event()
         requests = [post(gzip.compress("\n".join(lines).encode()), "x-ndjson", True, server.keys["garbage"])
@@ -383,7 +388,7 @@ def run_two_keys(program, seconds):
         garbage, statuses = start_apart(send_garbage, server.port, requests, stopped)
         # Not measured before all connections of the garbage are busy.
         time.sleep(1)
-        together, mistakes = asyncio.run(send_steadily(server.port, honest, seconds))
+        together, mistakes = asyncio.run(send_steadily(server.port, honest_requests(honest), seconds))
         stopped.set()
         statuses = statuses.recv() if statuses.poll(MAXIMUM_SECONDS) else {}
         garbage.kill()
@@ -410,6 +415,48 @@ def run_two_keys(program, seconds):
         "the server ends in order": status == 0,
     }
     return exceeded("two keys", bounds)
+
+
+# Honest bodies of more than 64 KiB, so that they wait for their turn like the garbage, at a rate that is less than an equal part of the
+# time of the event loops for each of the addresses.
+KEYLESS_ADDRESSES = ["127.0.0.2", "127.0.0.3"]
+BODY_KEY_REQUESTS_PER_SECOND = 20
+
+
+def run_keyless(program, seconds):
+    """Lets senders without a key send garbage beside a client of PostHog, whose key is in the body; returns the exceeded limits."""
+    server = Server(program, keys={"honest": []})
+    try:
+        event = json.dumps({"event": PLAN_EVENT, "properties": json.loads(VALID)["payload"]}, separators=(",", ":"))
+        body = '{"batch":[%s],"api_key":"%s"}' % (",".join([event] * (80 * KIB // len(event))), server.keys["honest"])
+        honest = [post(body.encode(), "json", False, path="/batch/")] * 20
+        alone, _ = asyncio.run(send_steadily(server.port, honest, seconds, BODY_KEY_REQUESTS_PER_SECOND))
+        stopped = multiprocessing.Event()
+        # 8 KiB each, and 8 MiB inflated.
+        garbage = [post(gzip.compress(text.encode()), "json", True, path="/batch/")
+                   for text in ("[" + "1," * (4 * MIB - 2) + "1]", '{"batch":["%s"]}' % ("x" * (8 * MIB - 100)))]
+        process, results = start_apart(send_garbage, server.port, garbage, stopped, KEYLESS_ADDRESSES, 32)
+        time.sleep(1)
+        together, _ = asyncio.run(send_steadily(server.port, honest, seconds, BODY_KEY_REQUESTS_PER_SECOND))
+        stopped.set()
+        statuses = results.recv() if results.poll(MAXIMUM_SECONDS) else {}
+        process.kill()
+        memory = server.peak_memory()
+    finally:
+        stretch, _, _, status = server.stop()
+    share = together / alone
+    print(f"\na key in the body beside senders without a key, {seconds} s each")
+    print(f"  honest requests     {alone:,} alone, {together:,} beside the garbage: {share:.2f} (bound {MINIMUM_HONEST_SHARE})")
+    print(f"  garbage             {dict(statuses)}")
+    print(f"  longest stretch     {stretch} ms on an event loop")
+    print(f"  peak memory         {memory / MIB:.0f} MiB (bound {MAXIMUM_MEMORY_BYTES // MIB} MiB)")
+    return exceeded("senders without a key", {
+        "the honest key keeps its throughput": share >= MINIMUM_HONEST_SHARE,
+        "the garbage has no key": statuses.get(401, 0) > 0 and 200 not in statuses,
+        "longest stretch": stretch is not None and stretch <= MAXIMUM_STRETCH_MILLISECONDS,
+        "memory": memory <= MAXIMUM_MEMORY_BYTES,
+        "the server ends in order": status == 0,
+    })
 
 
 HOLDERS = [f"127.0.0.{number}" for number in range(2, 10)]
@@ -458,12 +505,12 @@ def run_holding_key(program, seconds):
     server = Server(program, keys={"honest": [], "holding": []})
     try:
         honest = server.keys["honest"]
-        alone, _ = asyncio.run(send_steadily(server.port, honest, seconds))
+        alone, _ = asyncio.run(send_steadily(server.port, honest_requests(honest), seconds))
         stopped = multiprocessing.Event()
         holding, results = start_apart(hold_connections, server.port, server.keys["holding"], stopped)
         # Its connections are there first.
         time.sleep(3)
-        together, _ = asyncio.run(send_steadily(server.port, honest, seconds))
+        together, _ = asyncio.run(send_steadily(server.port, honest_requests(honest), seconds))
         stopped.set()
         statuses, refused, most = results.recv() if results.poll(MAXIMUM_SECONDS) else ({}, 0, 0)
         holding.kill()
@@ -503,6 +550,7 @@ def main():
     broken += run(program, "an unplanned property", [UNPLANNED] * 9990, 1, False, {422})
     broken += run(program, "valid events, compressed", valid, 600 // share, True, {200, 503})
     broken += run_two_keys(program, 5 if is_short else 20)
+    broken += run_keyless(program, 5 if is_short else 20)
     broken += run_holding_key(program, 5 if is_short else 20)
     if broken:
         raise SystemExit("\nBroken bounds:\n" + "\n".join(broken))

@@ -40,8 +40,12 @@ public final class Quarantine: Sendable {
 
     private struct Counts {
         var statistics = QuarantineStatistics()
-        var lossNotice = SparseNotice()
-        var ringNotice = SparseNotice()
+        /// Events are not stored, for lack of room or of a disk.
+        var losses = FailureEpisode()
+        /// The disk does not accept the rejected events of senders.
+        var writeFailures = FailureEpisode()
+        /// The oldest rejected events are removed.
+        var overwrites = FailureEpisode()
     }
 
     /// Opens the folder, which is created if necessary; `now` gives the time at which an event is stored.
@@ -161,7 +165,12 @@ public final class Quarantine: Sendable {
         while let entries = handover.withLock({ $0.next() }) {
             let outcome = await ring.write(entries)
             let events = entries.reduce(0) { $0 + $1.rejections.count }
-            if let error = outcome.error { countLost(events, error.message) } else { countKept(events) }
+            if let error = outcome.error {
+                countLost(events, error.message, in: \.writeFailures)
+            } else {
+                noteWritten()
+                countKept(events)
+            }
             if outcome.overwritten > 0 { countOverwritten(outcome.overwritten) }
             let drained = handover.withLock { $0.finish(entries) }
             for completion in drained { completion() }
@@ -247,26 +256,42 @@ public final class Quarantine: Sendable {
         metrics.kept.increment(by: events)
     }
 
-    private func countLost(_ events: Int, _ reason: String) {
+    private func countLost(
+        _ events: Int,
+        _ reason: String,
+        in episode: WritableKeyPath<Counts, FailureEpisode> = \.losses
+    ) {
         metrics.lost.increment(by: events)
-        let unreported = counts.withLock { counts in
+        let summary = counts.withLock { counts in
             counts.statistics.lost += events
-            return counts.lossNotice.add(events, now: clock.now())
+            return counts[keyPath: episode].failed(events, now: clock.now())
         }
-        guard let unreported else { return }
-        logger.error("Rejected events were not stored.", metadata: ["events": "\(unreported)", "reason": "\(reason)"])
+        guard let summary else { return }
+        logger.error(
+            "Rejected events were not stored.",
+            metadata: ["events": "\(summary.count)", "reason": "\(reason)"]
+        )
+    }
+
+    /// Logs that the disk accepts rejected events again, if it did not.
+    private func noteWritten() {
+        guard let summary = counts.withLock({ $0.writeFailures.ended(now: clock.now()) }) else { return }
+        logger.info(
+            "Rejected events are stored again.",
+            metadata: ["events": "\(summary.count)", "seconds": "\(summary.duration.loggedSeconds)"]
+        )
     }
 
     private func countOverwritten(_ events: Int) {
         metrics.overwritten.increment(by: events)
-        let unreported = counts.withLock { counts in
+        let summary = counts.withLock { counts in
             counts.statistics.overwritten += events
-            return counts.ringNotice.add(events, now: clock.now())
+            return counts.overwrites.failed(events, now: clock.now())
         }
-        guard let unreported else { return }
+        guard let summary else { return }
         logger.warning(
             "The quarantine reached its size limit for rejected events; the oldest were removed to make room.",
-            metadata: ["events": "\(unreported)"]
+            metadata: ["events": "\(summary.count)"]
         )
     }
 }

@@ -123,21 +123,23 @@ extension EventValidator {
     /// - Parameters:
     ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
-    ///   - clientAddress: The sender's address, which becomes `ip` in the `context` of each event that has no `ip`; empty if it is
-    ///     not recorded.
+    ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
+    ///   - additions: What is added to the `context` of each event that does not state it.
     package func begin(
         bodyOf byteCount: Int,
         as format: BodyFormat,
         nullIsAbsent: Bool = false,
         allowedEvents: EventSet? = nil,
-        clientAddress: [UInt8] = []
+        excess: BodyExcess = .refusesBody,
+        additions: ContextAdditions = ContextAdditions()
     ) -> BodyProgress {
         body.begin(
             bodyOf: byteCount,
             as: format,
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
-            clientAddress: clientAddress
+            excess: excess,
+            additions: additions
         )
     }
 

@@ -11,6 +11,7 @@ struct OperationsRoutes: Sendable {
     private let versionMetrics: VersionMetrics
     private let programVersion: String
     private let control: ControlRoutes
+    private let quarantine: QuarantineRoutes?
     private let clock: RelativeClock
     private let history: MetricHistory
 
@@ -20,6 +21,7 @@ struct OperationsRoutes: Sendable {
         registry: PrometheusRegistry,
         programVersion: String,
         control: ControlRoutes,
+        quarantine: QuarantineRoutes?,
         history: MetricHistory,
         clock: RelativeClock
     ) {
@@ -28,6 +30,7 @@ struct OperationsRoutes: Sendable {
         self.registry = registry
         self.programVersion = programVersion
         self.control = control
+        self.quarantine = quarantine
         self.history = history
         self.clock = clock
         processMetrics = ProcessMetrics(registry, startedAt: .now())
@@ -42,9 +45,11 @@ struct OperationsRoutes: Sendable {
             pipeline: pipeline,
             history: history,
             programVersion: programVersion,
-            planProblem: { control.planProblem }
-        ).add(to: router, hasLogin: access?.needsToken ?? false)
-        TailRoutes(pipeline: pipeline, clock: clock).add(to: router)
+            planProblem: { control.planProblem },
+            canReplay: quarantine != nil
+        )
+        .add(to: router, hasLogin: access?.needsToken ?? false)
+        TailRoutes(pipeline: pipeline, clock: clock, access: access).add(to: router)
         router.get("/metrics") { _, _ in
             recordGauges()
             return Response.text(registry.text, contentType: PrometheusText.contentType)
@@ -55,6 +60,7 @@ struct OperationsRoutes: Sendable {
         }
         router.get("/v1/status") { _, _ in try answer { _ in .ok } }
         control.add(to: router, door: door)
+        quarantine?.add(to: router, door: door)
         if let access { LoginPages(access, clock: clock).add(to: router) }
         return router
     }

@@ -15,7 +15,8 @@ import Synchronization
 ///   `GET /v1/status` says the same with 200.
 /// - `GET /livez` answers 200, without a token.
 /// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open`
-///   refuse all events, and accept them again. Each change is logged.
+///   refuse all events, and accept them again. `POST /v1/quarantine/replay` of `sluice serve` sends quarantined events again that
+///   are valid now; it takes `event` and `code` in its query. Each change is logged.
 /// - `POST /v1/plan/reload` reads the plan again, if the process can: 200 with what has changed, or 422 with the plan's problems.
 /// - `GET /` is the dashboard, whose data `GET /v1/dashboard` has; `GET /v1/tail` shows events as they pass, as server-sent
 ///   events, and takes `event`, `tracker`, `verdict` and `user` in its query.
@@ -54,13 +55,38 @@ public final class OperationsServer: Service {
     /// If the `controlFile` says that trackers are paused, they are paused now.
     ///
     /// - Throws: `OperationsError` if the token is missing or too short, if the address is unknown, or if the file cannot be used.
-    public init(
+    public convenience init(
         configuration: OperationsConfiguration = OperationsConfiguration(),
         pipeline: any OperatedPipeline,
         sources: [any GaugeSource] = [],
         registry: PrometheusRegistry,
         programVersion: String,
         planReloader: (any PlanReloader)? = nil,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) throws(OperationsError) {
+        try self.init(
+            configuration: configuration,
+            pipeline: pipeline,
+            sources: sources,
+            registry: registry,
+            programVersion: programVersion,
+            planReloader: planReloader,
+            quarantineReplay: nil,
+            logger: logger,
+            clock: clock
+        )
+    }
+
+    /// Makes a server that can also have quarantined events sent again, unless `quarantineReplay` is `nil`.
+    package init(
+        configuration: OperationsConfiguration,
+        pipeline: any OperatedPipeline,
+        sources: [any GaugeSource],
+        registry: PrometheusRegistry,
+        programVersion: String,
+        planReloader: (any PlanReloader)?,
+        quarantineReplay: (any QuarantineReplaying)?,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock()
     ) throws(OperationsError) {
@@ -77,6 +103,7 @@ public final class OperationsServer: Service {
             registry: registry,
             programVersion: programVersion,
             control: ControlRoutes(pipeline: pipeline, file: file, planReloader: planReloader, logger: logger),
+            quarantine: quarantineReplay.map { QuarantineRoutes(replay: $0, logger: logger) },
             history: history,
             clock: clock
         )
@@ -240,7 +267,7 @@ extension OperationsServer {
         responder: some HTTPResponder<OperationsContext>,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
-        let connections = connections
+        let (connections, logger) = (connections, logger)
         return Application(
             responder: responder,
             server: .http1(
@@ -257,7 +284,8 @@ extension OperationsServer {
             onServerRunning: { channel in
                 // Running out of file descriptors pauses accepting, and does not make it spin.
                 try? await channel.eventLoop.submit {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler(), position: .first)
+                    let handlers: [any ChannelHandler] = [AcceptLog(logger: logger), AcceptBackoffHandler()]
+                    try channel.pipeline.syncOperations.addHandlers(handlers, position: .first)
                 }.get()
                 await onServerRunning(channel)
             },

@@ -15,7 +15,7 @@ struct RootCommand: AsyncParsableCommand {
             PauseCommand.self, ResumeCommand.self, ReloadCommand.self,
             DrainCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self,
             LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
-            MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, SettingsCommand.self,
+            MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, ConfigCommand.self,
             MetricsCommand.self, CompletionsCommand.self,
         ]
     )
@@ -28,6 +28,9 @@ struct RootCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+        } catch let error as SettingsError {
+            for problem in error.problems { Terminal.printError("\(problem)") }
+            exit(withError: ExitCode(1))
         } catch  where !exitCode(for: error).isSuccess {
             // An error may quote input, so it is escaped like everything else that is printed.
             let message = TerminalText(escapingLinesOf: fullMessage(for: error))

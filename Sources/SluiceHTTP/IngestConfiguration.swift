@@ -116,6 +116,11 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// Default: `false`: no event and no log contains the address. A plan can protect `ip` like every key of the context.
     public var recordsClientAddress: Bool
+    /// Whether the header field `traceparent` of a request (W3C Trace Context) becomes `traceparent` in the `context` of each event that
+    /// has none.
+    ///
+    /// Default: `false`. An invalid value is ignored.
+    public var recordsTraceparent: Bool
     /// How CloudEvents become events.
     public var cloudEvents: CloudEvents
     /// How long requests that are in progress may take to finish at a graceful shutdown.
@@ -128,15 +133,20 @@ public struct IngestConfiguration: Sendable, Hashable {
     public var maximumBodyBytes: Int
     /// The maximum number of events in one body; a body with more of them gets 413, and none of its events is accepted.
     ///
+    /// If the clients of its format discard a batch after 413, those beyond the limit are rejected together, as one.
+    ///
     /// Default: 100,000.
     public var maximumEvents: Int
     /// The maximum number of invalid events of one body; a body with more of them gets 413, and none of its events is accepted.
+    ///
+    /// If the clients of its format discard a batch after 413, those beyond the limit are only counted.
     ///
     /// At most `greatestMaximumRejections`. Default: 10,000.
     public var maximumRejections: Int
     /// The maximum number of invalid events of one body that the response explains.
     ///
-    /// Default: 100. The response always gives the indexes and codes of all rejected events, and never exceeds `maximumAnswerBytes`.
+    /// Default: 100. The response always gives the indexes of up to `maximumRejections` rejected events and the codes of all, and never
+    /// exceeds `maximumAnswerBytes`.
     public var maximumExplainedRejections: Int
     /// The maximum number of bytes of a response, its header included; the explanations end where it is reached.
     ///
@@ -170,7 +180,7 @@ public struct IngestConfiguration: Sendable, Hashable {
     ///
     /// The addresses of an IPv6 network of 64 bits count as one. Default: `nil`, half of the limit on all connections.
     public var maximumConnectionsPerAddress: Int?
-    /// The maximum number of connections that count for one write key at one time; requests on further ones get 503.
+    /// The maximum number of connections and HTTP/2 streams that count for one write key at one time; further requests get 503.
     ///
     /// A connection counts for the key of its last request. Default: `nil`, half of the limit on all connections.
     public var maximumConnectionsPerKey: Int?
@@ -205,6 +215,7 @@ public struct IngestConfiguration: Sendable, Hashable {
         proxies = []
         expectsProxyHeader = false
         recordsClientAddress = false
+        recordsTraceparent = false
         cloudEvents = CloudEvents()
         drainTimeout = .seconds(10)
         maximumBodyBytes = 8 << 20

@@ -183,7 +183,8 @@ public final class IngestEndpoint: Sendable {
     ) throws {
         let admission = shared.connections.admit(stream: stream, from: address)
         guard admission != .drop else { throw ChannelError.ioOnClosedChannel }
-        let handler = connectionHandler(for: stream, from: peer, admission, .http2, key)
+        let streamKey = connectionKey(of: stream, within: key)
+        let handler = connectionHandler(for: stream, from: peer, admission, .http2, streamKey)
         try stream.pipeline.syncOperations.addHandlers([StreamRequestDecoder(limits: decoderLimits), handler])
     }
 
@@ -205,9 +206,9 @@ public final class IngestEndpoint: Sendable {
         )
     }
 
-    /// The key that a new connection counts for, until it closes.
-    private func connectionKey(of channel: any Channel) -> ConnectionKey {
-        let key = ConnectionKey(limit: shared.maximumConnectionsPerKey)
+    /// The key that a new connection or stream counts for, until it closes.
+    private func connectionKey(of channel: any Channel, within connection: ConnectionKey? = nil) -> ConnectionKey {
+        let key = ConnectionKey(limit: shared.maximumConnectionsPerKey, within: connection)
         channel.closeFuture.assumeIsolated().whenComplete { _ in key.release() }
         return key
     }

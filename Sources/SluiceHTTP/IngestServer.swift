@@ -192,9 +192,9 @@ public final class IngestServer: Service {
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Running out of file descriptors pauses accepting, and does not end it.
-            .serverChannelInitializer { channel in
+            .serverChannelInitializer { [logger] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                    try channel.pipeline.syncOperations.addHandlers([AcceptLog(logger: logger), AcceptBackoffHandler()])
                 }
             }
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)

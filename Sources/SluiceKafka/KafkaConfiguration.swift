@@ -25,6 +25,10 @@ public struct KafkaConfiguration: Sendable {
     ///
     /// Default: `sluice`.
     public var source: String
+    /// Whether a valid `traceparent` (W3C Trace Context) in the `context` of an event becomes a header of its message.
+    ///
+    /// Default: `false`.
+    public var sendsTraceparent: Bool
     /// The timeout of `start`, which waits for a broker and for the topics.
     ///
     /// Default: 10 s.
@@ -69,6 +73,7 @@ public struct KafkaConfiguration: Sendable {
         name: String = Self.defaultName,
         topic: String = Self.defaultTopic,
         source: String = Self.defaultSource,
+        sendsTraceparent: Bool = false,
         startTimeout: Duration = .seconds(10),
         requiresEveryTopic: Bool = false,
         properties: [String: String] = [:]
@@ -77,6 +82,7 @@ public struct KafkaConfiguration: Sendable {
         self.name = name
         self.topic = topic
         self.source = source
+        self.sendsTraceparent = sendsTraceparent
         self.startTimeout = startTimeout
         self.requiresEveryTopic = requiresEveryTopic
         self.properties = properties

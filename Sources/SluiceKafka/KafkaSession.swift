@@ -91,7 +91,7 @@ actor KafkaSession {
     private func readyProducer() throws(TrackerError) -> (KafkaProducer, EventRoutes) {
         if let producer, let routes { return (producer, routes) }
         let settings = try ProducerSettings(configuration)
-        let producer = try KafkaProducer(settings, source: configuration.source, logger: logger)
+        let producer = try KafkaProducer(settings, configuration, logger: logger)
         let routes = EventRoutes(producer, topic: configuration.topic)
         self.producer = producer
         self.routes = routes

@@ -10,6 +10,10 @@ public struct PostgresConfiguration: Sendable {
     /// Anything that it does not set comes from libpq's environment variables and defaults. It can contain a password
     /// and is never logged.
     public var connection: String
+    /// The password, in place of one in `connection`; `nil` for none of its own.
+    ///
+    /// It is never logged.
+    public var password: String?
     /// The name that refers to the tracker in the plan.
     ///
     /// Default: `postgres`.
@@ -21,10 +25,19 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: `analytics`.
     public var schema: String
-    /// The timeout of one delivery, after which it is retried.
+    /// The timeout of one attempt to connect, over all addresses.
+    ///
+    /// Default: 10 s. A `connect_timeout` in `connection`, or libpq's environment variable for it, takes precedence.
+    public var connectTimeout: Duration
+    /// The timeout of one delivery, after which it is retried; also the server's timeout of each statement.
+    ///
+    /// It should be longer than `lockTimeout`.
     ///
     /// Default: 60 s.
     public var deliveryTimeout: Duration
+    /// How long a statement waits for a lock on its table, so that the delivery's other tables have time left; `nil` for
+    /// a quarter of `deliveryTimeout`.
+    public var lockTimeout: Duration?
     /// Whether the tracker starts only if all of its tables accept rows.
     ///
     /// Default: `false`: a table that accepts no rows is logged, and the others get their rows.
@@ -35,13 +48,19 @@ public struct PostgresConfiguration: Sendable {
         connection: String,
         name: String = Self.defaultName,
         schema: String = Self.defaultSchema,
+        password: String? = nil,
+        connectTimeout: Duration = .seconds(10),
         deliveryTimeout: Duration = .seconds(60),
+        lockTimeout: Duration? = nil,
         requiresEveryTable: Bool = false
     ) {
         self.connection = connection
         self.name = name
         self.schema = schema
+        self.password = password
+        self.connectTimeout = connectTimeout
         self.deliveryTimeout = deliveryTimeout
+        self.lockTimeout = lockTimeout
         self.requiresEveryTable = requiresEveryTable
     }
 }

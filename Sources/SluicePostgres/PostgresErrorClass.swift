@@ -77,11 +77,10 @@ extension TrackerError {
     /// table.
     init(_ failure: PostgresFailure, table: String? = nil) {
         let state = failure.sqlState.map { " (SQLSTATE \($0))" } ?? ""
+        let substitute = failure.isOfFunction ? "a function of the database failed" : "it does not say why"
+        let message = failure.publicMessage ?? substitute
         // The message is quoted inside a sentence, so its own full stop is removed.
-        let words =
-            failure.message.hasSuffix(".") || failure.message.hasSuffix("?")
-            ? failure.message.dropLast() : failure.message[...]
-        let said = (words.isEmpty ? "it does not say why" : words) + state
+        let said = (message.hasSuffix(".") || message.hasSuffix("?") ? message.dropLast() : message[...]) + state
         let place = table.map { "The table \($0): " } ?? ""
         func error(_ code: Code, _ message: String, isRetryable: Bool) -> TrackerError {
             TrackerError(code: code, message: place + message, isRetryable: isRetryable, underlying: failure)

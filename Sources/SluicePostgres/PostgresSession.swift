@@ -24,7 +24,7 @@ actor PostgresSession {
     /// Whether a connection is open.
     var isConnected: Bool { connection != nil }
     /// How long a statement waits for a lock on its table, so that the delivery's other tables have time left.
-    nonisolated var lockTimeout: Duration { configuration.deliveryTimeout / 4 }
+    nonisolated var lockTimeout: Duration { configuration.lockTimeout ?? configuration.deliveryTimeout / 4 }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -98,7 +98,7 @@ actor PostgresSession {
     }
 
     private func connect(_ interrupt: Interrupt) throws(PostgresFailure) -> PostgresConnection {
-        let settings = try ConnectionSettings(configuration.connection)
+        let settings = try ConnectionSettings(configuration)
         let connection = try PostgresConnection(settings, interrupt: interrupt)
         let limit = WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout)
         role = connection.role

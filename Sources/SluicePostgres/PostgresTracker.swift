@@ -43,7 +43,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     ///   contains the string, which can include a password.
     public func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
         do throws(PostgresFailure) {
-            _ = try ConnectionSettings(configuration.connection)
+            _ = try ConnectionSettings(configuration)
         } catch {
             throw TrackerError(error)
         }

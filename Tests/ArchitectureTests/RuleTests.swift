@@ -76,6 +76,20 @@ import Testing
         #expect(BannedCallRule.all.flatMap { $0.findings(in: file, code: SwiftCode.lines(of: text)) }.isEmpty)
     }
 
+    @Test("a value in a log message is found, and one in its metadata is not")
+    func logMessages() {
+        let text = #"""
+            logger.info("It is \(value).")
+            logger.log(level: level, "\(value)")
+            logger.error(
+                "It failed: \(error)"
+            )
+            logger.info("It is done.", metadata: ["value": "\(value)"])
+
+            """#
+        #expect(LogMessageRule.findings(in: TextFile(path: "Sources/A/A.swift", text: text)).map(\.line) == [1, 2, 3])
+    }
+
     @Test("an unsafe declaration without a reason is found")
     func unsafeReasons() {
         let text = """

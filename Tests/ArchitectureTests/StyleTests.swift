@@ -65,6 +65,11 @@ import Testing
         expectNone(Self.swiftWithCode.flatMap(LooseTaskRule.findings))
     }
 
+    @Test("no message of the log contains a value")
+    func logMessages() {
+        expectNone(Self.swift.flatMap(LogMessageRule.findings))
+    }
+
     @Test("no package declaration is marked as inlinable")
     func inlinable() {
         expectNone(Self.swiftWithCode.flatMap(InlinableRule.findings))

@@ -37,6 +37,9 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Keep metrics, and write them out once a second.")
     var metrics = false
 
+    @Option(help: "The port of a private port on the loopback interface, for the dashboard and the live tail.")
+    var admin: Int?
+
     @Flag(help: "Acknowledge before the journal is synced.")
     var unsynced = false
 
@@ -68,8 +71,19 @@ struct Serve: AsyncParsableCommand {
         )
         // Services shut down in reverse order: the port first, then the pipeline.
         let scraper = Scraper(registry: registry, sources: metrics ? [pipeline, server] : [])
+        let privatePort = try admin.map { port in
+            try OperationsServer(
+                configuration: OperationsConfiguration(port: port),
+                pipeline: pipeline,
+                sources: [server],
+                registry: registry,
+                programVersion: "benchmark",
+                logger: logger
+            )
+        }
+        let watched: [any Service] = privatePort.map { [$0] } ?? []
         let services = ServiceGroup(
-            services: [pipeline, server, scraper],
+            services: watched + [pipeline, server, scraper],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

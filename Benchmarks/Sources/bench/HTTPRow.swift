@@ -12,6 +12,8 @@ struct HTTPRow: Row {
         HTTPRow(name: "http-batch", load: .batch, server: .sluice, others: [(.bareNIO, 0.2), (.nginx, 0.2)]),
         HTTPRow(name: "metrics-single", load: .single, server: .measured, others: [(.sluice, 0.95)]),
         HTTPRow(name: "metrics-batch", load: .batch, server: .measured, others: [(.sluice, 0.95)]),
+        HTTPRow(name: "watched-single", load: .single, server: .watched, others: [(.sluice, 0.95)]),
+        HTTPRow(name: "watched-batch", load: .batch, server: .watched, others: [(.sluice, 0.95)]),
         HTTPRow(name: "key-single", load: .single, server: .keyed, others: [(.sluice, 0.85)]),
         HTTPRow(name: "key-batch", load: .batch, server: .keyed, others: [(.sluice, 0.85)]),
         HTTPRow(name: "tls-single", load: .single, server: .encrypted, others: [(.sluice, 0.5)]),
@@ -25,9 +27,10 @@ struct HTTPRow: Row {
         let journal = server == .synced ? ", synced to the journal before the answer" : ""
         let key = server == .keyed ? ", with a key, its events, its limits and metrics" : ""
         let metrics = server == .measured ? ", with metrics that are written out once a second" : ""
+        let watchers = server == .watched ? ", with metrics, a live tail and the dashboard open" : ""
         let port = server == .encrypted ? "HTTPS" : "HTTP"
-        return
-            "\(port) to a discarding tracker, \(load.what), \(load.connections) connections\(journal)\(key)\(metrics)"
+        let shape = "\(load.what), \(load.connections) connections"
+        return "\(port) to a discarding tracker, \(shape)\(journal)\(key)\(metrics)\(watchers)"
     }
 
     private static let seconds = 4
@@ -76,6 +79,8 @@ struct HTTPRow: Row {
         let process = try server.start(port: Self.port, at: site)
         defer { _ = try? process.stop() }
         try process.waitUntilListening(at: Self.port)
+        let watchers = try server.startWatchers(process)
+        defer { for watcher in watchers { _ = try? watcher.stop() } }
         _ = try Load.run(shape(file, for: server, seconds: 1), at: site)
         let before = try process.processorSeconds()
         let load = try Load.run(shape(file, for: server, seconds: Self.seconds), at: site)

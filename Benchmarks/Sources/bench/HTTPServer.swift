@@ -4,6 +4,7 @@ import Foundation
 enum HTTPServer: String {
     case sluice = "Sluice without a journal"
     case measured = "Sluice with metrics"
+    case watched = "Sluice with metrics, a live tail and an open dashboard"
     case keyed = "Sluice with a key, its limits and metrics"
     case encrypted = "Sluice with TLS"
     case synced = "Sluice with a synced journal"
@@ -15,7 +16,7 @@ enum HTTPServer: String {
     func reference(target: Double, measure: @escaping () throws -> Double) -> Reference {
         switch self {
         case .bareNIO, .nginx: .ceiling(rawValue, target: target, measure: measure)
-        case .sluice, .measured, .keyed, .encrypted, .synced, .unsynced:
+        case .sluice, .measured, .watched, .keyed, .encrypted, .synced, .unsynced:
             .itself(rawValue, target: target, measure: measure)
         }
     }
@@ -28,6 +29,8 @@ enum HTTPServer: String {
         case .sluice: try Child("\(site.programs)/bench-serve", sluice)
         case .keyed: try Child("\(site.programs)/bench-serve", sluice + ["--key", Self.key, "--metrics"])
         case .measured: try Child("\(site.programs)/bench-serve", sluice + ["--metrics"])
+        case .watched:
+            try Child("\(site.programs)/bench-serve", sluice + ["--metrics", "--admin", String(Self.privatePort)])
         case .encrypted:
             try Child("\(site.programs)/bench-serve", sluice + ["--certificate", makeCertificate(at: site)])
         case .synced: try Child("\(site.programs)/bench-serve", sluice + journal)
@@ -35,6 +38,20 @@ enum HTTPServer: String {
         case .bareNIO: try Child("\(site.programs)/bench-bare", [String(port), String(site.cores)])
         case .nginx: try startNginx(port: port, at: site)
         }
+    }
+
+    private static let privatePort = 8183
+
+    /// Starts what looks at the server: a live tail of all events, and the dashboard's question once a second.
+    func startWatchers(_ server: Child) throws -> [Child] {
+        guard self == .watched else { return [] }
+        try server.waitUntilListening(at: Self.privatePort)
+        let url = "http://127.0.0.1:\(Self.privatePort)/v1"
+        let ask = "curl -sf -o /dev/null \(url)/dashboard"
+        return [
+            try Child("curl", ["-sN", "-o", "/dev/null", "\(url)/tail"]),
+            try Child("bash", ["-c", "while \(ask); do sleep 1; done"]),
+        ]
     }
 
     /// The key of the server that has one.

@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import EventValidation
 import TrackerKit
 
@@ -34,8 +35,12 @@ package struct DispatchState: Sendable {
     package var journalHealth: JournalHealth
     /// The drain rate of the slowest tracker.
     var drain = DrainRate()
-    /// When to log that the journal rejects batches.
-    var refusalNotice = SparseNotice()
+    /// The journal rejects batches.
+    var rejections = FailureEpisode()
+    /// Segments cannot be removed from the journal.
+    var removalFailures = FailureEpisode()
+    /// Retention removes events that trackers which are not configured have not received.
+    var abandonedLosses = FailureEpisode()
     /// The batches that wait for their commit to the journal.
     var commits = CommitQueue()
     /// Whether the committer ends once the commit queue is empty.
@@ -79,7 +84,7 @@ package struct DispatchState: Sendable {
             if limits.fullPolicy == .wait { waitQueues.insert(index) }
             return TrackerState(
                 name: name,
-                queue: TrackerQueue(limits: limits, delivery: configuration.delivery),
+                queue: TrackerQueue(limits: limits, delivery: configuration.delivery(of: name)),
                 parkAfter: configuration.parkAfter
             )
         }
@@ -184,8 +189,8 @@ package struct DispatchState: Sendable {
         let (dropped, wakesWorker) = trackers[queue].enqueue(slice, now: now)
         if wakesWorker { actions.wakes.insert(queue) }
         guard dropped > 0 else { return }
-        let notice = trackers[queue].dropNotice.add(dropped, now: now())
-        actions.drops.append(.init(queue: queue, events: dropped, notice: notice))
+        let summary = trackers[queue].episodes.drop.failed(dropped, now: now())
+        actions.drops.append(.init(queue: queue, events: dropped, notice: summary?.count))
         endFlushes(settledIn: queue, actions: &actions)
     }
 

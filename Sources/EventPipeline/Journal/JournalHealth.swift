@@ -1,11 +1,13 @@
 import EventJournal
+import EventModel
 
 /// What the pipeline knows about its journal's disk: whether it can be written, has room, and answers.
 package struct JournalHealth: Sendable {
     /// What to log about a disk that does not answer.
     enum OverdueNotice: Sendable, Equatable {
         case overdue(for: Duration)
-        case over
+        /// It answers, after so long.
+        case over(after: Duration)
     }
 
     /// How long the disk may take over one operation.
@@ -16,8 +18,8 @@ package struct JournalHealth: Sendable {
     var bytesWithoutRoom: Int?
     /// When the operation began on which the disk works; `nil` while it is idle.
     private var busySince: Duration?
-    /// Whether the log says that the disk does not answer.
-    private var isOverdueLogged = false
+    /// The disk does not answer.
+    private var overdue = FailureEpisode()
 
     init(overdueAfter: Duration) {
         self.overdueAfter = overdueAfter
@@ -56,12 +58,12 @@ package struct JournalHealth: Sendable {
         return wait >= overdueAfter ? wait : nil
     }
 
-    /// What to log now: once when the disk becomes overdue, and once when it answers again.
+    /// What to log now about the disk that does not answer, or that answers again.
     mutating func overdueNotice(now: Duration) -> OverdueNotice? {
-        let wait = overdueWait(now: { now })
-        guard (wait != nil) != isOverdueLogged else { return nil }
-        isOverdueLogged = wait != nil
-        return wait.map { .overdue(for: $0) } ?? .over
+        guard let wait = overdueWait(now: { now }) else {
+            return overdue.ended(now: now).map { .over(after: $0.duration) }
+        }
+        return overdue.failed(since: now - wait, now: now).map { _ in .overdue(for: wait) }
     }
 }
 

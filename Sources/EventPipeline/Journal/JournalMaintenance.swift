@@ -6,7 +6,7 @@ struct JournalMaintenance: Sendable {
     let pipeline: Pipeline
     let journal: PipelineJournal
 
-    /// Logs when the journal's disk stops answering, and when it answers again.
+    /// Logs when the journal's disk stops answering, as long as it does not, and when it answers again.
     ///
     /// This is separate from `run`, which waits for the same disk.
     func watchDisk() async {
@@ -17,7 +17,7 @@ struct JournalMaintenance: Sendable {
             }
             switch notice {
             case .overdue(let wait): pipeline.log.diskOverdue(wait, events: events)
-            case .over: pipeline.log.diskAnswers()
+            case .over(let duration): pipeline.log.diskAnswers(after: duration)
             case nil: break
             }
         }
@@ -34,7 +34,7 @@ struct JournalMaintenance: Sendable {
         }
         let retention = JournalRetention(pipeline: pipeline, journal: journal)
         var nextRetention = pipeline.clock.now() + .seconds(1)
-        var lastError: JournalError?
+        var failures = FailureEpisode()
         while (try? await pipeline.clock.sleepUntil(pipeline.clock.now() + pause)) != nil {
             let (wasWritable, needed) = pipeline.decide { state, _ in
                 let needed = state.neededSequence(besides: journal.abandoned.sequence)
@@ -54,10 +54,14 @@ struct JournalMaintenance: Sendable {
                     try await journal.committer.probe(needed: needed, pipeline.diskWatch)
                     pipeline.decide { state, _ in state.journalHealth.isWritable = true }
                 }
+                if let summary = failures.ended(now: pipeline.clock.now()) { pipeline.log.synced(after: summary) }
             } catch {
-                // A new reason is logged, because events may be lost. A journal without room is not an error.
-                if wasWritable || error.code == .unwritable && error != lastError { pipeline.log.notSynced(error) }
-                lastError = error
+                // A journal without room is not an error.
+                if wasWritable || error.code == .unwritable,
+                    let summary = failures.failed(now: pipeline.clock.now())
+                {
+                    pipeline.log.notSynced(error, summary)
+                }
                 pipeline.decide { state, _ in state.journalHealth.isWritable = false }
             }
         }

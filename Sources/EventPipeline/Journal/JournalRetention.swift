@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 
 /// Removes the segments that a pipeline's journal no longer has to keep.
 struct JournalRetention: Sendable {
@@ -13,16 +14,22 @@ struct JournalRetention: Sendable {
             let limit = journal.store.expiredSegments(now: journal.now()).last?.nextSequence, limit > needed
         {
             for queue in pipeline.trackers.indices { await giveUp(before: limit, of: queue) }
-            if journal.abandoned.sequence < limit { pipeline.log.lost(of: journal.abandoned.trackers) }
+            if journal.abandoned.sequence < limit { noteAbandonedLosses() }
             needed = limit
             // Skipping events is not progress.
             pipeline.decide { state, _ in state.drain = DrainRate() }
         }
         do throws(JournalError) {
-            pipeline.log.retired(.success(try await journal.committer.retire(needed: needed, pipeline.diskWatch)))
+            pipeline.logRetired(.success(try await journal.committer.retire(needed: needed, pipeline.diskWatch)))
         } catch {
-            pipeline.log.retired(.failure(error))
+            pipeline.logRetired(.failure(error))
         }
+    }
+
+    private func noteAbandonedLosses() {
+        let now = pipeline.clock.now()
+        let summary = pipeline.decide { state, _ in state.abandonedLosses.failed(now: now) }
+        if summary != nil { pipeline.log.lost(of: journal.abandoned.trackers) }
     }
 
     /// Moves a tracker's reader behind the segments that will be removed, and counts the events that the tracker loses.
@@ -31,8 +38,11 @@ struct JournalRetention: Sendable {
         guard let next = pipeline.decide({ state, _ in state.spilledSequence(of: queue) }), next < limit else { return }
         let lost = await journal.backlogs[queue].giveUp(before: limit, from: next)
         guard lost.total > 0 else { return }
-        let unforeseen = pipeline.decide { state, _ in state.lost(lost, of: queue) }
+        let now = pipeline.clock.now()
+        let (unforeseen, summary) = pipeline.decide { state, _ in
+            (state.lost(lost, of: queue), state.trackers[queue].episodes.loss.failed(lost.total, now: now))
+        }
         pipeline.metrics[queue].lost(lost.total, unforeseen: unforeseen)
-        pipeline.log.lost(lost.total, tracker: pipeline.trackers[queue].name)
+        if let summary { pipeline.log.lost(summary.count, tracker: pipeline.trackers[queue].name) }
     }
 }

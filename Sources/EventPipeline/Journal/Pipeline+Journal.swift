@@ -46,8 +46,7 @@ extension Pipeline {
             journal,
             catalog: parts.trackers.catalog,
             trackerNames: parts.trackers.names,
-            delivery: parts.configuration.delivery,
-            start: parts.configuration.journalStart,
+            configuration: parts.configuration,
             clock: parts.clock,
             metrics: parts.metrics.journal
         )
@@ -121,27 +120,43 @@ extension Pipeline {
     }
 
     private func retired(_ outcome: Result<[Segment], JournalError>) {
-        log.retired(outcome)
+        logRetired(outcome)
         guard case .success(let segments) = outcome, !segments.isEmpty else { return }
         decide { state, _ in state.journalHealth.bytesWithoutRoom = nil }
+    }
+
+    /// Logs which segments were removed, or that they could not be.
+    func logRetired(_ outcome: Result<[Segment], JournalError>) {
+        let now = clock.now()
+        switch outcome {
+        case .success(let segments):
+            let failures = decide { state, _ in state.removalFailures.ended(now: now) }
+            if let failures { log.retires(after: failures) }
+            if !segments.isEmpty { log.retired(segments) }
+        case .failure(let error):
+            let failures = decide { state, _ in state.removalFailures.failed(now: now) }
+            if let failures { log.notRetired(error, failures) }
+        }
     }
 
     private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
         // Counted before the queues have them, so that no tracker settles an event that was not counted.
         if case .success = outcome { for batch in batches { observe(acknowledged: batch) } }
-        let (duration, ended, unreported) = decide { state, actions in
-            let duration = state.journalHealth.wait(now: clock.now())
+        let (duration, ended, summary) = decide { state, actions in
+            let now = clock.now()
+            let duration = state.journalHealth.wait(now: now)
             let ended = state.endCommit(outcome, now: clock.now, actions: &actions)
-            guard case .failure = outcome else { return (duration, ended, Int?.none) }
+            guard case .failure = outcome else { return (duration, ended, state.rejections.ended(now: now)) }
             let events = ended.reduce(0) { $0 + $1.batch.count }
-            return (duration, ended, state.refusalNotice.add(events, now: clock.now()))
+            return (duration, ended, state.rejections.failed(events, now: now))
         }
         if let duration { metrics.journal.committed(after: duration) }
         switch outcome {
         case .success:
+            if let summary { log.commits(after: summary) }
             for submission in ended { submission.completion(.success(())) }
         case .failure(let error):
-            if let unreported { log.notCommitted(unreported, error) }
+            if let summary { log.notCommitted(summary.count, error) }
             for submission in ended { submission.completion(.failure(.notStored(error))) }
         }
     }
@@ -169,10 +184,14 @@ extension Pipeline {
         _ body: (TrackerBacklog) async throws(JournalError) -> Void
     ) async {
         guard let backlog = journal?.backlogs[queue] else { return }
+        let name = trackers[queue].name
         do throws(JournalError) {
             try await body(backlog)
+            let failures = decide { state, _ in state.trackers[queue].episodes.cursor.ended(now: clock.now()) }
+            if let failures { log.cursorMoves(name, after: failures) }
         } catch {
-            log.cursorNotMoved(trackers[queue].name, error)
+            let failures = decide { state, _ in state.trackers[queue].episodes.cursor.failed(now: clock.now()) }
+            if let failures { log.cursorNotMoved(name, error, failures) }
         }
     }
 }

@@ -30,15 +30,14 @@ final class PipelineJournal: Sendable {
     /// The trackers that had no cursor, and where they begin.
     let begun: [(tracker: String, sequence: UInt64)]
 
-    /// Opens the cursors; a tracker that has none begins at `start`.
+    /// Opens the cursors; a tracker that has none begins at `configuration.journalStart`.
     ///
     /// - Throws: If a cursor cannot be opened, or the system refuses a thread.
     init(
         _ journal: Journal,
         catalog: EventCatalog,
         trackerNames: [String],
-        delivery: Pipeline.DeliveryLimits,
-        start: JournalStart,
+        configuration: Pipeline.Configuration,
         clock: RelativeClock,
         metrics: JournalMetrics
     ) throws(JournalError) {
@@ -56,7 +55,7 @@ final class PipelineJournal: Sendable {
         var cursors: [UInt64] = []
         var begun: [(tracker: String, sequence: UInt64)] = []
         for name in trackerNames {
-            let (cursor, sequence, isNew) = try Self.openCursor(of: name, in: journal, start)
+            let (cursor, sequence, isNew) = try Self.openCursor(of: name, in: journal, configuration.journalStart)
             cursors.append(sequence)
             if isNew { begun.append((name, sequence)) }
             backlogs.append(
@@ -66,7 +65,7 @@ final class PipelineJournal: Sendable {
                     cursor: cursor,
                     catalog: catalog,
                     tracker: name,
-                    delivery: delivery,
+                    delivery: configuration.delivery(of: name),
                     // One each, so that a tracker that reads much does not delay the others.
                     thread: try Self.thread()
                 )

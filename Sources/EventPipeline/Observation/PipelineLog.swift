@@ -1,10 +1,12 @@
 import EventJournal
+import EventModel
 import Logging
 import TrackerKit
 
 /// What the pipeline logs.
 ///
-/// No line contains a value from an event.
+/// No line contains a value from an event. What fails repeatedly is summed up (`FailureEpisode`): its lines have the number of
+/// `failures` since the line before, and `seconds` since the first one.
 struct PipelineLog: Sendable {
     private static let tracker = "tracker"
     private static let event = "event"
@@ -13,16 +15,17 @@ struct PipelineLog: Sendable {
 
     let logger: Logger
 
-    func started(_ tracker: String) {
-        logger.info("The tracker has started.", metadata: [Self.tracker: "\(tracker)"])
+    func started(_ tracker: String, after failures: FailureEpisode.Summary?) {
+        logger.info("The tracker has started.", metadata: metadata(of: tracker, failures))
     }
 
-    func startFailed(_ tracker: String, _ error: TrackerError, pause: Duration?, failures: Int) {
-        guard let pause else {
+    func startFailed(_ tracker: String, _ error: TrackerError, _ report: DispatchState.Report) {
+        guard let pause = report.pause else {
             let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", Self.error: "\(error)"]
             return logger.error("The tracker cannot start.", metadata: metadata)
         }
-        let metadata = metadata(of: tracker, error, pause: pause, failures: failures)
+        guard let summary = report.summary else { return }
+        let metadata = metadata(of: tracker, error, pause: pause, summary)
         if error.isRetryable {
             logger.warning("The tracker could not start and will try again; its events wait.", metadata: metadata)
         } else {
@@ -33,15 +36,20 @@ struct PipelineLog: Sendable {
         }
     }
 
-    func retries(_ tracker: String, _ error: TrackerError, events: Int, pause: Duration, failures: Int) {
-        var metadata = metadata(of: tracker, error, pause: pause, failures: failures)
+    func retries(
+        _ tracker: String,
+        _ error: TrackerError,
+        events: Int,
+        pause: Duration,
+        _ summary: FailureEpisode.Summary
+    ) {
+        var metadata = metadata(of: tracker, error, pause: pause, summary)
         metadata[Self.events] = "\(events)"
         logger.warning("A delivery failed and is tried again.", metadata: metadata)
     }
 
-    func recovered(_ tracker: String, failures: Int) {
-        let metadata: Logger.Metadata = [Self.tracker: "\(tracker)", "failures": "\(failures)"]
-        logger.info("The tracker delivers again.", metadata: metadata)
+    func recovered(_ tracker: String, after failures: FailureEpisode.Summary) {
+        logger.info("The tracker delivers again.", metadata: metadata(of: tracker, failures))
     }
 
     func refused(_ events: Int, tracker: String) {
@@ -58,10 +66,10 @@ struct PipelineLog: Sendable {
         )
     }
 
-    func repaired(_ name: String, tracker: String) {
+    func repaired(_ name: String, tracker: String, after duration: Duration) {
         logger.info(
             "The tracker delivers these events again; run 'sluice replay quarantine --code parked' to deliver the parked ones.",
-            metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)"]
+            metadata: [Self.tracker: "\(tracker)", Self.event: "\(name)", "seconds": "\(duration.loggedSeconds)"]
         )
     }
 
@@ -100,8 +108,22 @@ struct PipelineLog: Sendable {
         )
     }
 
-    func notSynced(_ error: JournalError) {
-        logger.error("The journal cannot be written; the pipeline will try again.", metadata: [Self.error: "\(error)"])
+    func commits(after rejections: FailureEpisode.Summary) {
+        logger.info(
+            "The journal accepts events again.",
+            metadata: [Self.events: "\(rejections.count)", "seconds": "\(rejections.duration.loggedSeconds)"]
+        )
+    }
+
+    func notSynced(_ error: JournalError, _ failures: FailureEpisode.Summary) {
+        logger.error(
+            "The journal cannot be written; the pipeline will try again.",
+            metadata: metadata(of: error, failures)
+        )
+    }
+
+    func synced(after failures: FailureEpisode.Summary) {
+        logger.info("The journal can be written again.", metadata: failures.metadata)
     }
 
     func notEnded(_ error: JournalError) {
@@ -114,24 +136,25 @@ struct PipelineLog: Sendable {
     func diskOverdue(_ wait: Duration, events: Int) {
         logger.error(
             "The journal's disk does not answer; new events are rejected until it does.",
-            metadata: ["seconds": "\(wait.components.seconds)", Self.events: "\(events)"]
+            metadata: ["seconds": "\(wait.loggedSeconds)", Self.events: "\(events)"]
         )
     }
 
-    func diskAnswers() {
-        logger.info("The journal's disk answers again.")
+    func diskAnswers(after duration: Duration) {
+        logger.info("The journal's disk answers again.", metadata: ["seconds": "\(duration.loggedSeconds)"])
     }
 
-    func retired(_ outcome: Result<[Segment], JournalError>) {
-        switch outcome {
-        case .success(let segments) where segments.isEmpty:
-            break
-        case .success(let segments):
-            let names = segments.map(\.name.text).joined(separator: ", ")
-            logger.info("Segments of the journal were removed.", metadata: ["segments": "\(names)"])
-        case .failure(let error):
-            logger.error("Segments of the journal could not be removed.", metadata: [Self.error: "\(error)"])
-        }
+    func retired(_ segments: [Segment]) {
+        let names = segments.map(\.name.text).joined(separator: ", ")
+        logger.info("Segments of the journal were removed.", metadata: ["segments": "\(names)"])
+    }
+
+    func notRetired(_ error: JournalError, _ failures: FailureEpisode.Summary) {
+        logger.error("Segments of the journal could not be removed.", metadata: metadata(of: error, failures))
+    }
+
+    func retires(after failures: FailureEpisode.Summary) {
+        logger.info("Segments of the journal can be removed again.", metadata: failures.metadata)
     }
 
     func lost(_ events: Int, tracker: String) {
@@ -149,11 +172,15 @@ struct PipelineLog: Sendable {
         )
     }
 
-    func cursorNotMoved(_ tracker: String, _ error: JournalError) {
+    func cursorNotMoved(_ tracker: String, _ error: JournalError, _ failures: FailureEpisode.Summary) {
         logger.error(
             "The tracker's cursor could not be written; after a restart the tracker gets some events again.",
-            metadata: [Self.tracker: "\(tracker)", Self.error: "\(error)"]
+            metadata: metadata(of: error, failures).merging([Self.tracker: "\(tracker)"]) { $1 }
         )
+    }
+
+    func cursorMoves(_ tracker: String, after failures: FailureEpisode.Summary) {
+        logger.info("The tracker's cursor can be written again.", metadata: metadata(of: tracker, failures))
     }
 
     func resumes(_ tracker: String, _ resumption: Resumption, end: UInt64) {
@@ -187,11 +214,20 @@ struct PipelineLog: Sendable {
         }
     }
 
-    func journalNotRead(_ error: JournalError, tracker: String, pause: Duration) {
+    func journalNotRead(
+        _ error: JournalError,
+        tracker: String,
+        pause: Duration,
+        _ failures: FailureEpisode.Summary
+    ) {
         logger.error(
             "The journal could not be read for the tracker; it will be read again after a pause.",
-            metadata: [Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)"]
+            metadata: metadata(of: error, failures).merging([Self.tracker: "\(tracker)", "pause": "\(pause)"]) { $1 }
         )
+    }
+
+    func journalRead(for tracker: String, after failures: FailureEpisode.Summary) {
+        logger.info("The journal can be read for the tracker again.", metadata: metadata(of: tracker, failures))
     }
 
     func damaged(_ damage: Damage, tracker: String) {
@@ -221,10 +257,20 @@ struct PipelineLog: Sendable {
         )
     }
 
-    private func metadata(of tracker: String, _ error: TrackerError, pause: Duration, failures: Int) -> Logger.Metadata
-    {
-        [
-            Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)", "failures": "\(failures)",
-        ]
+    private func metadata(of tracker: String, _ summary: FailureEpisode.Summary?) -> Logger.Metadata {
+        (summary?.metadata ?? [:]).merging([Self.tracker: "\(tracker)"]) { $1 }
+    }
+
+    private func metadata(of error: JournalError, _ summary: FailureEpisode.Summary) -> Logger.Metadata {
+        summary.metadata.merging([Self.error: "\(error)"]) { $1 }
+    }
+
+    private func metadata(
+        of tracker: String,
+        _ error: TrackerError,
+        pause: Duration,
+        _ summary: FailureEpisode.Summary
+    ) -> Logger.Metadata {
+        summary.metadata.merging([Self.tracker: "\(tracker)", Self.error: "\(error)", "pause": "\(pause)"]) { $1 }
     }
 }

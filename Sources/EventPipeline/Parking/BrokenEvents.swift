@@ -15,6 +15,7 @@ struct BrokenEvents: Sendable {
 
     private struct Entry: Sendable {
         let reason: TrackerError
+        let since: Duration
         let nextProbe: Duration
     }
 
@@ -43,15 +44,19 @@ struct BrokenEvents: Sendable {
         now: Duration
     ) -> Bool {
         let count = entries[name] == nil ? entries.count + 1 : entries.count
-        let entry = Entry(reason: reason, nextProbe: now + max(pause, probe * (10 * count)))
+        let entry = Entry(
+            reason: reason,
+            since: entries[name]?.since ?? now,
+            nextProbe: now + max(pause, probe * (10 * count))
+        )
         return entries.updateValue(entry, forKey: name) == nil
     }
 
     /// Whether the events of a name are known to be undeliverable.
     func contains(_ name: String) -> Bool { entries[name] != nil }
 
-    /// Notes that events of a name can be delivered again.
-    mutating func remove(_ name: String) {
-        entries[name] = nil
+    /// Notes that events of a name can be delivered again; returns how long they could not.
+    mutating func remove(_ name: String, now: Duration) -> Duration {
+        entries.removeValue(forKey: name).map { now - $0.since } ?? .zero
     }
 }

@@ -6,7 +6,8 @@ import TrackerKit
 extension TrackerWorker {
     /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
     func diagnose(_ delivery: Delivery, turn: Int) async {
-        let diagnosis = await Diagnosis(of: delivery, turn: turn, limits: pipeline.configuration.delivery, send: send)
+        let limits = pipeline.configuration.delivery(of: tracker.name)
+        let diagnosis = await Diagnosis(of: delivery, turn: turn, limits: limits, send: send)
         for stuck in diagnosis.stuck where stuck.isWholeName { noteBroken(stuck.name, stuck.reason) }
         let parking = diagnosis.stuck.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
@@ -118,8 +119,10 @@ extension TrackerWorker {
         }
         pipeline.metrics[queue].parked(parked.count)
         let now = pipeline.clock.now()
-        let unreported = pipeline.decide { state, _ in state.noteParked(parked.count, of: queue, now: now) }
-        if let unreported { pipeline.log.parked(unreported, tracker: tracker.name) }
+        let summary = pipeline.decide { state, _ in
+            state.trackers[queue].episodes.parking.failed(parked.count, now: now)
+        }
+        if let summary { pipeline.log.parked(summary.count, tracker: tracker.name) }
         return nil
     }
 
@@ -130,8 +133,9 @@ extension TrackerWorker {
     }
 
     private func noteRepaired(_ name: String) {
-        pipeline.decide { state, _ in state.noteRepaired(name, of: queue) }
-        pipeline.log.repaired(name, tracker: tracker.name)
+        let now = pipeline.clock.now()
+        let duration = pipeline.decide { state, _ in state.noteRepaired(name, of: queue, now: now) }
+        pipeline.log.repaired(name, tracker: tracker.name, after: duration)
     }
 }
 

@@ -45,8 +45,10 @@ extension Pipeline {
         public var queue: Queue
         /// The limits of individual queues, by the tracker's name in lower case.
         public var queueByTracker: [String: Queue]
-        /// How many events are handed to a tracker at a time.
+        /// How many events are handed at a time to each tracker that is not in `deliveryByTracker`.
         public var delivery: DeliveryLimits
+        /// How many events are handed to individual trackers at a time, by the tracker's name in lower case.
+        public var deliveryByTracker: [String: DeliveryLimits]
         /// When a failed start or delivery is retried.
         public var retry: RetryPolicy
         /// How many failed starts of a tracker in a row end `run` with an error; `nil` for no limit.
@@ -92,6 +94,7 @@ extension Pipeline {
             queue: Queue = Queue(),
             queueByTracker: [String: Queue] = [:],
             delivery: DeliveryLimits = DeliveryLimits(),
+            deliveryByTracker: [String: DeliveryLimits] = [:],
             retry: RetryPolicy = RetryPolicy(),
             maximumStartAttempts: Int? = nil,
             maximumDeliveryAttempts: Int? = nil,
@@ -104,6 +107,7 @@ extension Pipeline {
             self.queue = queue
             self.queueByTracker = queueByTracker
             self.delivery = delivery
+            self.deliveryByTracker = deliveryByTracker
             self.retry = retry
             self.maximumStartAttempts = maximumStartAttempts
             self.maximumDeliveryAttempts = maximumDeliveryAttempts
@@ -124,6 +128,11 @@ extension Pipeline {
         /// The limits of one tracker's queue.
         func queue(of tracker: String) -> Queue {
             queueByTracker[tracker.lowercased()] ?? queue
+        }
+
+        /// The limits of one tracker's deliveries.
+        package func delivery(of tracker: String) -> DeliveryLimits {
+            deliveryByTracker[tracker.lowercased()] ?? delivery
         }
     }
 

@@ -135,10 +135,9 @@ package struct TrackerState: Sendable {
     var isPaused = false
     /// The events that cannot be delivered while others can.
     var broken = BrokenEvents()
-    var parkingNotice = SparseNotice()
+    var episodes = TrackerEpisodes()
     /// The time for which the timer is set; timers for other times are ignored.
     private var timer: Duration?
-    var dropNotice = SparseNotice()
     /// The settled position when the worker ended, and when the oldest unsettled event was accepted.
     private var end: (position: Int, oldestArrival: Duration?)?
 

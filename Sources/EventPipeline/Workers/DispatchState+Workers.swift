@@ -1,10 +1,12 @@
+package import EventModel
 import TrackerKit
 
 extension DispatchState {
-    /// What a worker learns when it reports: its pause, if there is one, and the number of failures in a row.
+    /// What a worker learns when it reports: its pause, if there is one, and what to log.
     package struct Report: Sendable, Equatable {
         package let pause: Duration?
-        package let failures: Int
+        /// The failures to log, or with no pause those that are over; `nil` to log nothing.
+        package var summary: FailureEpisode.Summary?
         /// The number before which the tracker has settled everything.
         package var settledSequence: UInt64 = 0
     }
@@ -30,7 +32,6 @@ extension DispatchState {
         jitter: Double,
         actions: inout DispatchActions
     ) -> Report {
-        let failures = trackers[queue].failures
         let pause = trackers[queue].startReturned(
             error,
             retry: configuration.retry,
@@ -41,7 +42,9 @@ extension DispatchState {
         if let error, pause == nil, lifecycle.isOpen {
             fail(Lifecycle.Failure(queue: queue, error: error, isOfStart: true), now: now, actions: &actions)
         }
-        return Report(pause: pause, failures: pause == nil ? failures : trackers[queue].failures)
+        guard let error else { return Report(pause: nil, summary: trackers[queue].episodes.start.ended(now: now)) }
+        let kind = error.isRetryable ? "retryable" : "blocked"
+        return Report(pause: pause, summary: trackers[queue].episodes.start.failed(because: kind, now: now))
     }
 
     /// A delivery returned, and its refused events are in the quarantine.
@@ -52,7 +55,6 @@ extension DispatchState {
         jitter: Double,
         actions: inout DispatchActions
     ) -> Report {
-        let failures = trackers[queue].failures
         let startsAgain = settlement.retryReason?.code == .superseded && checkpointing.contains(queue)
         let pause = trackers[queue].settle(
             settlement,
@@ -65,12 +67,15 @@ extension DispatchState {
         if pause == nil || startsAgain { roomFreed(in: queue, now: { now }, actions: &actions) }
         if pause != nil, let reason = settlement.retryReason, isHopeless(reason, queue, startsAgain: startsAgain) {
             fail(Lifecycle.Failure(queue: queue, error: reason, isOfStart: false), now: now, actions: &actions)
-            return Report(pause: nil, failures: 0, settledSequence: trackers[queue].settledSequence)
+            return Report(pause: nil, settledSequence: trackers[queue].settledSequence)
+        }
+        guard pause == nil else {
+            return Report(pause: pause, summary: trackers[queue].episodes.delivery.failed(now: now))
         }
         return Report(
-            pause: pause,
-            failures: pause == nil ? failures : trackers[queue].failures,
-            settledSequence: pause == nil ? settledSequence(of: queue) : 0
+            pause: nil,
+            summary: trackers[queue].episodes.delivery.ended(now: now),
+            settledSequence: settledSequence(of: queue)
         )
     }
 
@@ -94,13 +99,8 @@ extension DispatchState {
         trackers[queue].broken.note(name, reason, after: probe, pause: configuration.retry.maximumPause, now: now)
     }
 
-    /// A probe was delivered.
-    mutating func noteRepaired(_ name: String, of queue: Int) {
-        trackers[queue].broken.remove(name)
-    }
-
-    /// Events were parked; returns how many to log, if it is time for a log line.
-    mutating func noteParked(_ events: Int, of queue: Int, now: Duration) -> Int? {
-        trackers[queue].parkingNotice.add(events, now: now)
+    /// A probe was delivered; returns how long events of the name could not be delivered.
+    mutating func noteRepaired(_ name: String, of queue: Int, now: Duration) -> Duration {
+        trackers[queue].broken.remove(name, now: now)
     }
 }

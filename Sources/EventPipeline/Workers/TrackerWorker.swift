@@ -70,15 +70,19 @@ struct TrackerWorker: Sendable {
         }
         let now = pipeline.clock.now()
         let jitter = failure == nil ? 0 : pipeline.jitter()
-        let report = pipeline.decide { state, actions in
+        let (report, isFirst) = pipeline.decide { state, actions in
             if let resumption { state.resume(queue, from: resumption.sequence) }
-            return state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions)
+            let isFirst = !state.trackers[queue].hasStarted
+            return (
+                state.startReturned(of: queue, error: failure, now: now, jitter: jitter, actions: &actions), isFirst
+            )
         }
         if resumption != nil { await findArrival() }
         if let failure {
-            pipeline.log.startFailed(tracker.name, failure, pause: report.pause, failures: report.failures)
-        } else {
-            pipeline.log.started(tracker.name)
+            pipeline.log.startFailed(tracker.name, failure, report)
+        } else if isFirst || report.summary != nil {
+            // A tracker that starts again because another process superseded it says so when it delivers again.
+            pipeline.log.started(tracker.name, after: report.summary)
         }
     }
 
@@ -138,10 +142,16 @@ struct TrackerWorker: Sendable {
             settlement = Settlement(of: delivery, outcome: outcome.retryingRefused(for: reason))
         }
         pipeline.metrics[queue].settled(settlement, after: pipeline.clock.now() - began)
-        if settlement.invalidPositions > 0 {
-            pipeline.log.invalidPositions(settlement.invalidPositions, tracker: tracker.name)
-        }
+        if settlement.invalidPositions > 0 { noteInvalidPositions(settlement.invalidPositions) }
         return settlement
+    }
+
+    private func noteInvalidPositions(_ count: Int) {
+        let now = pipeline.clock.now()
+        let summary = pipeline.decide { state, _ in
+            state.trackers[queue].episodes.invalidPositions.failed(count, now: now)
+        }
+        if let summary { pipeline.log.invalidPositions(summary.count, tracker: tracker.name) }
     }
 
     /// Hands the tracker what it may see of the events.
@@ -189,9 +199,12 @@ struct TrackerWorker: Sendable {
                     "The quarantine does not store data that is no longer an event. \(error.message)"
                 )
             }
-            let (reading, settled) = pipeline.decide { state, actions in
-                state.journalRead(part, of: queue, actions: &actions)
+            let now = pipeline.clock.now()
+            let (reading, settled, failures) = pipeline.decide { state, actions in
+                let (reading, settled) = state.journalRead(part, of: queue, actions: &actions)
+                return (reading, settled, state.trackers[queue].episodes.reading.ended(now: now))
             }
+            if let failures { pipeline.log.journalRead(for: tracker.name, after: failures) }
             pipeline.metrics[queue].read(reading)
             await moveCursor(to: settled)
             guard reading.delivers else { return }
@@ -201,8 +214,13 @@ struct TrackerWorker: Sendable {
         } catch {
             let now = pipeline.clock.now()
             let jitter = pipeline.jitter()
-            let pause = pipeline.decide { state, _ in state.journalNotRead(of: queue, now: now, jitter: jitter) }
-            pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause)
+            let (pause, failures) = pipeline.decide { state, _ in
+                (
+                    state.journalNotRead(of: queue, now: now, jitter: jitter),
+                    state.trackers[queue].episodes.reading.failed(now: now)
+                )
+            }
+            if let failures { pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause, failures) }
         }
     }
 
@@ -211,11 +229,12 @@ struct TrackerWorker: Sendable {
     }
 
     private func logReport(_ report: DispatchState.Report, _ settlement: Settlement) {
+        guard let summary = report.summary else { return }
         if let pause = report.pause, let reason = settlement.retryReason {
             let events = settlement.retry?.count ?? 0
-            pipeline.log.retries(tracker.name, reason, events: events, pause: pause, failures: report.failures)
-        } else if report.failures > 0 {
-            pipeline.log.recovered(tracker.name, failures: report.failures)
+            pipeline.log.retries(tracker.name, reason, events: events, pause: pause, summary)
+        } else {
+            pipeline.log.recovered(tracker.name, after: summary)
         }
     }
 
@@ -238,7 +257,11 @@ struct TrackerWorker: Sendable {
             }
             pipeline.quarantine.markLost(refusals.count, error)
         }
-        pipeline.log.refused(refusals.count, tracker: tracker.name)
+        let now = pipeline.clock.now()
+        let summary = pipeline.decide { state, _ in
+            state.trackers[queue].episodes.refusal.failed(refusals.count, now: now)
+        }
+        if let summary { pipeline.log.refused(summary.count, tracker: tracker.name) }
         return nil
     }
 }

@@ -4,7 +4,8 @@
 ///
 /// If the number of explained rejections is limited, the list is bounded. The first rejections have all their reasons, up to that
 /// limit and up to `maximumExplanationBytes`. The next ones have only the first reason, as many as the quarantine stores within
-/// the size of the body and `keptBytesBesidesBody`. The rest are only counted, in the tally.
+/// the size of the body and `keptBytesBesidesBody`. The rest are only counted, in the tally, which has the positions of the first
+/// `maximumPositions`.
 struct BatchCollector: ~Copyable {
     /// The maximum size of rejections with all their reasons, in bytes.
     static let maximumExplanationBytes = 256 << 10
@@ -19,6 +20,7 @@ struct BatchCollector: ~Copyable {
     private var explained = 0
     private var tally = RejectionTally()
     private let maximumExplained: Int
+    private let maximumPositions: Int
     private var explanationBytes: Int
     private var bytesToKeep: Int
     private var keptBytes = 0
@@ -31,6 +33,7 @@ struct BatchCollector: ~Copyable {
 
     /// The number of violations of the next event that are to be described.
     var wantedViolations: Int {
+        guard tally.count < maximumPositions else { return 0 }
         if isExplaining { return Rejection.maximumViolations }
         return bytesToKeep > Self.storedBytesBesidesEvent ? 1 : 0
     }
@@ -44,10 +47,13 @@ struct BatchCollector: ~Copyable {
     }
 
     /// Creates a collector with room for the usual result of a body of this size.
-    init(bytesRead: Int, maximumExplained: Int) {
+    ///
+    /// - Parameter maximumPositions: The number of rejections beyond which they are only counted.
+    init(bytesRead: Int, maximumExplained: Int, maximumPositions: Int) {
         output = ByteBuilder(capacity: bytesRead + bytesRead / 2 + 256)
         entries.reserveCapacity(bytesRead / 256 + 1)
         self.maximumExplained = maximumExplained
+        self.maximumPositions = maximumPositions
         let isBounded = maximumExplained < .max
         explanationBytes = isBounded ? Self.maximumExplanationBytes : .max
         bytesToKeep = isBounded ? bytesRead + Self.keptBytesBesidesBody : .max
@@ -80,6 +86,7 @@ struct BatchCollector: ~Copyable {
         original: UnsafeRawBufferPointer
     ) {
         let index = eventCount
+        guard tally.count < maximumPositions else { return tally.add(kind) }
         tally.add(kind, at: index)
         let isExplained = isExplaining
         let reasonBytes = Rejection.storedBytes(of: violations)
@@ -101,6 +108,12 @@ struct BatchCollector: ~Copyable {
                 original: Array(original)
             )
         )
+    }
+
+    /// Counts an event as rejected that is not looked at.
+    mutating func count(_ code: VerdictCode) {
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+        reject(.init(event: nil, code: code), [], line: nil, id: nil, original: nothing)
     }
 
     consuming func finish(catalog: EventCatalog) -> CheckedBody {

@@ -30,6 +30,8 @@ struct BodyCheck: ~Copyable {
     private var linesRead = 0
     /// The number of rejections of the body at which the current turn ends.
     private var lastRejection = Int.max
+    /// The number of events of the body at which the check ends.
+    private var lastEvent = Int.max
 
     init(
         catalog: EventCatalog,
@@ -68,16 +70,22 @@ struct BodyCheck: ~Copyable {
         as format: BodyFormat,
         nullIsAbsent: Bool,
         allowedEvents: EventSet?,
-        clientAddress: [UInt8]
+        excess: BodyExcess,
+        additions: ContextAdditions
     ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
-            collector: BatchCollector(bytesRead: byteCount, maximumExplained: maximumExplained),
+            collector: BatchCollector(
+                bytesRead: byteCount,
+                maximumExplained: maximumExplained,
+                maximumPositions: excess == .isCounted ? maximumRejections : .max
+            ),
             arrival: now(),
             nullIsAbsent: nullIsAbsent,
             // A key may have been compiled for the plan before or after this one, while the plan is being replaced.
             allowedEvents: allowedEvents?.inPlan(of: catalog),
-            clientAddress: clientAddress
+            excess: excess,
+            additions: additions
         )
     }
 
@@ -91,13 +99,14 @@ struct BodyCheck: ~Copyable {
         check.arrival = progress.arrival
         check.nullIsAbsent = progress.nullIsAbsent
         check.allowedEvents = progress.allowedEvents
-        check.clientAddress = progress.clientAddress
+        check.additions = progress.additions
         check.maximumViolations = progress.collector.wantedViolations
         let text = Self.skippingByteOrderMark(body)
         let rejections = progress.collector.rejectionCount
         // One rejection above the limit is enough to refuse the body.
-        let allowed = maximumRejections - rejections
+        let allowed = progress.excess == .isCounted ? .max : maximumRejections - rejections
         lastRejection = rejections + min(allowed == .max ? .max : allowed + 1, .max - rejections, budget.rejections)
+        lastEvent = progress.excess == .isCounted ? maximumEvents : .max
         defer { budget.rejections -= progress.collector.rejectionCount - rejections }
         switch progress.place {
         case .end: break
@@ -108,14 +117,26 @@ struct BodyCheck: ~Copyable {
         if case .elements(var scanner, let error) = progress.place {
             progress.place = try checkElementsAlone(text, &scanner, error, &progress.collector, &budget.bytes)
         }
-        let events = progress.collector.eventCount
-        if progress.collector.output.count > maximumBatchBytes { throw tooLarge(maximumBatchText, after: events) }
-        if progress.collector.rejectionCount > maximumRejections {
-            throw tooLarge("at most \(maximumRejections) events that do not follow the plan", after: events)
-        }
-        if events > maximumEvents { throw tooLarge("at most \(maximumEvents) events", after: events) }
+        try checkLimits(of: &progress)
         if case .end = progress.place { return true }
         return false
+    }
+
+    private func checkLimits(of progress: inout BodyProgress) throws {
+        let events = progress.collector.eventCount
+        if progress.collector.output.count > maximumBatchBytes { throw tooLarge(maximumBatchText, after: events) }
+        switch progress.excess {
+        case .refusesBody:
+            if progress.collector.rejectionCount > maximumRejections {
+                throw tooLarge("at most \(maximumRejections) events that do not follow the plan", after: events)
+            }
+            if events > maximumEvents { throw tooLarge("at most \(maximumEvents) events", after: events) }
+        case .isCounted:
+            if case .end = progress.place { return }
+            guard events >= maximumEvents else { return }
+            progress.collector.count(.tooLarge)
+            progress.place = .end
+        }
     }
 
     /// The result of a body whose check is complete.
@@ -291,6 +312,7 @@ struct BodyCheck: ~Copyable {
     /// Whether the batch has room for another event, and this turn for another rejection.
     private func hasRoom(_ collector: borrowing BatchCollector) -> Bool {
         collector.rejectionCount < lastRejection && collector.output.count <= maximumBatchBytes
+            && collector.eventCount < lastEvent
     }
 
     /// Checks one event that is a document of its own.

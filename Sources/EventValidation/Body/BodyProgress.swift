@@ -1,6 +1,14 @@
 import EventModel
 import JSONTape
 
+/// What happens to a body that has more events, or more rejected ones, than it may.
+package enum BodyExcess: Sendable, Hashable {
+    /// It is refused as a whole.
+    case refusesBody
+    /// Further rejections are only counted, and of the events beyond the limit only one, which is rejected as `too-large`.
+    case isCounted
+}
+
 /// The state of the check of one body between turns: its position, and the results so far.
 package struct BodyProgress: ~Copyable {
     /// Where the check continues.
@@ -24,8 +32,9 @@ package struct BodyProgress: ~Copyable {
     let nullIsAbsent: Bool
     /// The events that the sender may send; `nil` for all.
     let allowedEvents: EventSet?
-    /// The sender's address, which becomes part of the `context`; empty if it is not recorded.
-    let clientAddress: [UInt8]
+    let excess: BodyExcess
+    /// What is added to the `context`.
+    let additions: ContextAdditions
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

@@ -170,7 +170,7 @@ extension EventCheck {
     }
 
     private mutating func encodeContext(_ index: Int, into output: inout ByteBuilder) {
-        let isTreated = !sensitive.context.isEmpty || !clientAddress.isEmpty
+        let isTreated = !sensitive.context.isEmpty || !additions.isEmpty
         guard index != 0 || isTreated else { return }
         path.push(.field("context"))
         if isTreated, index == 0 || tape.kind(at: index) == .object {

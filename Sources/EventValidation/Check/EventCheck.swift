@@ -26,8 +26,8 @@ struct EventCheck: ~Copyable {
     var nullIsAbsent = false
     /// The events that the sender may send; `nil` for all.
     var allowedEvents: EventSet?
-    /// The sender's address, which becomes part of the `context`; empty if it is not recorded.
-    var clientAddress: [UInt8] = []
+    /// What is added to the `context`.
+    var additions = ContextAdditions()
     var path = ViolationPath()
     /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []

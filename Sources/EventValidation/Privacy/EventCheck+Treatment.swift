@@ -27,7 +27,7 @@ extension EventCheck {
     /// Appends the `context` at `index`, or what the server adds to an absent one if `index` is 0.
     @inline(never)
     mutating func encodeTreatedContext(at index: Int, into output: inout ByteBuilder) {
-        var statesAddress = false
+        var (statesAddress, statesTrace) = (false, false)
         let start = output.count
         output.appendPadded(tables.keys.context.bytes)
         let members = output.count
@@ -39,6 +39,7 @@ extension EventCheck {
             while member < contents.upperBound {
                 let key = tape.string(at: member)
                 if key.elementsEqual(Self.addressKey.utf8) { statesAddress = true }
+                if key.elementsEqual(TraceParent.key.utf8) { statesTrace = true }
                 path.push(.key(key))
                 encodeTreatedMember(at: member, sensitive.context[key], into: &output)
                 path.pop()
@@ -46,7 +47,8 @@ extension EventCheck {
             }
             depth -= 1
         }
-        if !statesAddress, !clientAddress.isEmpty { appendClientAddress(to: &output) }
+        if !statesAddress { append(additions.clientAddress, of: Self.addressKey, to: &output) }
+        if !statesTrace { append(additions.traceparent, of: TraceParent.key, to: &output) }
         if index == 0, output.count == members { return output.count = start }
         output.closeObject(from: members)
     }
@@ -54,17 +56,25 @@ extension EventCheck {
     /// The key of the sender's address in the `context`.
     private static var addressKey: String { "ip" }
 
-    private mutating func appendClientAddress(to output: inout ByteBuilder) {
-        let key = Array(Self.addressKey.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
-        let treatment = key.withUnsafeBytes { sensitive.context[UnsafeRawBufferPointer(rebasing: $0.prefix(2))] }
+    /// Appends what the server adds to the `context`, unless it is empty or the plan drops it; `key` needs no escapes.
+    private mutating func append(_ text: [UInt8], of key: String, to output: inout ByteBuilder) {
+        guard !text.isEmpty else { return }
+        let name = Array(key.utf8) + [UInt8](repeating: 0, count: ByteBuilder.padding)
+        let treatment = name.withUnsafeBytes {
+            sensitive.context[UnsafeRawBufferPointer(rebasing: $0.prefix(key.utf8.count))]
+        }
         guard treatment != .drop else { return }
-        clientAddress.withUnsafeBytes { address in
-            let start = output.count
-            output.append(",\"ip\":")
+        let start = output.count
+        output.append(UInt8(ascii: ","))
+        name.withUnsafeBytes {
+            _ = output.appendUnpaddedString(UnsafeRawBufferPointer(rebasing: $0.prefix(key.utf8.count)))
+        }
+        output.append(UInt8(ascii: ":"))
+        text.withUnsafeBytes { text in
             if treatment == .keep {
-                _ = output.appendUnpaddedString(address)
+                _ = output.appendUnpaddedString(text)
             } else if let hashKey = plan.hashKey {
-                HashedText.append(hashOf: address, hashKey, to: &output)
+                HashedText.append(hashOf: text, hashKey, to: &output)
             } else {
                 output.count = start
             }

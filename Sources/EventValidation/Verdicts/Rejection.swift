@@ -61,6 +61,8 @@ public struct RejectionTally: Sendable {
     /// The number of rejected events.
     public private(set) var count = 0
     /// The positions of the rejected events in what was sent, counted from 0, as ascending ranges that do not touch.
+    ///
+    /// If a body may have more rejected events than the validator's `maximumRejections`, these are the positions of the first ones.
     public private(set) var indexes: [ClosedRange<Int>] = []
     /// The number of rejected events of each kind; an event that broke several rules counts for the first.
     package private(set) var kinds: [Kind: Int] = [:]
@@ -84,10 +86,15 @@ public struct RejectionTally: Sendable {
 
     init() {}
 
-    /// Counts the event at `index`, which must come after all events counted before.
-    mutating func add(_ kind: Kind, at index: Int) {
+    /// Counts an event without its position.
+    mutating func add(_ kind: Kind) {
         count += 1
         kinds[kind, default: 0] += 1
+    }
+
+    /// Counts the event at `index`, which must come after all events counted before.
+    mutating func add(_ kind: Kind, at index: Int) {
+        add(kind)
         if let last = indexes.last, last.upperBound + 1 == index {
             indexes[indexes.count - 1] = last.lowerBound...index
         } else {

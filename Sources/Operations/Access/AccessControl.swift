@@ -4,7 +4,6 @@ import Hashing
 import Hummingbird
 import Logging
 import Synchronization
-import TrackerKit
 
 /// Decides who may use the private port.
 ///
@@ -52,6 +51,13 @@ struct AccessControl: Sendable {
         return .authenticate
     }
 
+    /// Whether a request that was allowed would be allowed now, for an answer that lasts: it ends with the session of its browser.
+    func stillAllows(_ request: Request) -> @Sendable () -> Bool {
+        guard needsToken, request.headers[.authorization] == nil, let number = request.cookies[Self.cookieName]?.value
+        else { return { true } }
+        return { [sessions, clock] in sessions.contains(number, now: clock.now()) }
+    }
+
     /// Whether a text is the token.
     func accepts(_ text: String) -> Bool {
         guard let token else { return false }
@@ -75,7 +81,7 @@ struct AccessControl: Sendable {
         return isAccepted
     }
 
-    /// Logs that somebody has sent a wrong token, at most every ten seconds.
+    /// Logs that somebody has sent a wrong token, at once and then at most once a minute.
     func noteWrongToken() {
         guard let count = wrongTokens.add(now: clock.now()) else { return }
         logger.warning("The private port got wrong tokens.", metadata: ["attempts": "\(count)"])
@@ -89,8 +95,8 @@ struct AccessControl: Sendable {
 
 /// The wrong tokens that were not logged yet.
 private final class WrongTokens: Sendable {
-    private let notice = Mutex(SparseNotice())
+    private let episode = Mutex(FailureEpisode())
 
     /// Counts one; returns how many to log, if that is due.
-    func add(now: Duration) -> Int? { notice.withLock { $0.add(1, now: now) } }
+    func add(now: Duration) -> Int? { episode.withLock { $0.failed(now: now) }?.count }
 }

@@ -7,10 +7,6 @@ import NIOCore
 
 /// The paths with which an operator, or a command, changes what the pipeline does.
 struct ControlRoutes: Sendable {
-    /// The header field in which a command says for whom it asks; it is logged, and decides nothing.
-    static let userField = "Sluice-User"
-    private static let maximumUserBytes = 64
-
     let pipeline: any OperatedPipeline
     /// `nil` if changes do not survive a restart.
     let file: ControlFile?
@@ -26,14 +22,16 @@ struct ControlRoutes: Sendable {
     /// - Parameter door: Through what the requests come, for the log.
     func add(to router: Hummingbird.Router<OperationsContext>, door: String) {
         router.post("/v1/trackers/:name/pause") { request, context in
-            try await setPaused(true, context, asker(request, door))
+            try await setPaused(true, context, Asker.metadata(of: request, door))
         }
         router.post("/v1/trackers/:name/resume") { request, context in
-            try await setPaused(false, context, asker(request, door))
+            try await setPaused(false, context, Asker.metadata(of: request, door))
         }
-        router.post("/v1/plan/reload") { request, _ in try await reloadPlan(asker(request, door)) }
-        router.post("/v1/intake/close") { request, _ in setIntake(open: false, asker(request, door)) }
-        router.post("/v1/intake/open") { request, _ in setIntake(open: true, asker(request, door)) }
+        router.post("/v1/plan/reload") { request, _ in try await reloadPlan(Asker.metadata(of: request, door)) }
+        router.post("/v1/intake/close") { request, _ in
+            setIntake(open: false, Asker.metadata(of: request, door))
+        }
+        router.post("/v1/intake/open") { request, _ in setIntake(open: true, Asker.metadata(of: request, door)) }
     }
 
     private func setPaused(
@@ -82,13 +80,5 @@ struct ControlRoutes: Sendable {
             metadata: asker
         )
         return Response(status: .noContent)
-    }
-
-    private func asker(_ request: Request, _ door: String) -> Logger.Metadata {
-        var asker: Logger.Metadata = ["through": "\(door)"]
-        if let name = HTTPField.Name(Self.userField), let user = request.headers[name] {
-            asker["user"] = "\(user.prefix(Self.maximumUserBytes))"
-        }
-        return asker
     }
 }

@@ -48,6 +48,8 @@ struct DashboardReport: Codable {
     /// When the process began, in milliseconds since 1970; the samples' numbers begin with it.
     let started: Int64
     let status: StatusReport
+    /// Whether quarantined events can be sent again.
+    let canReplay: Bool
     let samples: [MetricHistory.Sample]
     let events: [Event]
     let rejections: [Rejections]
@@ -58,6 +60,7 @@ struct DashboardReport: Codable {
     init(
         _ pipeline: any OperatedPipeline,
         programVersion: String,
+        canReplay: Bool,
         started: Timestamp,
         samples: [MetricHistory.Sample],
         planProblem: String?
@@ -66,6 +69,7 @@ struct DashboardReport: Codable {
         self.started = started.microseconds / 1000
         status = StatusReport(pipeline, programVersion: programVersion, planProblem: planProblem)
         self.samples = samples
+        self.canReplay = canReplay
         events = pipeline.eventStatistics.map {
             Event(
                 name: $0.name,

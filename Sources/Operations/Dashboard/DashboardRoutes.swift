@@ -7,6 +7,8 @@ struct DashboardRoutes: Sendable {
     let history: MetricHistory
     let programVersion: String
     let planProblem: @Sendable () -> String?
+    /// Whether quarantined events can be sent again.
+    let canReplay: Bool
 
     /// Adds the paths to a router; the page has a button to log out if `hasLogin`.
     func add(to router: Hummingbird.Router<OperationsContext>, hasLogin: Bool) {
@@ -24,6 +26,7 @@ struct DashboardRoutes: Sendable {
             let report = DashboardReport(
                 pipeline,
                 programVersion: programVersion,
+                canReplay: canReplay,
                 started: history.started,
                 samples: history.samples(from: number),
                 planProblem: planProblem()

@@ -12,6 +12,8 @@ struct TailRoutes: Sendable {
 
     let pipeline: any OperatedPipeline
     let clock: RelativeClock
+    /// `nil` for the socket.
+    let access: AccessControl?
 
     func add(to router: Hummingbird.Router<OperationsContext>) {
         router.get("/v1/tail") { request, _ in
@@ -27,12 +29,13 @@ struct TailRoutes: Sendable {
             guard let watch = pipeline.watch(filter) else {
                 return Response.text("Too many others watch already.\n", status: .serviceUnavailable)
             }
-            return answer(watch)
+            let isAllowed: @Sendable () -> Bool = if let access { access.stillAllows(request) } else { { true } }
+            return answer(watch, isAllowed: isAllowed)
         }
     }
 
-    /// Lasts until the client goes away or the process is shut down.
-    private func answer(_ watch: Pipeline.Watch) -> Response {
+    /// Lasts until the client goes away, its session ends, or the process is shut down.
+    private func answer(_ watch: Pipeline.Watch, isAllowed: @escaping @Sendable () -> Bool) -> Response {
         // Sends the headers at once.
         watch.wake()
         // A loop of its own, because an answer is not a task group; it ends with the watch, which the answer holds.
@@ -42,7 +45,8 @@ struct TailRoutes: Sendable {
         let body = ResponseBody { writer in
             defer { watch.end() }
             try await withGracefulShutdownHandler {
-                while let item = await watch.next() { try await writer.write(Self.message(item)) }
+                // What wakes it when no events come is the heartbeat.
+                while let item = await watch.next(), isAllowed() { try await writer.write(Self.message(item)) }
             } onGracefulShutdown: {
                 watch.end()
             }

@@ -72,19 +72,36 @@ struct ExportSQLCommand: AsyncParsableCommand {
     @OptionGroup var source: PlanFolder
     @OptionGroup var target: ExportTarget
 
+    @Option(
+        help: ArgumentHelp("The PostgreSQL tracker whose tables are written. Default: postgres.", valueName: "name")
+    )
+    var tracker = PostgresConfiguration.defaultName
+
     @Option(help: .setting(.postgresSchema))
     var schema: String?
 
     @OptionGroup var history: MigrationChoice
 
     func run() async throws {
-        let schema = try await source.config.text(.postgresSchema, option: schema)
+        let schema = try schemaOfTracker()
         let script = MigrationScript(
             try await source.read(),
             applying: try history.read(),
-            schema: schema ?? PostgresConfiguration.defaultSchema
+            schema: schema,
+            tracker: tracker
         )
         try target.write(script.text)
+    }
+
+    /// The schema that the option names, or the settings for the tracker.
+    private func schemaOfTracker() throws -> String {
+        var stated = CommandLineSettings()
+        stated.set(.postgresSchema, schema)
+        let reader = try SettingsReader(options: stated, file: source.config.path)
+        let name = reader.namedTrackers.first { $0.name.lowercased() == tracker.lowercased() }?.name ?? tracker
+        let configured = reader.string(.postgresSchema, of: name)
+        try reader.finish()
+        return schema ?? configured ?? PostgresConfiguration.defaultSchema
     }
 }
 

@@ -136,7 +136,7 @@ enum StarterPlan {
 
         """
 
-    /// Some settings; `sluice settings` lists them all.
+    /// Some settings; `sluice config example` lists them all.
     static let settings = """
         {
             "events": { "directory": "events" },

@@ -9,7 +9,7 @@ struct MigrateCommand: AsyncParsableCommand {
         abstract: "Create and extend PostgreSQL's tables for the events of a tracking plan.",
         discussion: """
             Applies the migrations that the database does not have yet, Sluice's own or those of a folder. Then creates the \
-            tables of the events that name the tracker 'postgres', and adds missing columns. It never drops anything and \
+            tables of the events that name the tracker, and adds missing columns. It never drops anything and \
             never changes a column's type: if the plan needs another type, it exits with 1 and changes no table. Running it \
             again changes nothing.
 
@@ -23,8 +23,19 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @OptionGroup var plan: PlanFolder
 
+    @Option(
+        help: ArgumentHelp(
+            "The PostgreSQL tracker whose tables are created. Default: postgres, or the only one there is.",
+            valueName: "name"
+        )
+    )
+    var tracker: String?
+
     @Option(help: .setting(.postgresURL, valueName: "url"))
     var postgres: String?
+
+    @Option(help: .setting(.postgresURLFile, valueName: "file"), completion: .file())
+    var postgresFile: String?
 
     @Option(help: .setting(.postgresSchema))
     var schema: String?
@@ -34,8 +45,17 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Print the SQL without running it.")
     var planOnly = false
 
+    func validate() throws {
+        let isOther = tracker.map { $0.lowercased() != PostgresConfiguration.defaultName } ?? false
+        if isOther, (postgres ?? postgresFile ?? schema) != nil {
+            throw ValidationError(
+                "--postgres, --postgres-file and --schema are settings of the tracker 'postgres', not of another --tracker."
+            )
+        }
+    }
+
     func run() async throws {
-        let (configuration, folder) = try await settings()
+        let (configuration, folder) = try settings()
         let plan = try PlanFolder.plan(at: folder)
         let migrations = try history.read()
         let migrator = PostgresMigrator(configuration)
@@ -53,18 +73,35 @@ struct MigrateCommand: AsyncParsableCommand {
     }
 
     /// The database and the plan's folder.
-    private func settings() async throws -> (PostgresConfiguration, folder: String) {
+    private func settings() throws -> (PostgresConfiguration, folder: String) {
         var stated = CommandLineSettings()
         stated.set(.eventsDirectory, plan.events)
         stated.set(.postgresURL, postgres)
+        stated.set(.postgresURLFile, postgresFile)
         stated.set(.postgresSchema, schema)
-        let reader = try await SettingsReader(options: stated, file: plan.config.path)
-        guard let configuration = reader.postgres() else {
-            throw ValidationError("No database is configured; set --postgres, DATABASE_URL or postgres.url.")
+        let reader = try SettingsReader(options: stated, file: plan.config.path)
+        let databases = reader.trackers().compactMap { tracker in
+            if case .postgres(let postgres) = tracker { postgres } else { nil }
         }
         let folder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
         try reader.finish()
-        return (configuration, folder)
+        return (try database(among: databases), folder)
+    }
+
+    /// The database of the tracker that was named, or else of the tracker `postgres` or of the only one.
+    private func database(among databases: [PostgresConfiguration]) throws -> PostgresConfiguration {
+        let known = databases.map(\.name).joined(separator: ", ")
+        let name = tracker ?? PostgresConfiguration.defaultName
+        if let database = databases.first(where: { $0.name.lowercased() == name.lowercased() }) { return database }
+        guard tracker == nil else {
+            let list = known.isEmpty ? "none" : known
+            throw ValidationError("No PostgreSQL tracker '\(name)' is configured; there are: \(list).")
+        }
+        switch databases.count {
+        case 0: throw ValidationError("No database is configured; set --postgres, DATABASE_URL or postgres.url.")
+        case 1: return databases[0]
+        default: throw ValidationError("There are several PostgreSQL trackers; name one with --tracker: \(known).")
+        }
     }
 
     private static func printReport(_ report: MigrationReport) throws {

@@ -40,16 +40,16 @@ struct QuarantineScan: ~Copyable {
     /// A sentence for each damage found so far.
     var findings: [String] { reader.findings }
 
-    /// The next record; `nil` after the last.
-    mutating func next() throws(JournalError) -> QuarantineRecord? {
+    /// The next record; `nil` after the last, and if `isStopped` says so, which is asked before each record.
+    mutating func next(isStopped: () -> Bool = { false }) throws(JournalError) -> QuarantineRecord? {
         while true {
-            while let part, let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
+            while !isStopped(), let part, let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
                 let record = QuarantineRecord(part: part, partID: partID, sequence: sequence, line: lines[..<end])
                 lines = lines[(end + 1)...]
                 sequence += 1
                 if let record, filter.matches(record) { return record }
             }
-            guard let entries = try reader.next() else { return nil }
+            guard !isStopped(), let entries = try reader.next() else { return nil }
             lines = entries.lines[...]
             part = entries.part
             partID = entries.partID

@@ -2,7 +2,6 @@ import EventJournal
 import EventModel
 import EventPipeline
 import EventQuarantine
-import EventSchema
 import EventValidation
 import ServiceLifecycle
 
@@ -71,7 +70,9 @@ actor ReplayFeed: Service {
     private func send(_ part: ReplayPart, from input: ReplayInput) async {
         let filter = part.record == nil ? replay.filter : ReplayFilter()
         let rejections = part.checked.rejections.filter { !filter.leavesOut($0) }
-        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }.flatMap { canBeSent(part, $0) ? $0 : nil }
+        let selected = part.checked.batch.flatMap { filter.apply(to: $0) }.flatMap { batch in
+            part.isSent(batch, to: replay.trackers, configured: replay.configuredTrackers) ? batch : nil
+        }
         report.read += part.checked.count
         report.skipped += part.checked.count - rejections.count - (selected?.count ?? 0)
         report.rejected += rejections.count
@@ -94,18 +95,6 @@ actor ReplayFeed: Service {
                 "\(input): \(selected.count.of("event")) read, but not accepted, because the pipeline has stopped"
             )
         }
-    }
-
-    /// Whether this replay delivers to every configured tracker that a record needs, because a record is sent only once.
-    private func canBeSent(_ part: ReplayPart, _ batch: EventBatch) -> Bool {
-        guard let record = part.record else { return true }
-        let named =
-            record.tracker.map { [$0] }
-            ?? batch.entries.flatMap { entry in
-                batch.catalog.definitions[Int(entry.definitionIndex)].trackers
-            }
-        let wanted = Set(named.map { $0.lowercased() }).intersection(replay.configuredTrackers)
-        return !wanted.isEmpty && wanted.isSubset(of: replay.trackers)
     }
 
     /// Waits until all events are delivered, and stores which quarantined records were sent.

@@ -11,7 +11,7 @@ import SluicePostgres
 /// The defaults of the settings.
 ///
 /// The defaults of a module's configuration are the module's own; here are only those that the command adds. Help texts and
-/// `sluice settings` print these values, so they are written nowhere else.
+/// `sluice config` print these values, so they are written nowhere else.
 enum SettingDefaults {
     static let eventsFolder = "events"
     static let keyFile = "keys.json"
@@ -27,13 +27,25 @@ enum SettingDefaults {
     static let hasJournal = true
     static let hasConsole = true
     static let consoleFormat = ConsoleConfiguration.Format.pretty
+    static let postgres = PostgresConfiguration(connection: "")
+    static let kafka = KafkaConfiguration(brokers: "")
     static let strictTrackers = false
     static let logLevel = Logger.Level.info
     static let logFormat = Settings.LogFormat.auto
 }
 
 extension SettingKey {
-    /// The default as `sluice settings` prints it; unless it depends on something else, the configuration file accepts it, too.
+    /// Whether the default is a value that the configuration file accepts, and not a description of one.
+    var hasFixedDefault: Bool {
+        switch kind {
+        case .text: defaultText != "none" && self != .adminSocket
+        case .number: Int(defaultText) != nil
+        case .flag: true
+        case .list: false
+        }
+    }
+
+    /// The default as help texts and `sluice config` print it; see `hasFixedDefault`.
     var defaultText: String {
         switch self {
         case .eventsDirectory: SettingDefaults.eventsFolder
@@ -51,6 +63,7 @@ extension SettingKey {
         case .httpWorkers: "one for each processor core"
         case .httpProxies, .tlsCertificate, .tlsPrivateKey, .tlsClientAuthorities: "none"
         case .httpClientAddress: "\(SettingDefaults.http.recordsClientAddress)"
+        case .httpTraceparent: "\(SettingDefaults.http.recordsTraceparent)"
         case .hashKey, .hashKeyFile, .adminToken, .adminTokenFile: "none"
         case .adminSocket: "that of the journal's folder with .sock at its end; none without a journal"
         case .adminEnabled: "\(SettingDefaults.hasPrivatePort)"
@@ -62,8 +75,18 @@ extension SettingKey {
         case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
         case .consoleEnabled: "\(SettingDefaults.hasConsole)"
         case .consoleFormat: SettingDefaults.consoleFormat.rawValue
-        case .postgresURL, .kafkaBrokers, .kafkaProperties: "none"
+        case .postgresURL, .postgresURLFile, .postgresPasswordFile: "none"
+        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile: "none"
         case .postgresSchema: PostgresConfiguration.defaultSchema
+        case .postgresConnectSeconds: Self.count(SettingDefaults.postgres.connectTimeout, of: .seconds(1))
+        case .postgresDeliverySeconds: Self.count(SettingDefaults.postgres.deliveryTimeout, of: .seconds(1))
+        case .postgresLockSeconds: "a quarter of postgres.timeouts.deliverySeconds"
+        case .kafkaDeliverySeconds:
+            Self.count(
+                .milliseconds(Int(KafkaConfiguration.defaultProperties["message.timeout.ms"] ?? "") ?? 0),
+                of: .seconds(1)
+            )
+        case .kafkaMetadataSeconds: Self.count(SettingDefaults.kafka.startTimeout, of: .seconds(1))
         case .kafkaTopic: KafkaConfiguration.defaultTopic
         case .kafkaSource: KafkaConfiguration.defaultSource
         case .queueEvents: "\(SettingDefaults.pipeline.queue.capacityInEvents)"

@@ -1,6 +1,7 @@
 /// Every setting, by its key in the configuration file.
 ///
-/// A new setting needs a case here, its summary below, its default in `SettingDefaults`, and a line in `Settings` that reads it.
+/// A new setting needs a case here, its summary below, its default in `SettingDefaults`, its kind in `SettingKind` unless it is
+/// a text, and a line in `Settings` that reads it. A setting of a type of trackers begins with the type's name.
 enum SettingKey: String, CaseIterable {
     case eventsDirectory = "events.directory"
     case httpListen = "http.listen"
@@ -18,6 +19,7 @@ enum SettingKey: String, CaseIterable {
     case httpProxies = "http.proxies"
     case httpProxyProtocol = "http.proxyProtocol"
     case httpClientAddress = "http.recordClientAddress"
+    case httpTraceparent = "http.recordTraceparent"
     case tlsCertificate = "http.tls.certificate"
     case tlsPrivateKey = "http.tls.privateKey"
     case tlsClientAuthorities = "http.tls.clientAuthorities"
@@ -47,11 +49,19 @@ enum SettingKey: String, CaseIterable {
     case consoleEnabled = "console.enabled"
     case consoleFormat = "console.format"
     case postgresURL = "postgres.url"
+    case postgresURLFile = "postgres.urlFile"
+    case postgresPasswordFile = "postgres.passwordFile"
     case postgresSchema = "postgres.schema"
+    case postgresConnectSeconds = "postgres.timeouts.connectSeconds"
+    case postgresDeliverySeconds = "postgres.timeouts.deliverySeconds"
+    case postgresLockSeconds = "postgres.timeouts.lockSeconds"
     case kafkaBrokers = "kafka.brokers"
     case kafkaTopic = "kafka.topic"
     case kafkaSource = "kafka.source"
     case kafkaProperties = "kafka.properties"
+    case kafkaPropertiesFile = "kafka.propertiesFile"
+    case kafkaDeliverySeconds = "kafka.timeouts.deliverySeconds"
+    case kafkaMetadataSeconds = "kafka.timeouts.metadataSeconds"
     case queueEvents = "queue.capacityInEvents"
     case queueBytes = "queue.capacityInBytes"
     case queuePolicy = "queue.policy"
@@ -82,9 +92,16 @@ enum SettingKey: String, CaseIterable {
     var environmentVariable: String {
         switch self {
         case .postgresURL: "DATABASE_URL"
+        case .postgresURLFile: "DATABASE_URL_FILE"
         case .kafkaBrokers: "KAFKA_BROKERS"
-        default: "SLUICE_" + Self.words(of: rawValue).joined(separator: "_").uppercased()
+        default: Self.environmentVariable(derivedFrom: rawValue)
         }
+    }
+
+    /// `SLUICE_HTTP_MAX_WAIT_SECONDS` for `http.maxWaitSeconds`; characters that a variable cannot have become underscores.
+    static func environmentVariable(derivedFrom key: String) -> String {
+        let words = words(of: key).joined(separator: "_").uppercased()
+        return "SLUICE_" + String(words.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }
 
     /// The command-line option; `nil` if the setting has none.
@@ -100,10 +117,12 @@ enum SettingKey: String, CaseIterable {
         case .consoleEnabled: "--console/--no-console"
         case .consoleFormat: "--format"
         case .postgresURL: "--postgres"
+        case .postgresURLFile: "--postgres-file"
         case .postgresSchema: "--schema"
         case .kafkaBrokers: "--kafka"
         case .kafkaTopic: "--kafka-topic"
         case .kafkaProperties: "--kafka-property"
+        case .kafkaPropertiesFile: "--kafka-properties-file"
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
@@ -162,6 +181,11 @@ enum SettingKey: String, CaseIterable {
             "Whether each connection of http.proxies begins with a header of the PROXY protocol, version 2."
         case .httpClientAddress:
             "Whether the sender's address becomes `ip` in the context of each event that has no `ip`."
+        case .httpTraceparent:
+            """
+            Whether the traceparent of a request (W3C Trace Context) becomes `traceparent` in the context of each event that \
+            has none, and that of an event a header of its Kafka message.
+            """
         case .tlsCertificate:
             "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes."
         case .tlsPrivateKey: "The file with the private key of the certificate (PEM)."
@@ -171,8 +195,8 @@ enum SettingKey: String, CaseIterable {
             "The maximum number of open connections and HTTP/2 streams from one address; further ones are answered with 503."
         case .httpKeyConnections:
             """
-            The maximum number of open connections of one write key, which is that of the last request; further ones are \
-            answered with 503.
+            The maximum number of open connections and HTTP/2 streams of one write key, which is that of the last request; \
+            further ones are answered with 503.
             """
         case .httpConnectionRequests: "The maximum number of requests on one HTTP/1.1 connection, which is closed then."
         case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."
@@ -183,7 +207,8 @@ enum SettingKey: String, CaseIterable {
         case .httpHeaderFields: "The maximum number of header fields of a request."
         case .httpBodyBytes: "The maximum size of a body, in bytes, both as sent and inflated."
         case .httpEvents: "The maximum number of events in one body."
-        case .httpRejections: "The maximum number of rejected events in one body; with more, the whole body is refused."
+        case .httpRejections:
+            "The maximum number of rejected events in one body; with more, the whole body is refused, or they are only counted (Segment, RudderStack, PostHog)."
         case .httpAnswerBytes: "The maximum size of an answer, in bytes."
         case .httpPlanBytes: "The maximum size of a JSON Schema that GET /v1/plan answers with, in bytes."
         case .httpMemoryBytes:
@@ -201,13 +226,32 @@ enum SettingKey: String, CaseIterable {
             "The file with the token for the private port; one line break at its end is not part of it."
         case .consoleEnabled: "Whether to print events that name the tracker `console`."
         case .consoleFormat: "How the console prints events: pretty or json."
-        case .postgresURL: "The PostgreSQL database, as a libpq URI or keywords."
+        case .postgresURL:
+            "The PostgreSQL database, as a libpq URI or keywords, such as postgres://sluice@db.example/shop."
+        case .postgresURLFile:
+            "The file with the PostgreSQL database, for a URI with a password; instead of postgres.url."
+        case .postgresPasswordFile: "The file with the password for PostgreSQL; it replaces one in the URI."
         case .postgresSchema: "The PostgreSQL schema of the event tables."
+        case .postgresConnectSeconds:
+            "How long connecting to PostgreSQL may take, in seconds, unless the URI has a connect_timeout."
+        case .postgresDeliverySeconds:
+            "How long a delivery to PostgreSQL, and each of its statements, may take, in seconds; then it is retried."
+        case .postgresLockSeconds:
+            "How long a statement may wait for a lock on its table, in seconds; less than for the delivery."
         case .kafkaBrokers: "Kafka's bootstrap servers, as host:port,host:port."
         case .kafkaTopic: "The Kafka topic; `{event}` in it stands for the event's name in snake case."
         case .kafkaSource: "The value of the CloudEvents header ce_source."
         case .kafkaProperties:
             "librdkafka properties, each as name=value; in the environment variable, separate them with semicolons."
+        case .kafkaPropertiesFile:
+            """
+            The file with further librdkafka properties, one name=value in each line, for those that are secret, such as \
+            sasl.password and ssl.key.password.
+            """
+        case .kafkaDeliverySeconds:
+            "How long librdkafka retries a message, in seconds, before the pipeline does; its message.timeout.ms."
+        case .kafkaMetadataSeconds:
+            "How long the brokers may take to answer for the topics when the tracker starts, in seconds."
         case .queueEvents: "The maximum number of events in a tracker's queue."
         case .queueBytes: "The maximum size of a tracker's queue, in bytes."
         case .queuePolicy:

@@ -25,12 +25,7 @@ struct Settings {
     var keyFile: String?
     /// Whether the file with the write keys must exist, because a setting names it.
     var requiresKeyFile: Bool
-    /// `nil` if the console is switched off.
-    var consoleFormat: ConsoleConfiguration.Format?
-    /// `nil` if there is no PostgreSQL tracker.
-    var postgres: PostgresConfiguration?
-    /// `nil` if there is no Kafka tracker.
-    var kafka: KafkaConfiguration?
+    var trackers: [TrackerSettings]
     var pipeline: Pipeline.Configuration
     /// `nil` if accepted events are kept in memory.
     var journal: JournalSettings?
@@ -67,7 +62,7 @@ struct Settings {
         file: String?,
         keepsJournal: Bool = false
     ) async throws -> Settings {
-        let reader = try await SettingsReader(options: options, file: file)
+        let reader = try SettingsReader(options: options, file: file)
         let settings = Settings(reading: reader, keepsJournal: keepsJournal)
         try reader.finish()
         return settings
@@ -83,12 +78,10 @@ struct Settings {
         return String(stem)
     }
 
-    private init(reading reader: SettingsReader, keepsJournal: Bool) {
+    /// Reads all settings; `reader.finish` throws what is wrong with them.
+    init(reading reader: SettingsReader, keepsJournal: Bool) {
         eventsFolder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
-        let hasConsole = reader.bool(.consoleEnabled) ?? SettingDefaults.hasConsole
-        consoleFormat = hasConsole ? reader.choice(.consoleFormat) ?? SettingDefaults.consoleFormat : nil
-        postgres = reader.postgres()
-        kafka = reader.kafka()
+        trackers = reader.trackers()
         let journal = reader.journal()
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
@@ -98,14 +91,16 @@ struct Settings {
         let keys = reader.string(.httpKeys)
         if http.isOpen, keys != nil {
             reader.note(
-                "http.open: anyone may send then, but http.keys names a file with keys; set only one of the two"
+                .httpOpen,
+                "anyone may send then, but http.keys names a file with keys; set only one of the two",
+                as: .conflictingSettings
             )
         }
         keyFile = http.isOpen ? nil : keys ?? SettingDefaults.keyFile
         requiresKeyFile = keys != nil
         pipeline = reader.pipeline(hasJournal: journal != nil)
         // The configuration file may be shared with a server that has a journal.
-        if !keepsJournal, pipeline.queue.fullPolicy == .spill { pipeline.queue.fullPolicy = .wait }
+        if !keepsJournal { pipeline.waitInsteadOfSpilling() }
         quarantineFolder = reader.string(.quarantineFolder) ?? SettingDefaults.quarantineFolder
         quarantineCapacityInBytes = reader.count(.quarantineBytes) ?? Quarantine.defaultCapacityInBytes
         strictTrackers = reader.bool(.strictTrackers) ?? SettingDefaults.strictTrackers
@@ -124,7 +119,7 @@ extension SettingsReader {
                 http.host = host
                 http.port = port
             } else {
-                note("http.listen: expected host:port with a port from 0 to 65535, found '\(listen)'")
+                note(.httpListen, "expected host:port with a port from 0 to 65535, found '\(listen)'")
             }
         }
         if let isOpen = bool(.httpOpen) { http.isOpen = isOpen }
@@ -132,7 +127,8 @@ extension SettingsReader {
             http.maxWait = wait
             if hasJournal, wait == .zero {
                 note(
-                    "http.maxWaitSeconds: expected at least 1 with a journal, since requests wait for its disk, found 0"
+                    .httpMaxWaitSeconds,
+                    "expected at least 1 with a journal, since requests wait for its disk, found 0"
                 )
             }
         }
@@ -143,11 +139,12 @@ extension SettingsReader {
         http.maximumConnectionsPerKey = count(.httpKeyConnections)
         http.eventLoopCount = count(.httpWorkers)
         http.recordsClientAddress = bool(.httpClientAddress) ?? http.recordsClientAddress
+        http.recordsTraceparent = bool(.httpTraceparent) ?? http.recordsTraceparent
         http.expectsProxyHeader = bool(.httpProxyProtocol) ?? http.expectsProxyHeader
         http.proxies = (strings(.httpProxies) ?? []).compactMap { text in
             let range = NetworkRange(text)
             if range == nil {
-                note("http.proxies: expected an address, or a range such as 10.0.0.0/8, found '\(text)'")
+                note(.httpProxies, "expected an address, or a range such as 10.0.0.0/8, found '\(text)'")
             }
             return range
         }
@@ -167,10 +164,15 @@ extension SettingsReader {
         case (let certificate?, let privateKey?):
             return .init(certificate: certificate, privateKey: privateKey, clientAuthorities: authorities)
         case (nil, nil):
-            if authorities != nil { note("http.tls.clientAuthorities: needs http.tls.certificate as well") }
+            if authorities != nil {
+                note(.tlsClientAuthorities, "needs http.tls.certificate as well", as: .missingSetting)
+            }
             return nil
-        case (nil, _), (_, nil):
-            note("http.tls.certificate and http.tls.privateKey: expected both or none, found only one")
+        case (nil, _):
+            note(.tlsPrivateKey, "needs http.tls.certificate as well", as: .missingSetting)
+            return nil
+        case (_, nil):
+            note(.tlsCertificate, "needs http.tls.privateKey as well", as: .missingSetting)
             return nil
         }
     }
@@ -187,15 +189,14 @@ extension SettingsReader {
                 port.host = host
                 port.port = number
             } else {
-                note("admin.listen: expected host:port with a port from 0 to 65535, found '\(listen)'")
+                note(.adminListen, "expected host:port with a port from 0 to 65535, found '\(listen)'")
             }
         }
-        if let (token, place) = secret(.adminToken, file: .adminTokenFile) {
-            port.token = String(decoding: token, as: UTF8.self)
-            if token.count < OperationsConfiguration.minimumTokenBytes {
-                note(
-                    "\(place): expected a token of at least \(OperationsConfiguration.minimumTokenBytes) bytes, found \(token.count)"
-                )
+        if let token = secret(.adminToken, file: .adminTokenFile) {
+            port.token = token.text
+            let minimum = OperationsConfiguration.minimumTokenBytes
+            if token.bytes.count < minimum {
+                note(token.key, "expected a token of at least \(minimum) bytes, found \(token.bytes.count)")
             }
         }
         return bool(.adminEnabled) ?? SettingDefaults.hasPrivatePort ? port : nil
@@ -210,54 +211,12 @@ extension SettingsReader {
         return (String(host), port)
     }
 
-    /// The PostgreSQL database; `nil` if there is none.
-    func postgres() -> PostgresConfiguration? {
-        guard let connection = string(.postgresURL) else { return nil }
-        var postgres = PostgresConfiguration(connection: connection)
-        if let schema = string(.postgresSchema) { postgres.schema = schema }
-        return postgres
-    }
-
-    fileprivate func kafka() -> KafkaConfiguration? {
-        guard let brokers = string(.kafkaBrokers) else { return nil }
-        var kafka = KafkaConfiguration(brokers: brokers)
-        if let topic = string(.kafkaTopic) { kafka.topic = topic }
-        if let source = string(.kafkaSource) { kafka.source = source }
-        for (index, text) in (strings(.kafkaProperties) ?? []).enumerated() {
-            guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                // The text itself is left out, because it may be a password.
-                note("kafka.properties: expected name=value, and entry \(index + 1) is not")
-                continue
-            }
-            kafka.properties[String(text[..<equals])] = String(text[text.index(after: equals)...])
-        }
-        return kafka
-    }
-
-    /// A secret, stated itself or in a file, and the setting that stated it; `nil` if there is none.
-    private func secret(_ key: SettingKey, file fileKey: SettingKey) -> (bytes: [UInt8], place: String)? {
-        switch (string(key), string(fileKey)) {
-        case (nil, nil): return nil
-        case (.some, .some):
-            note("\(key.rawValue): set only one of \(key.rawValue) and \(fileKey.rawValue)")
-            return nil
-        case (let text?, nil):
-            return (Array(text.utf8), key.rawValue)
-        case (nil, let file?):
-            do {
-                return (try SecretFile.contents(of: file), fileKey.rawValue)
-            } catch {
-                note("\(fileKey.rawValue): the file '\(file)' cannot be read")
-                return nil
-            }
-        }
-    }
-
     /// The key of hashed values; `nil` if there is none.
     fileprivate func hashKey() -> HashKey? {
-        guard let (bytes, place) = secret(.hashKey, file: .hashKeyFile) else { return nil }
-        guard let key = HashKey(bytes) else {
-            note("\(place): expected a key of at least \(HashKey.minimumBytes) bytes, found \(bytes.count)")
+        guard let secret = secret(.hashKey, file: .hashKeyFile) else { return nil }
+        guard let key = HashKey(secret.bytes) else {
+            let count = secret.bytes.count
+            note(secret.key, "expected a key of at least \(HashKey.minimumBytes) bytes, found \(count)")
             return nil
         }
         return key
@@ -265,19 +224,12 @@ extension SettingsReader {
 
     fileprivate func pipeline(hasJournal: Bool) -> Pipeline.Configuration {
         var pipeline = hasJournal ? SettingDefaults.pipeline : Pipeline.Configuration()
-        if let events = count(.queueEvents) { pipeline.queue.capacityInEvents = events }
-        if let bytes = count(.queueBytes) { pipeline.queue.capacityInBytes = bytes }
-        if let policy: FullPolicy = choice(.queuePolicy) { pipeline.queue.fullPolicy = policy }
-        if pipeline.queue.fullPolicy == .spill, !hasJournal {
-            note("queue.policy: a queue can spill only with a journal; see journal.enabled")
-        }
-        if let events = count(.deliveryEvents) { pipeline.delivery.maximumEvents = events }
-        if let linger = duration(.deliveryLinger, in: { .milliseconds($0) }) { pipeline.delivery.linger = linger }
+        readLimits(into: &pipeline, hasJournal: hasJournal)
         if let time = duration(.parkAfterSeconds, in: { .seconds($0) }) { pipeline.parkAfter = time }
         if let overdue = duration(.journalOverdueSeconds, in: { .seconds($0) }) {
             pipeline.commitOverdueAfter = overdue
             if overdue == .zero {
-                note("journal.commitOverdueSeconds: expected at least 1, since every commit takes time, found 0")
+                note(.journalOverdueSeconds, "expected at least 1, since every commit takes time, found 0")
             }
         }
         if let timeout = duration(.shutdownSeconds, in: { .seconds($0) }) { pipeline.shutdownTimeout = timeout }

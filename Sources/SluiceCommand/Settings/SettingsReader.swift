@@ -2,95 +2,148 @@ import ArgumentParser
 import Configuration
 import Foundation
 import Synchronization
-import SystemPackage
 
 /// Reads settings from the command line, the environment and a file, in this order of precedence, and collects problems.
 struct SettingsReader {
+    /// The trackers of the file's section `trackers`.
+    let namedTrackers: [ConfigurationDocument.Tracker]
+    private let options: [SettingKey: ConfigValue]
+    private let environment: [String: String]
+    private let entries: [Setting: ConfigurationDocument.Entry]
+    private let rejected: Set<Setting>
     private let reader: ConfigReader
     private let problems: Problems
 
-    /// Opens the sources; `file` is the configuration file, a JSON file in which every key must be a setting.
+    /// Opens the sources; `file` is the configuration file, in which every key must be a setting.
     ///
-    /// - Throws: `ValidationError` for an empty option; `SettingsError` for a file that cannot be used.
-    init(options: CommandLineSettings, file: String?) async throws {
-        let options = options.values
-        let environment = ProcessInfo.processInfo.environment
-        try Self.refuseEmpty(options, file)
-        var providers: [any ConfigProvider] = [
-            InMemoryProvider(
-                name: "command line",
-                values: Dictionary(uniqueKeysWithValues: options.map { (Self.absoluteKey($0), $1) })
-            ),
-            KeyMappingProvider(
-                upstream: EnvironmentVariablesProvider(environmentVariables: environment, arraySeparator: ";"),
-                keyMapper: Self.environmentKey
-            ),
-        ]
-        if let file {
-            try Self.check(file)
-            do {
-                providers.append(try await FileProvider<JSONSnapshot>(filePath: FilePath(file)))
-            } catch {
-                throw SettingsError("\(file): \(error)")
-            }
+    /// - Throws: `ValidationError` for an empty option. `finish` throws the problems of the file.
+    init(options: CommandLineSettings, file: String?) throws(ValidationError) {
+        try Self.refuseEmpty(options.values, file)
+        let document = file.map(ConfigurationDocument.init)
+        self.options = options.values
+        environment = ProcessInfo.processInfo.environment
+        entries = document?.entries ?? [:]
+        rejected = document?.rejected ?? []
+        namedTrackers = document?.trackers ?? []
+        problems = Problems(document?.problems ?? [])
+        let options = options.values.map { (AbsoluteConfigKey(Setting($0).components), $1) }
+        let stated = entries.map { setting, entry in
+            (AbsoluteConfigKey(setting.components), ConfigValue(entry.content, isSecret: setting.key.isSecret))
         }
-        problems = Problems(file: file)
-        reader = ConfigReader(providers: providers, accessReporter: problems)
+        reader = ConfigReader(
+            providers: [
+                InMemoryProvider(name: "command line", values: Dictionary(uniqueKeysWithValues: options)),
+                KeyMappingProvider(
+                    upstream: EnvironmentVariablesProvider(environmentVariables: environment, arraySeparator: ";"),
+                    keyMapper: { AbsoluteConfigKey([Setting.environmentVariable(for: $0.components).lowercased()]) }
+                ),
+                // Already parsed, because the providers of files keep no places.
+                InMemoryProvider(name: file, values: Dictionary(uniqueKeysWithValues: stated)),
+            ],
+            accessReporter: problems
+        )
     }
+
+    // MARK: Values
 
     /// A text; an empty one counts as not set, because scripts export variables without a value.
-    func string(_ key: SettingKey) -> String? {
-        reader.string(forKey: ConfigKey(key.rawValue)).flatMap { $0.isEmpty ? nil : $0 }
+    func string(_ key: SettingKey, of tracker: String? = nil) -> String? {
+        reader.string(forKey: configKey(key, tracker)).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    func strings(_ key: SettingKey) -> [String]? { reader.stringArray(forKey: ConfigKey(key.rawValue)) }
-    func bool(_ key: SettingKey) -> Bool? { reader.bool(forKey: ConfigKey(key.rawValue)) }
+    func strings(_ key: SettingKey, of tracker: String? = nil) -> [String]? {
+        reader.stringArray(forKey: configKey(key, tracker))
+    }
+
+    func bool(_ key: SettingKey, of tracker: String? = nil) -> Bool? { reader.bool(forKey: configKey(key, tracker)) }
+
+    func integer(_ key: SettingKey, of tracker: String? = nil) -> Int? { reader.int(forKey: configKey(key, tracker)) }
 
     /// A whole number of at least 1.
-    func count(_ key: SettingKey) -> Int? {
-        guard let value = integer(key) else { return nil }
-        if value < 1 { note("\(key.rawValue): expected a whole number of at least 1, found \(value)") }
+    func count(_ key: SettingKey, of tracker: String? = nil) -> Int? {
+        guard let value = integer(key, of: tracker) else { return nil }
+        if value < 1 { note(key, of: tracker, "expected a whole number of at least 1, found \(value)") }
         return max(1, value)
     }
 
-    /// A duration of zero or more, given as a whole number of a unit.
-    func duration(_ key: SettingKey, in unit: (Int) -> Duration) -> Duration? {
-        guard let value = integer(key) else { return nil }
-        guard (0...86_400_000).contains(value) else {
-            note("\(key.rawValue): expected a whole number from 0 to 86400000, found \(value)")
+    /// A duration, given as a whole number of a unit.
+    func duration(
+        _ key: SettingKey,
+        of tracker: String? = nil,
+        within range: ClosedRange<Int> = 0...86_400_000,
+        in unit: (Int) -> Duration
+    ) -> Duration? {
+        guard let value = integer(key, of: tracker) else { return nil }
+        guard range.contains(value) else {
+            note(
+                key,
+                of: tracker,
+                "expected a whole number from \(range.lowerBound) to \(range.upperBound), found \(value)"
+            )
             return nil
         }
         return unit(value)
     }
 
     /// One of the values of a type that lists them.
-    func choice<Choice>(_ key: SettingKey) -> Choice?
+    func choice<Choice>(_ key: SettingKey, of tracker: String? = nil) -> Choice?
     where Choice: RawRepresentable<String> & CaseIterable {
-        guard let text = string(key) else { return nil }
+        guard let text = string(key, of: tracker) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
         let allowed = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-        note("\(key.rawValue): expected one of \(allowed), found '\(text)'")
+        note(key, of: tracker, "expected one of \(allowed), found '\(text)'")
         return nil
     }
 
+    private func configKey(_ key: SettingKey, _ tracker: String?) -> ConfigKey {
+        ConfigKey(Setting(key, of: tracker).components)
+    }
+
+    // MARK: Places
+
+    /// Where the value of a setting comes from.
+    func source(of setting: Setting) -> SettingSource {
+        if setting.tracker == nil, options[setting.key] != nil { return .option(setting.option ?? setting.name) }
+        let variable = setting.environmentVariable
+        if environment[variable] != nil { return .environment(variable) }
+        return entries[setting].map { .file($0.place) } ?? .standard
+    }
+
+    /// Whether the file has a value of the wrong kind for a setting, which is a problem already.
+    func isRejected(_ setting: Setting) -> Bool { rejected.contains(setting) }
+
+    // MARK: Problems
+
+    /// Adds a problem with the value of a setting, which `finish` will throw.
+    func note(
+        _ key: SettingKey,
+        of tracker: String? = nil,
+        _ sentence: String,
+        as code: SettingProblem.Code = .invalidValue
+    ) {
+        let setting = Setting(key, of: tracker)
+        switch source(of: setting) {
+        case .file(let place): note(code, at: place, "\(setting.name): \(sentence)")
+        case .option(let name), .environment(let name): note(code, at: .name(name), sentence)
+        case .standard: note(code, at: .name(setting.name), sentence)
+        }
+    }
+
     /// Adds a problem, which `finish` will throw.
-    func note(_ problem: String) { problems.add(problem) }
+    func note(_ code: SettingProblem.Code, at place: SettingProblem.Place, _ sentence: String) {
+        problems.add(SettingProblem(code: code, place: place, sentence: sentence))
+    }
 
     /// Throws all problems found so far.
     func finish() throws(SettingsError) {
         let all = problems.all
-        if !all.isEmpty { throw SettingsError(all.joined(separator: "\n")) }
-    }
-
-    private func integer(_ key: SettingKey) -> Int? { reader.int(forKey: ConfigKey(key.rawValue)) }
-
-    private static func absoluteKey(_ key: SettingKey) -> AbsoluteConfigKey {
-        AbsoluteConfigKey(key.rawValue.split(separator: ".").map(String.init))
-    }
-
-    private static func environmentKey(_ key: AbsoluteConfigKey) -> AbsoluteConfigKey {
-        guard let setting = SettingKey(rawValue: key.components.joined(separator: ".")) else { return key }
-        return AbsoluteConfigKey(setting.environmentVariable.lowercased().split(separator: "_").map(String.init))
+        // Stable, so that problems outside the file stay in the order of the settings.
+        let sorted = all.enumerated().sorted { first, second in
+            let (line, column) = first.element.order
+            let (otherLine, otherColumn) = second.element.order
+            return (line, column, first.offset) < (otherLine, otherColumn, second.offset)
+        }
+        if !all.isEmpty { throw SettingsError(problems: sorted.map(\.element)) }
     }
 
     /// Refuses empty options: an unset variable in a script must not select another file or server.
@@ -101,78 +154,59 @@ struct SettingsReader {
         if file?.isEmpty == true { throw ValidationError("--config is empty.") }
     }
 
-    /// Refuses a file that cannot be read, is not JSON, or has unknown keys.
-    private static func check(_ file: String) throws(SettingsError) {
-        let object: Any
-        do {
-            let descriptor = try FileDescriptor.open(FilePath(file), .readOnly)
-            let handle = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: true)
-            object = try JSONSerialization.jsonObject(with: handle.readToEnd() ?? Data())
-        } catch let error as Errno {
-            throw SettingsError("\(file): \(error)")
-        } catch {
-            let reason = (error as NSError).userInfo["NSDebugDescription"].map { ": \($0)" } ?? ""
-            throw SettingsError("\(file): not JSON\(reason)")
-        }
-        guard object is [String: Any] else { throw SettingsError("\(file): expected a JSON object") }
-        let known = Set(SettingKey.allCases.map(\.rawValue))
-        let unknown = keys(of: object, prefix: "").filter { !known.contains($0) }.sorted()
-        if !unknown.isEmpty {
-            throw SettingsError(unknown.map { "\(file): there is no setting '\($0)'" }.joined(separator: "\n"))
-        }
-    }
-
-    private static func keys(of value: Any, prefix: String) -> [String] {
-        guard let object = value as? [String: Any] else { return [prefix] }
-        return object.flatMap { keys(of: $1, prefix: prefix.isEmpty ? $0 : "\(prefix).\($0)") }
-    }
-
-    /// Collects problems, among them values of the wrong type, which `ConfigReader` reports only to its access reporter.
+    /// Collects problems, among them environment variables of the wrong type, which `ConfigReader` reports only to its access
+    /// reporter.
     private final class Problems: AccessReporter {
-        private let file: String?
-        private let texts = Mutex<[String]>([])
+        private let problems: Mutex<[SettingProblem]>
 
-        init(file: String?) {
-            self.file = file
+        init(_ problems: [SettingProblem]) {
+            self.problems = Mutex(problems)
         }
 
-        var all: [String] { texts.withLock { $0 } }
-        func add(_ text: String) { texts.withLock { $0.append(text) } }
+        var all: [SettingProblem] { problems.withLock { $0 } }
+        func add(_ problem: SettingProblem) { problems.withLock { $0.append(problem) } }
 
         func report(_ event: AccessEvent) {
-            let key = event.metadata.key.components.joined(separator: ".")
-            for provider in event.providerResults {
-                guard case .failure = provider.result else { continue }
-                let place = place(of: key, in: provider.providerName)
-                add("\(place): expected \(Self.words(for: event.metadata.valueType)), found another kind of value")
-            }
-        }
-
-        /// `SLUICE_HTTP_LISTEN`, or `sluice.json: http.listen`.
-        private func place(of key: String, in provider: String) -> String {
-            if provider.hasPrefix("KeyMapping"), let setting = SettingKey(rawValue: key) {
-                return setting.environmentVariable
-            }
-            return file.map { "\($0): \(key)" } ?? key
+            guard event.providerResults.contains(where: { if case .failure = $0.result { true } else { false } })
+            else { return }
+            // Options and the file have values of the right type.
+            add(
+                SettingProblem(
+                    code: .wrongType,
+                    place: .name(Setting.environmentVariable(for: event.metadata.key.components)),
+                    sentence: "expected \(Self.words(for: event.metadata.valueType)), found another kind of value"
+                )
+            )
         }
 
         private static func words(for type: ConfigType) -> String {
             switch type {
-            case .int: "a whole number"
-            case .bool: "true or false"
-            case .string: "a text"
-            case .stringArray: "a list of texts"
-            default: "\(type)"
+            case .int: SettingKind.number.words
+            case .bool: SettingKind.flag.words
+            case .stringArray: SettingKind.list.words
+            default: SettingKind.text.words
             }
         }
     }
 }
 
-/// The problems of the settings, one per line.
-struct SettingsError: Error, CustomStringConvertible {
-    let description: String
+/// Where the value of a setting comes from, by precedence.
+enum SettingSource {
+    /// An option on the command line.
+    case option(String)
+    /// An environment variable.
+    case environment(String)
+    case file(SettingProblem.Place)
+    /// Nothing states it, so that it has its default.
+    case standard
 
-    init(_ description: String) {
-        self.description = description
+    /// The higher, the more it counts.
+    var precedence: Int {
+        switch self {
+        case .option: 3
+        case .environment: 2
+        case .file: 1
+        case .standard: 0
+        }
     }
 }

@@ -50,20 +50,7 @@ struct Wiring {
     ///
     /// - Throws: `ValidationError` if a named tracker is not configured.
     func trackers(only names: [String] = []) throws -> [any Tracker] {
-        var trackers: [any Tracker] = []
-        if let format = settings.consoleFormat {
-            trackers.append(ConsoleTracker(ConsoleConfiguration(format: format)))
-        }
-        // If a tracker that cannot start ends the command, a table or topic that cannot be used ends it as well.
-        let requiresStart = settings.pipeline.maximumStartAttempts != nil
-        if var postgres = settings.postgres {
-            postgres.requiresEveryTable = requiresStart
-            trackers.append(PostgresTracker(postgres, logger: logger))
-        }
-        if var kafka = settings.kafka {
-            kafka.requiresEveryTopic = requiresStart
-            trackers.append(KafkaTracker(kafka, logger: logger))
-        }
+        let trackers = settings.trackers.map(tracker)
         guard !names.isEmpty else { return trackers }
         let wanted = Set(names.map { $0.lowercased() })
         let configured = Set(trackers.map { $0.name.lowercased() })
@@ -74,10 +61,25 @@ struct Wiring {
         return trackers.filter { wanted.contains($0.name.lowercased()) }
     }
 
-    /// The trackers that events name and that are not configured, except a console that was switched off.
+    private func tracker(_ tracker: TrackerSettings) -> any Tracker {
+        // If a tracker that cannot start ends the command, a table or topic that cannot be used ends it as well.
+        let requiresStart = settings.pipeline.maximumStartAttempts != nil
+        switch tracker {
+        case .console(let console):
+            return ConsoleTracker(console)
+        case .postgres(var postgres):
+            postgres.requiresEveryTable = requiresStart
+            return PostgresTracker(postgres, logger: logger)
+        case .kafka(var kafka):
+            kafka.requiresEveryTopic = requiresStart
+            return KafkaTracker(kafka, logger: logger)
+        }
+    }
+
+    /// The trackers that events name and that are not configured, except a console, which was switched off then.
     func missingTrackers(of catalog: EventCatalog, configured: [String]) -> [UnconfiguredTracker] {
         catalog.unconfiguredTrackers(configured: configured).filter {
-            settings.consoleFormat != nil || $0.name.lowercased() != ConsoleConfiguration.defaultName
+            $0.name.lowercased() != ConsoleConfiguration.defaultName
         }
     }
 
@@ -177,6 +179,7 @@ struct Wiring {
         planReloader: any PlanReloader,
         _ registry: PrometheusRegistry
     ) throws -> OperationsServer? {
+        let replay = settings.privatePort == nil ? nil : try quarantineReplay(through: pipeline)
         do throws(OperationsError) {
             guard let configuration = settings.privatePort else {
                 // What is paused stays so, though nobody can resume it now.
@@ -191,6 +194,7 @@ struct Wiring {
                 registry: registry,
                 programVersion: RootCommand.version,
                 planReloader: planReloader,
+                quarantineReplay: replay,
                 logger: logger
             )
         } catch  where error.code == .noToken {
@@ -215,6 +219,16 @@ struct Wiring {
                 },
                 logger: logger
             )
+        } catch {
+            throw Terminal.failure("\(error)")
+        }
+    }
+
+    /// What sends quarantined events again; `nil` without a journal, because a record counts as sent once its event is stored.
+    private func quarantineReplay(through pipeline: Pipeline) throws -> LiveReplay? {
+        guard settings.journal != nil else { return nil }
+        do throws(TrackerError) {
+            return try LiveReplay(pipeline: pipeline, folder: settings.quarantineFolder)
         } catch {
             throw Terminal.failure("\(error)")
         }

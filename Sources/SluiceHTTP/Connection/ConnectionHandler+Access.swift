@@ -63,7 +63,7 @@ extension ConnectionHandler {
             throw .tooManyConnectionsForKey
         }
         // A key that has sent too much is refused before its events are checked.
-        if let refusal = grant.limiter.refusal(of: 1, now: loop.now()) {
+        if let refusal = grant.limiter.refusal(of: exchange.sender, now: loop.now()) {
             throw .limited(refusal, isBrowser: exchange.origin != nil)
         }
         exchange.grant = grant

@@ -12,7 +12,7 @@ extension ConnectionHandler {
             isGzip: exchange.isGzip,
             maximumBytes: shared.maximumBodyBytes,
             access: exchange.expectsKeyInBody ? nil : access,
-            clientAddress: exchange.clientAddress,
+            additions: exchange.additions,
             now: loop.now
         )
         exchange.body = nil
@@ -47,7 +47,11 @@ extension ConnectionHandler {
     }
 
     /// With whom this sender shares the time of the event loop.
-    var sender: LoopResources.Sender { exchange.grant.map { ObjectIdentifier($0) } }
+    var sender: LoopResources.Sender {
+        if let grant = exchange.grant { return .key(ObjectIdentifier(grant)) }
+        guard exchange.expectsKeyInBody, let address = exchange.sender else { return .anyone }
+        return .address(address)
+    }
 
     private var access: BodyWork.Access {
         BodyWork.Access(allowedEvents: exchange.grant?.events, key: exchange.key)

@@ -11,8 +11,12 @@ extension ConnectionHandler {
         exchange = Exchange(head)
         exchange.began = .now()
         if requestNumber >= shared.maximumRequestsPerConnection { exchange.keepsAlive = false }
+        exchange.sender = shared.proxies.isEmpty ? peerSender : clientAddress.sender(forwardedFor: head.forwardedFor)
         if shared.recordsClientAddress {
-            exchange.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
+            exchange.additions.clientAddress = Array(clientAddress.text(forwardedFor: head.forwardedFor).utf8)
+        }
+        if shared.recordsTraceparent, let traceparent = head.traceparent {
+            exchange.additions.traceparent = Array(traceparent.utf8)
         }
         noteOrigin()
         do throws(Failure) {
@@ -114,7 +118,7 @@ extension ConnectionHandler {
         exchange.reservedBytes = min(exchange.reservedBytes, bytes)
         if let grant = exchange.grant {
             let events = (body.batch?.count ?? 0) + body.rejected.count
-            if let refusal = grant.limiter.take(events, now: loop.now()) {
+            if let refusal = grant.limiter.take(events, of: exchange.sender, now: loop.now()) {
                 return refuse(.limited(refusal, isBrowser: exchange.origin != nil))
             }
             exchange.countedEvents = events
@@ -131,6 +135,7 @@ extension ConnectionHandler {
             verdict?.keepRejections(in: shared.pipeline)
             return answer(Answer(status: allRejectedStatus, body: verdict?.answer ?? []))
         }
+        guard takeJournalShare(batch.byteCount) else { return refuse(.journalShareUsed) }
         let (outcome, ticket) = submission.submit(batch, to: shared.pipeline, for: self)
         self.verdict = verdict
         if let outcome {
@@ -139,6 +144,17 @@ extension ConnectionHandler {
             self.ticket = ticket
             phase = .waiting
         }
+    }
+
+    /// Counts a batch against its key's part of the journal; false if the key has used that, and then its events do not count.
+    private func takeJournalShare(_ bytes: Int) -> Bool {
+        guard let grant = exchange.grant, let keys = loop.keys.ring?.keyCount else { return true }
+        guard shared.journalShares.take(bytes, of: grant.limiter, among: keys) else {
+            grant.limiter.giveBack(exchange.countedEvents)
+            return false
+        }
+        exchange.countedBytes = bytes
+        return true
     }
 
     /// The response if the batch is accepted; `nil` for a single accepted event, whose response is prepared.
@@ -204,7 +220,7 @@ extension ConnectionHandler {
 
     /// Lets the key send the events again that were not accepted.
     private func giveBack(after error: TrackError) {
-        exchange.grant?.limiter.giveBack(exchange.countedEvents, after: error)
+        exchange.grant?.limiter.giveBack(exchange.countedEvents, exchange.countedBytes, in: shared, after: error)
     }
 
     private func failure(for error: TrackError) -> Failure {
@@ -231,6 +247,7 @@ extension ConnectionHandler {
             verdict: verdict,
             limiter: exchange.grant?.limiter,
             countedEvents: exchange.countedEvents,
+            countedBytes: exchange.countedBytes,
             reservedBytes: exchange.reservedBytes,
             shared: shared
         )

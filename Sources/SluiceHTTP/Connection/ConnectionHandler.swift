@@ -47,6 +47,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     let admission: LiveConnections.Admission
     let version: ConnectionVersion
     let clientAddress: ClientAddress
+    /// The sender, if no proxy states another one.
+    let peerSender: NetworkRange.Address?
     let connectionKey: ConnectionKey
     var submission: Submission
 
@@ -93,6 +95,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         self.admission = admission
         self.version = version
         clientAddress = ClientAddress(peer: peer, proxies: shared.proxies)
+        peerSender = clientAddress.sender(forwardedFor: [])
         self.connectionKey = connectionKey
         submission = Submission(eventLoop: eventLoop)
     }

@@ -22,12 +22,16 @@ struct Exchange {
     var expectsKeyInBody = false
     /// The web page that sends, if a browser says so.
     var origin: String?
-    /// The sender's address; empty if it is not recorded.
-    var clientAddress: [UInt8] = []
+    /// The sender, with whom a request shares what is limited by address; `nil` if it is unknown.
+    var sender: NetworkRange.Address?
+    /// What is added to the `context` of the events.
+    var additions = ContextAdditions()
     /// Header fields of each response.
     var fields: HTTPHeaders = [:]
     /// The number of events that count against the key's limits.
     var countedEvents = 0
+    /// The size of the batch that counts against the key's part of the journal.
+    var countedBytes = 0
     /// Whether the body is compressed.
     var isGzip = false
     /// Whether the connection can be used again.

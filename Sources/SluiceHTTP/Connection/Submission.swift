@@ -28,9 +28,10 @@ final class Submission: Sendable {
     struct Remainder: Sendable {
         /// The rejected events of the same body, which are stored if the rest is accepted.
         let verdict: Verdict?
-        /// The limits of the key, against which this number of events was counted.
+        /// The limits of the key, against which this number of events and bytes was counted.
         let limiter: KeyLimiter?
         let countedEvents: Int
+        let countedBytes: Int
         /// The memory that the batch and the rejected events have reserved.
         let reservedBytes: Int
         let shared: IngestContext
@@ -39,7 +40,7 @@ final class Submission: Sendable {
             shared.budget.release(reservedBytes)
             switch outcome {
             case .success: verdict?.keepRejections(in: shared.pipeline)
-            case .failure(let error): limiter?.giveBack(countedEvents, after: error)
+            case .failure(let error): limiter?.giveBack(countedEvents, countedBytes, in: shared, after: error)
             }
         }
     }

@@ -2,6 +2,11 @@
 
 /// Corrects the times of events by a client's clock, which may be wrong, to the time of the server's clock.
 struct ClientClock {
+    /// The maximum age of an event that a client states: 366 days.
+    private static let maximumAgeInMilliseconds = 366.0 * 86_400_000
+    /// A number of milliseconds has fewer bytes, even with a fraction.
+    private static let maximumNumberBytes = 32
+
     private let arrival: Timestamp
     /// When the client sent the body, by its own clock.
     private var sentAt: Timestamp?
@@ -27,6 +32,17 @@ struct ClientClock {
         output.append(#","time":"#)
         let age = sentAt.microseconds - stated.microseconds
         output.appendQuoted(Timestamp(microseconds: arrival.microseconds - age))
+    }
+
+    /// Appends the member `time`: the time of arrival, minus the age of the event that the client states in milliseconds.
+    ///
+    /// Nothing is appended if the value is not a number from 0 to `maximumAgeInMilliseconds`.
+    func append(ageInMilliseconds value: UnsafeRawBufferPointer, to output: inout ByteBuilder) {
+        guard value.count <= Self.maximumNumberBytes, let age = Double(String(decoding: value, as: UTF8.self)),
+            (0...Self.maximumAgeInMilliseconds).contains(age)
+        else { return }
+        output.append(#","time":"#)
+        output.appendQuoted(Timestamp(microseconds: arrival.microseconds - Int64(age * 1000)))
     }
 
     private mutating func time(_ value: UnsafeRawBufferPointer) -> Timestamp? {

@@ -55,6 +55,9 @@ protocol Dialect: Sendable {
     /// The status of the answer to a body whose events were all rejected.
     var allRejectedStatus: StaticString { get }
 
+    /// What happens to a body that has more events, or more rejected ones, than it may.
+    var excess: BodyExcess { get }
+
     /// The body of the answer to a body that was checked and whose valid events are stored.
     func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8]
 
@@ -72,6 +75,7 @@ extension Dialect {
     func status(of failure: Failure) -> StaticString { failure.status }
     var keyParameter: StaticString? { nil }
     var mayHaveKeyInBody: Bool { false }
+    var excess: BodyExcess { .refusesBody }
 }
 
 /// Translates one body into events of Sluice's own format, in one or more turns of the event loop.
@@ -82,7 +86,8 @@ protocol BodyTranslation: AnyObject {
     /// - Throws: `MalformedBody`.
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool
 
-    /// The key that the body contains, once it is translated; the first one, if there are several.
+    /// The key that the body contains, as soon as it is found, and at the latest once it is translated; the first one, if there are
+    /// several.
     var key: [UInt8]? { get }
 
     /// Conceals the sender's key in messages that could not be translated, because the quarantine stores them.

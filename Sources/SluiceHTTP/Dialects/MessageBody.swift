@@ -27,7 +27,7 @@ protocol MessageFormat {
 ///
 /// A body whose structure can be found at once is translated in one turn. If it is large, or if one of its messages contains an
 /// invalid string, its messages are found one after another. A message that is not well-formed is not translated, so that the
-/// check rejects it alone.
+/// check rejects it alone. The translation ends with the first message beyond the maximum number of events.
 final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private enum Phase {
         /// Nothing is read. Can transition to: members, elements or end.
@@ -40,6 +40,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         case end
     }
 
+    /// A message takes at least as much time as so many bytes.
+    private static var bytesPerMessage: Int { 64 }
     /// The maximum size of a body that is translated in one turn.
     private static var maximumBytesAtOnce: Int { 256 << 10 }
 
@@ -48,6 +50,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private var batch: Range<Int>?
     private var output = ByteBuilder(capacity: 0)
     private var hasLineFeeds = true
+    /// The number of messages that may still be translated.
+    private var room = 0
     /// Whether a message was appended as it is.
     private var hasUntranslated = false
 
@@ -65,6 +69,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         if case .beginning = phase { try begin(body, with: tools, within: &bytes) }
         if case .members(var scanner) = phase {
             phase = try readMembers(of: body, &scanner, with: tools, within: &bytes)
+            // The messages can wait until the key is judged.
+            if case .elements = phase, format.key != nil { return false }
         }
         if case .elements(var scanner, let array) = phase {
             let isAtEnd = try readElements(of: body, in: array, &scanner, with: tools, within: &bytes)
@@ -83,8 +89,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         with tools: TranslationTools,
         within bytes: inout Int
     ) throws {
-        output.reserve(body.count + body.count / 4 + 64)
+        // A large body may turn out to have no key, and until then its memory is that of all senders.
+        output.reserve(min(body.count, Self.maximumBytesAtOnce) * 5 / 4 + 64)
         hasLineFeeds = body.firstIndex(ofByte: UInt8(ascii: "\n")) != nil
+        room = tools.maximumEvents == .max ? .max : tools.maximumEvents + 1
         if body.count <= Self.maximumBytesAtOnce {
             bytes -= body.count
             if try tools.withStructure(of: body, translate) { return phase = .end }
@@ -128,8 +136,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Appends the messages of an array, or none if the array is malformed.
     private func appendElements(of array: JSONStructure.Value, _ structure: JSONStructure) -> Bool {
         let start = output.count
+        let roomBefore = room
         if structure.forEachElement(of: array, { appendLine($0, of: structure) }) { return true }
         output.count = start
+        room = roomBefore
         return false
     }
 
@@ -175,8 +185,11 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     ) throws -> Bool {
         let text = UnsafeRawBufferPointer(rebasing: body[array])
         while bytes > 0 {
+            guard room > 0 else { return true }
             switch Self.step(&scanner, in: text, within: &bytes) {
-            case .element(let range): appendAlone(UnsafeRawBufferPointer(rebasing: text[range]), with: tools)
+            case .element(let range):
+                bytes -= Self.bytesPerMessage
+                appendAlone(UnsafeRawBufferPointer(rebasing: text[range]), with: tools)
             case .unfinished: break
             case .end: return true
             case .broken: throw Self.malformed(format)
@@ -209,8 +222,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     // MARK: Lines
 
     private func appendLine(_ message: JSONStructure.Value, of structure: JSONStructure) {
+        guard room > 0 else { return }
         let start = output.count
         if format.append(message, of: structure, to: &output) {
+            room -= 1
             endLine(from: start)
         } else {
             output.count = start
@@ -221,6 +236,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Appends a message that the check rejects: it is too large, or not a well-formed object.
     private func appendAsIs(_ message: UnsafeRawBufferPointer) {
         let start = output.count
+        room -= 1
         hasUntranslated = true
         output.append(message)
         endLine(from: start)

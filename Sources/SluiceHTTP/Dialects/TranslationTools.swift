@@ -5,9 +5,15 @@ final class TranslationTools {
     /// The size of a text up to which the buffers are kept for the next one.
     private static let maximumKeptBytes = 256 << 10
 
+    /// The maximum number of events of a body; one more is translated, so that the check knows that there are more.
+    let maximumEvents: Int
     private var indexer = JSONIndexer()
     /// A copy of a text, with the padding that the indexer requires.
     private var padded: [UInt8] = []
+
+    init(maximumEvents: Int) {
+        self.maximumEvents = maximumEvents
+    }
 
     /// Calls `body` with the structure of a text; with `nil` if it has none.
     func withStructure<Result>(

@@ -1,17 +1,24 @@
-/// The key that a connection counts for: that of its last request with a valid key.
+/// The key that a connection, or a stream of an HTTP/2 connection, counts for: that of its last request with a valid key.
 ///
-/// An HTTP/2 connection shares it with its streams. It belongs to the connection's event loop.
+/// A stream takes as much memory as a connection, and its requests also decide about its connection. It belongs to the connection's
+/// event loop.
 final class ConnectionKey {
     private let limit: Int
+    /// The connection that a stream belongs to.
+    private let connection: ConnectionKey?
     private var limiter: KeyLimiter?
 
-    /// - Parameter limit: The maximum number of connections of a key at one time.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: The maximum number of connections and streams of a key at one time.
+    ///   - connection: The connection that a stream belongs to; `nil` for a connection.
+    init(limit: Int, within connection: ConnectionKey? = nil) {
         self.limit = limit
+        self.connection = connection
     }
 
-    /// Counts the connection for a key, and no longer for the one before; false if the key has too many connections.
+    /// Counts it for a key, and no longer for the one before; false if the key has too many connections and streams.
     func change(to limiter: KeyLimiter) -> Bool {
+        if let connection, !connection.change(to: limiter) { return false }
         guard limiter !== self.limiter else { return true }
         guard limiter.addConnection(within: limit) else { return false }
         self.limiter?.removeConnection()
@@ -19,7 +26,7 @@ final class ConnectionKey {
         return true
     }
 
-    /// Counts the connection for no key; call it once, when the connection has closed.
+    /// Counts it for no key; call it once, when the connection or the stream has closed.
     func release() {
         limiter?.removeConnection()
         limiter = nil

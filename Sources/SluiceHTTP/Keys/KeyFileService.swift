@@ -21,9 +21,12 @@ public final class KeyFileService: Service {
         var bytes: [UInt8]?
         /// The day's numbers that are stored; `nil` before they are read.
         var usage: [String: KeyLimiter.Usage]?
-        /// What was wrong with the file at the last look.
-        var problem: String?
-        var cannotWriteUsage = false
+        /// What is wrong with these bytes.
+        var problem: (any Error)?
+        /// The file cannot be used.
+        var failures = FailureEpisode()
+        /// The day's numbers cannot be stored.
+        var usageFailures = FailureEpisode()
     }
 
     private let path: String
@@ -65,30 +68,56 @@ public final class KeyFileService: Service {
     /// Takes over a change of the file, if there is one, and stores the day's numbers.
     package func look() {
         do {
-            let bytes = try Self.contents(of: path)
-            let (isNew, hadFile) = state.withLock { state in
-                defer { state.bytes = bytes }
-                return (bytes != state.bytes, state.bytes != nil)
+            if try takeChange() {
+                let failures = state.withLock { $0.failures.ended(now: clock.now()) }
+                logger.info("The write keys have changed.", metadata: metadata(failures))
+            } else if let failures = state.withLock({ $0.failures.ended(now: clock.now()) }) {
+                logger.info("The file with the write keys can be used again.", metadata: metadata(failures))
             }
-            if isNew, let bytes {
-                try replaceKeys(with: bytes)
-                logger.info("The write keys have changed.", metadata: metadata)
-            } else if isNew, hadFile {
-                logger.warning("The file with the write keys is gone; the keys stay as they were.", metadata: metadata)
-            }
-            state.withLock { $0.problem = nil }
         } catch {
-            let isNew = state.withLock { state in
-                defer { state.problem = "\(error)" }
-                return state.problem != "\(error)"
+            let failures = state.withLock { $0.failures.failed(because: "\(error)", now: clock.now()) }
+            if let failures {
+                logger.error(
+                    "The file with the write keys cannot be used; the keys stay as they were.",
+                    metadata: metadata(failures).merging(["error": "\(error)"]) { $1 }
+                )
             }
-            guard isNew else { return storeUsage() }
-            logger.error(
-                "The file with the write keys cannot be used; the keys stay as they were.",
-                metadata: metadata.merging(["error": "\(error)"]) { $1 }
-            )
         }
         storeUsage()
+    }
+
+    /// Takes over a change of the file; returns whether there was one.
+    ///
+    /// - Throws: What is wrong with the file, also if it has not changed since the last look.
+    private func takeChange() throws -> Bool {
+        let bytes = try Self.contents(of: path)
+        let (isNew, hadFile, problem) = state.withLock { state in
+            defer { state.bytes = bytes }
+            return (bytes != state.bytes, state.bytes != nil, state.problem)
+        }
+        guard isNew else {
+            if let problem { throw problem }
+            return false
+        }
+        guard let bytes else {
+            if hadFile {
+                logger.warning("The file with the write keys is gone; the keys stay as they were.", metadata: metadata)
+            }
+            // What was wrong with it no longer matters, and a missing file is no file that can be used again.
+            state.withLock { state in
+                state.problem = nil
+                _ = state.failures.ended(now: clock.now())
+            }
+            return false
+        }
+        do {
+            try replaceKeys(with: bytes)
+        } catch {
+            state.withLock { $0.problem = error }
+            throw error
+        }
+        state.withLock { $0.problem = nil }
+        return true
     }
 
     private func replaceKeys(with bytes: [UInt8]) throws {
@@ -109,6 +138,10 @@ public final class KeyFileService: Service {
 
     private var metadata: Logger.Metadata { ["file": "\(path)"] }
 
+    private func metadata(_ failures: FailureEpisode.Summary?) -> Logger.Metadata {
+        metadata.merging(failures?.metadata ?? [:]) { $1 }
+    }
+
     private func storeUsage() {
         let usage = keys.usage.filter { $0.value.events > 0 }
         // Before they are read, there is nothing to store.
@@ -118,19 +151,22 @@ public final class KeyFileService: Service {
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             try encoder.encode(lines).write(to: URL(fileURLWithPath: path + ".usage"), options: .atomic)
-            state.withLock { state in
+            let failures = state.withLock { state in
                 state.usage = usage
-                state.cannotWriteUsage = false
+                return state.usageFailures.ended(now: clock.now())
+            }
+            if let failures {
+                logger.info(
+                    "How many events each write key has sent can be stored again.",
+                    metadata: metadata(failures)
+                )
             }
         } catch {
-            let isNew = state.withLock { state in
-                defer { state.cannotWriteUsage = true }
-                return !state.cannotWriteUsage
-            }
-            guard isNew else { return }
+            let failures = state.withLock { $0.usageFailures.failed(now: clock.now()) }
+            guard let failures else { return }
             logger.error(
                 "How many events each write key has sent cannot be stored.",
-                metadata: metadata.merging(["error": "\(error)"]) { $1 }
+                metadata: metadata(failures).merging(["error": "\(error)"]) { $1 }
             )
         }
     }

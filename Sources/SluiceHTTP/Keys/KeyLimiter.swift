@@ -3,7 +3,7 @@ import EventPipeline
 import Synchronization
 
 /// How many events a key may still send, by its rate and by its daily volume, how many rejected ones are kept, and how many
-/// connections count for the key.
+/// connections and streams count for the key.
 package final class KeyLimiter: Sendable {
     /// Why events are refused.
     package enum Refusal: Sendable, Equatable {
@@ -25,24 +25,25 @@ package final class KeyLimiter: Sendable {
 
     private struct State {
         var limits: WriteKey.Limits
-        var rate: TokenBucket?
+        var rate: SharedRate?
         var usage = Usage()
         var connections = 0
-        /// The bytes of rejected events that the quarantine keeps, so that one key does not displace the events of the others.
+        /// The bytes of rejected events that the quarantine keeps, so that one key displaces the events of the others only slowly:
+        /// their part of the quarantine is a ring buffer of 256 MiB by default.
         var rejected = TokenBucket(rate: KeyLimiter.rejectedBytesPerSecond, capacity: KeyLimiter.rejectedBytesAtOnce)
     }
 
     /// How many bytes of rejected events the quarantine keeps for a key, on average.
-    static let rejectedBytesPerSecond = 1 << 20
+    static let rejectedBytesPerSecond = 64 << 10
     /// How many bytes of rejected events the quarantine keeps for a key after a pause.
-    static let rejectedBytesAtOnce = 8 << 20
+    static let rejectedBytesAtOnce = 16 << 20
     private static let microsecondsPerDay: Int64 = 86_400_000_000
 
     private let state: Mutex<State>
 
     package init(name: String, _ limits: WriteKey.Limits) {
         self.name = name
-        let rate = limits.eventsPerSecond.map { TokenBucket(rate: $0, capacity: limits.burst ?? $0 * 10) }
+        let rate = limits.eventsPerSecond.map { SharedRate(rate: $0, burst: limits.burst ?? $0 * 10) }
         state = Mutex(State(limits: limits, rate: rate))
     }
 
@@ -55,7 +56,7 @@ package final class KeyLimiter: Sendable {
     /// Whether the number of events a day is limited.
     var hasDailyVolume: Bool { state.withLock { $0.limits.eventsPerDay != nil } }
 
-    /// Counts one more connection, unless that exceeds the limit.
+    /// Counts one more connection or stream, unless that exceeds the limit.
     func addConnection(within limit: Int) -> Bool {
         state.withLock { state in
             guard state.connections < limit else { return false }
@@ -64,7 +65,7 @@ package final class KeyLimiter: Sendable {
         }
     }
 
-    /// Counts a connection no longer.
+    /// Counts a connection or stream no longer.
     func removeConnection() {
         state.withLock { $0.connections -= 1 }
     }
@@ -74,24 +75,28 @@ package final class KeyLimiter: Sendable {
         state.withLock { state in
             guard state.limits != limits else { return }
             state.limits = limits
-            state.rate = limits.eventsPerSecond.map { rate in
-                let capacity = limits.burst ?? rate * 10
-                return state.rate?.changed(rate: rate, capacity: capacity)
-                    ?? TokenBucket(rate: rate, capacity: capacity)
+            guard let rate = limits.eventsPerSecond else { return state.rate = nil }
+            let burst = limits.burst ?? rate * 10
+            if state.rate == nil {
+                state.rate = SharedRate(rate: rate, burst: burst)
+            } else {
+                state.rate?.change(rate: rate, burst: burst)
             }
         }
     }
 
-    /// Why this number of events would be refused now; `nil` if they would be accepted.
-    package func refusal(of events: Int, now: Timestamp) -> Refusal? {
-        state.withLock { Self.refusal(of: events, &$0, now: now) }
+    /// Why a sender's request would be refused now, however few its events are; `nil` if it may be accepted.
+    ///
+    /// - Parameter sender: The sender's address, if it is known; several senders may have the same key.
+    package func refusal(of sender: NetworkRange.Address? = nil, now: Timestamp) -> Refusal? {
+        state.withLock { Self.refusal(of: 1, from: sender, &$0, now: now) }
     }
 
-    /// Counts events, unless they are refused.
-    package func take(_ events: Int, now: Timestamp) -> Refusal? {
+    /// Counts a sender's events, unless they are refused.
+    package func take(_ events: Int, of sender: NetworkRange.Address? = nil, now: Timestamp) -> Refusal? {
         state.withLock { state in
-            if let refusal = Self.refusal(of: events, &state, now: now) { return refusal }
-            state.rate?.take(events)
+            if let refusal = Self.refusal(of: events, from: sender, &state, now: now) { return refusal }
+            state.rate?.take(events, of: sender)
             state.usage.events += events
             return nil
         }
@@ -100,14 +105,16 @@ package final class KeyLimiter: Sendable {
     /// Counts events in any case: the sender cannot take back that they were checked.
     func charge(_ events: Int) {
         state.withLock { state in
-            state.rate?.take(events)
+            state.rate?.charge(events)
             state.usage.events += events
         }
     }
 
-    /// Takes back events that were counted, if the pipeline has certainly not accepted them.
-    func giveBack(_ events: Int, after error: TrackError) {
-        if error.code != .outcomeUnknown { giveBack(events) }
+    /// Takes back a batch that was counted, if the pipeline has certainly not accepted it.
+    func giveBack(_ events: Int, _ bytes: Int, in shared: IngestContext, after error: TrackError) {
+        guard error.code != .outcomeUnknown else { return }
+        giveBack(events)
+        shared.journalShares.giveBack(bytes, of: self)
     }
 
     package func giveBack(_ events: Int) {
@@ -126,7 +133,12 @@ package final class KeyLimiter: Sendable {
         }
     }
 
-    private static func refusal(of events: Int, _ state: inout State, now: Timestamp) -> Refusal? {
+    private static func refusal(
+        of events: Int,
+        from sender: NetworkRange.Address?,
+        _ state: inout State,
+        now: Timestamp
+    ) -> Refusal? {
         let day = now.microseconds / microsecondsPerDay
         // A day beyond tomorrow comes from a clock that was wrong.
         if day > state.usage.day || day + 1 < state.usage.day { state.usage = Usage(day: day) }
@@ -134,6 +146,6 @@ package final class KeyLimiter: Sendable {
             let end = (state.usage.day + 1) * microsecondsPerDay
             return .volume(retryAfter: .microseconds(end - now.microseconds))
         }
-        return state.rate?.wait(for: events, now: now).map { .rate(retryAfter: $0) }
+        return state.rate?.wait(for: events, of: sender, now: now).map { .rate(retryAfter: $0) }
     }
 }

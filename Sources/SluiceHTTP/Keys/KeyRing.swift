@@ -39,6 +39,8 @@ package final class KeyRing: Sendable {
     /// The values, by the first bytes of their digests.
     private let entries: [UInt64: [Entry]]
     private let origins: [OriginPattern]
+    /// The number of keys that have a value.
+    let keyCount: Int
 
     /// Compiles keys; a key keeps the limiter that it has under its name.
     init(_ keys: [WriteKey], limiters: [String: KeyLimiter], catalog: EventCatalog) {
@@ -54,6 +56,7 @@ package final class KeyRing: Sendable {
             }
         }
         self.entries = entries
+        keyCount = keys.count { !$0.values.isEmpty }
         origins = Array(Set(keys.flatMap(\.origins))).compactMap(OriginPattern.init)
     }
 

@@ -2,8 +2,8 @@ import EventModel
 
 /// A rate with a burst, which may go into debt.
 ///
-/// More than the bucket holds is taken when the bucket is full, and what comes later waits until the debt is paid. Time is that of the
-/// wall clock: one that is set forward fills the bucket.
+/// What comes later waits until the debt is paid; so over any time, no more is taken than the rate, a full bucket, and the last
+/// amount. Time is that of the wall clock: one that is set forward fills the bucket.
 struct TokenBucket: Sendable {
     /// How many tokens come in a second.
     private let rate: Double
@@ -27,7 +27,7 @@ struct TokenBucket: Sendable {
         return bucket
     }
 
-    /// How long to wait until this number can be taken; `nil` if it can be taken now.
+    /// How long to wait until the bucket holds this number, or is full; `nil` if it does now.
     mutating func wait(for count: Int, now: Timestamp) -> Duration? {
         let elapsed = now.microseconds - (refilled ?? now).microseconds
         // Event loops read the clock one after another; only a clock that was set back goes back by more.

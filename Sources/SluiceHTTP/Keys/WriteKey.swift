@@ -30,7 +30,7 @@ public struct WriteKey: Sendable, Hashable {
         public var eventsPerSecond: Int?
         /// How many events may come at once after a pause; by default those of ten seconds.
         ///
-        /// A larger batch is accepted after a pause that would allow this number, and later batches wait for its rest.
+        /// A batch of any size is accepted while at least one event is left, and later batches wait for its rest.
         public var burst: Int?
         /// The number of events a day, rejected ones included; `nil` for any number.
         ///

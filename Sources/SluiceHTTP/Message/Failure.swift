@@ -154,9 +154,17 @@ extension Failure {
     static let tooManyConnectionsForKey = Failure(
         status: "503 Service Unavailable",
         code: .tooManyConnectionsForKey,
-        message: "Too many connections with one write key at the same time. Nothing was accepted.",
+        message: "Too many connections and HTTP/2 streams with one write key at the same time. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
+    )
+
+    /// The trackers need most of the journal, and the key has used its part of the rest.
+    static let journalShareUsed = Failure(
+        status: "503 Service Unavailable",
+        code: .journalShareUsed,
+        message: "The journal has little room, and the write key has used its part of it. Nothing was accepted.",
+        fields: ["retry-after": "5"]
     )
 
     /// It does not say why, because anyone may ask.

@@ -24,6 +24,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case unknownTransferCoding = "unknown-transfer-coding"
     case queueFull = "queue-full"
     case notStored = "not-stored"
+    case journalShareUsed = "journal-share-used"
     case overloaded
     case noMemory = "no-memory"
     case tooManyConnections = "too-many-connections"

@@ -1,3 +1,4 @@
+import EventModel
 import EventValidation
 import NIOHTTP1
 
@@ -37,6 +38,13 @@ struct RequestHead {
     private(set) var origin: String?
     /// The values of the fields `X-Forwarded-For`.
     private(set) var forwardedFor: [String] = []
+    /// The valid value of `traceparent`; `nil` if there is none, or more than one.
+    var traceparent: String? {
+        guard traceparents.count == 1, TraceParent.isValid(Array(traceparents[0].utf8)) else { return nil }
+        return traceparents[0]
+    }
+    /// The values of the fields `traceparent`.
+    private var traceparents: [String] = []
     /// The server's host as the sender knows it.
     private(set) var host: String?
 
@@ -153,6 +161,8 @@ struct RequestHead {
         case 7 where name.equalsIgnoringCase("upgrade"):
             // No other protocol is supported, and the decoder stops reading after a request for an upgrade.
             keepsAlive = false
+        case 11 where name.equalsIgnoringCase("traceparent"):
+            traceparents.append(value)
         case 12 where name.equalsIgnoringCase("content-type"):
             contentTypeCount += 1
             mediaType = MediaType(value)

@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 import EventValidation
 import Logging
@@ -19,6 +20,8 @@ final class PlanDocuments: Sendable {
     private let render: Render
     private let logger: Logger
     private let cache: Mutex<PlanCache<Waiter>>
+    private let clock = RelativeClock(ContinuousClock())
+    private let tooLarge = Mutex(FailureEpisode())
 
     init(plan: TrackingPlan, maximumBytes: Int, logger: Logger, render: @escaping Render) {
         self.plan = plan
@@ -64,9 +67,14 @@ final class PlanDocuments: Sendable {
         }
         let document = PlanDocument(render(part))
         guard document.body.count <= maximumBytes else {
+            let failures = tooLarge.withLock { $0.failed(now: clock.now()) }
+            guard let failures else { return .failure(PlanTooLarge()) }
             logger.error(
                 "The schema of the plan is too large for GET /v1/plan; raise the limit, or publish the exported schemas.",
-                metadata: ["bytes": "\(document.body.count)", "maximumBytes": "\(maximumBytes)"]
+                metadata: [
+                    "documents": "\(failures.count)", "bytes": "\(document.body.count)",
+                    "maximumBytes": "\(maximumBytes)",
+                ]
             )
             return .failure(PlanTooLarge())
         }

@@ -14,21 +14,32 @@ package struct ClientAddress {
 
     /// The address in the notation of RFC 5952 or as four decimal numbers; empty if it is unknown.
     ///
-    /// Each proxy appends the address from which it got the request, so the fields are read backwards, as long as a proxy of ours
-    /// wrote them: what precedes the first foreign address could be anything.
-    ///
     /// - Parameter forwardedFor: The values of the fields `X-Forwarded-For`, in their order.
     package func text(forwardedFor: [String]) -> String {
-        guard let peer else { return "" }
-        var address = peer
-        for entry in forwardedFor.flatMap({ $0.split(separator: ",") }).reversed() {
-            guard proxies.contains(where: { $0.contains(address) }) else { break }
-            guard let previous = Self.address(entry) else { return "" }
-            address = previous
-        }
-        let text = address.ipAddress ?? ""
+        let text = address(forwardedFor: forwardedFor)?.ipAddress ?? ""
         let mapped = "::ffff:"
         return text.hasPrefix(mapped) && text.contains(".") ? String(text.dropFirst(mapped.count)) : text
+    }
+
+    /// The sender with whom a request shares the limits of its key, and the server's time until its key is known.
+    ///
+    /// `nil` if it is unknown.
+    func sender(forwardedFor: [String]) -> NetworkRange.Address? {
+        address(forwardedFor: forwardedFor).flatMap { NetworkRange.Address($0)?.sender }
+    }
+
+    /// The address; `nil` if it is unknown.
+    ///
+    /// Each proxy appends the address from which it got the request, so the fields are read backwards, as long as a proxy of ours
+    /// wrote them: what precedes the first foreign address could be anything.
+    private func address(forwardedFor: [String]) -> SocketAddress? {
+        guard var address = peer else { return nil }
+        for entry in forwardedFor.flatMap({ $0.split(separator: ",") }).reversed() {
+            guard proxies.contains(where: { $0.contains(address) }) else { break }
+            guard let previous = Self.address(entry) else { return nil }
+            address = previous
+        }
+        return address
     }
 
     /// An entry such as `192.0.2.1`, `2001:db8::1`, `192.0.2.1:8080` or `[2001:db8::1]:8080`.

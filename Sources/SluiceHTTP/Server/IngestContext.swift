@@ -29,12 +29,14 @@ struct IngestContext: Sendable {
     let maximumConnectionsPerKey: Int
     let cloudEvents: IngestConfiguration.CloudEvents
     let recordsClientAddress: Bool
+    let recordsTraceparent: Bool
     let proxies: [NetworkRange]
     let budget: MemoryBudget
     /// The part of `budget` that responses with the plan's schema may take, so that senders who do not read them leave the rest.
     let planBudget: MemoryBudget
     let connections: LiveConnections
     let keys: WriteKeys
+    let journalShares: JournalShares
     /// The web pages that may send if there are no keys.
     let openOrigins: OriginPattern
     /// The response if a queue stayed full for as long as a request may wait.
@@ -65,6 +67,7 @@ struct IngestContext: Sendable {
         maximumConnectionsPerKey = configuration.maximumConnectionsPerKey ?? max(1, connectionLimit / 2)
         cloudEvents = configuration.cloudEvents
         recordsClientAddress = configuration.recordsClientAddress
+        recordsTraceparent = configuration.recordsTraceparent
         proxies = configuration.proxies
         budget = MemoryBudget(limit: configuration.maximumBufferedBytes)
         planBudget = MemoryBudget(
@@ -77,6 +80,7 @@ struct IngestContext: Sendable {
             budget: budget
         )
         self.keys = keys
+        journalShares = JournalShares(of: pipeline)
         openOrigins = configuration.isOpen ? .any : .loopback
         queueFull = .queueFull(retryAfter: configuration.maxWait)
     }

@@ -17,8 +17,23 @@ final class LoopResources {
     /// The time of smaller bodies is not measured.
     private static let measuredBytes = 16 << 10
 
-    /// Those who share the time of the loop equally: the holders of each key, and all who need none.
-    typealias Sender = ObjectIdentifier?
+    /// Those who share the time of the loop equally.
+    enum Sender: TurnSender {
+        /// All who need no key, or whose address and key are unknown.
+        case anyone
+        /// The senders of an address whose keys are in their bodies, and are not known yet.
+        case address(NetworkRange.Address)
+        /// The holders of a key.
+        case key(ObjectIdentifier)
+
+        /// Only one body of an address, because there may be many addresses of senders without a key.
+        var maximumInProgress: Int {
+            switch self {
+            case .address: 1
+            case .anyone, .key: 4
+            }
+        }
+    }
 
     /// A rejected event takes about as much time as so many bytes.
     private static let bytesPerRejection = turn.bytes / turn.rejections
@@ -40,7 +55,7 @@ final class LoopResources {
     private let makeValidator: (EventCatalog) -> EventValidator
     /// The documents of `GET /v1/plan`; `nil` if they are not served.
     private(set) var plan: PlanDocuments?
-    private let tools = TranslationTools()
+    private let tools: TranslationTools
     let keys: KeyLookup
     /// The time of arrival of bodies.
     let now: @Sendable () -> Timestamp
@@ -63,6 +78,7 @@ final class LoopResources {
         self.metrics = metrics
         self.now = now
         self.keys = KeyLookup(keys)
+        tools = TranslationTools(maximumEvents: configuration.maximumEvents)
         self.plan = plan
         makeValidator = { catalog in
             EventValidator(

@@ -37,11 +37,11 @@ public struct NetworkRange: Sendable, Hashable, LosslessStringConvertible {
     }
 
     /// An IPv6 address, or an IPv4 address mapped to one.
-    struct Address: Hashable {
+    package struct Address: Hashable, Sendable {
         private var value: UInt128
 
         /// `nil` for a Unix domain socket.
-        init?(_ address: SocketAddress) {
+        package init?(_ address: SocketAddress) {
             switch address {
             case .v4(let address):
                 // `sin_addr`, which on Linux belongs to a module that only SwiftNIO can import.
@@ -68,6 +68,6 @@ public struct NetworkRange: Sendable, Hashable, LosslessStringConvertible {
         }
 
         /// What one sender has: an IPv4 address, or the 64 bits that name a link in IPv6.
-        var sender: Address { value >> 32 == 0xFFFF ? self : prefix(64) }
+        package var sender: Address { value >> 32 == 0xFFFF ? self : prefix(64) }
     }
 }

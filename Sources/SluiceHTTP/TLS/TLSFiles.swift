@@ -1,4 +1,5 @@
 import EventModel
+import EventPipeline
 public import Logging
 import NIOSSL
 public import ServiceLifecycle
@@ -16,7 +17,7 @@ import Foundation
 /// the certificate that they began with.
 ///
 /// Run it in a `ServiceGroup` beside the server. It looks at the files once a second. If they cannot be used, for example because
-/// only one of them is replaced yet, the server keeps using the previous certificate, and the reason is logged once.
+/// only one of them is replaced yet, the server keeps using the previous certificate, and the reason is logged.
 public final class TLSFiles: Service {
     /// The paths of the files, each in PEM.
     public struct Paths: Sendable, Hashable {
@@ -47,10 +48,10 @@ public final class TLSFiles: Service {
         var context: NIOSSLContext
         /// What the files contained at the last look, whether it could be used or not.
         var contents: Contents
-        /// What was wrong at the last look.
-        var problem: String?
-        /// Whether `contents` cannot be used.
-        var isUnusable = false
+        /// Why `contents` cannot be used.
+        var problem: Problem?
+        /// The files cannot be used.
+        var failures = FailureEpisode()
     }
 
     private let paths: Paths
@@ -82,38 +83,51 @@ public final class TLSFiles: Service {
     /// Takes over a change of the files, if there is one.
     package func look() {
         do throws(Problem) {
-            let contents = try Self.contents(of: paths)
-            let isNew = state.withLock { state in
-                defer { state.contents = contents }
-                if contents != state.contents { state.isUnusable = true }
-                return contents != state.contents
-            }
-            if isNew {
-                let context = try Self.context(of: contents)
-                state.withLock { state in
-                    state.context = context
-                    state.problem = nil
-                    state.isUnusable = false
-                }
-                logger.info("The certificate of the server has changed.", metadata: metadata)
-            } else {
-                // A file that was missing for a moment is there again, unless its contents are still what could not be used.
-                state.withLock { if !$0.isUnusable { $0.problem = nil } }
+            if try takeChange() {
+                let failures = state.withLock { $0.failures.ended(now: clock.now()) }
+                logger.info("The certificate of the server has changed.", metadata: metadata(failures))
+            } else if let failures = state.withLock({ $0.failures.ended(now: clock.now()) }) {
+                logger.info("The certificate of the server can be used again.", metadata: metadata(failures))
             }
         } catch {
-            let isNew = state.withLock { state in
-                defer { state.problem = error.description }
-                return state.problem != error.description
-            }
-            guard isNew else { return }
+            let failures = state.withLock { $0.failures.failed(because: error.description, now: clock.now()) }
+            guard let failures else { return }
             logger.error(
                 "The certificate of the server cannot be used; new connections get the previous one.",
-                metadata: metadata.merging(["error": "\(error)"]) { $1 }
+                metadata: metadata(failures).merging(["error": "\(error)"]) { $1 }
             )
         }
     }
 
-    private var metadata: Logger.Metadata { ["file": "\(paths.certificate)"] }
+    /// Takes over a change of the files; returns whether there was one.
+    ///
+    /// - Throws: What is wrong with the files, also if they have not changed since the last look.
+    private func takeChange() throws(Problem) -> Bool {
+        let contents = try Self.contents(of: paths)
+        let (isNew, problem) = state.withLock { state in
+            defer { state.contents = contents }
+            return (contents != state.contents, state.problem)
+        }
+        guard isNew else {
+            if let problem { throw problem }
+            return false
+        }
+        do throws(Problem) {
+            let context = try Self.context(of: contents)
+            state.withLock { state in
+                state.context = context
+                state.problem = nil
+            }
+        } catch {
+            state.withLock { $0.problem = error }
+            throw error
+        }
+        return true
+    }
+
+    private func metadata(_ failures: FailureEpisode.Summary?) -> Logger.Metadata {
+        ["file": "\(paths.certificate)"].merging(failures?.metadata ?? [:]) { $1 }
+    }
 
     private static func contents(of paths: Paths) throws(Problem) -> Contents {
         var contents: Contents = []

@@ -10,14 +10,15 @@ struct BodyWork: ~Copyable {
 
     /// The format in which the events are checked.
     private let format: BodyFormat
+    private let excess: BodyExcess
     /// Translates the body first; `nil` if it is in Sluice's own format.
     private let translation: (any BodyTranslation)?
     private var isTranslated: Bool
     /// What the sender may do; `nil` as long as the key that the body contains is not judged.
     private var access: Access?
     private var isConcealed = false
-    /// The sender's address; empty if it is not recorded.
-    private let clientAddress: [UInt8]
+    /// What is added to the `context` of the events.
+    private let additions: ContextAdditions
     private let maximumBytes: Int
     /// The body as it was received, or the rest that is to be inflated.
     private var received: ByteBuffer
@@ -52,14 +53,14 @@ struct BodyWork: ~Copyable {
 
     /// - Parameters:
     ///   - access: What the sender may do; `nil` if its key is in the body.
-    ///   - clientAddress: The sender's address; empty if it is not recorded.
+    ///   - additions: What is added to the `context` of the events.
     init(
         _ body: ByteBuffer,
         in language: BodyLanguage,
         isGzip: Bool,
         maximumBytes: Int,
         access: Access?,
-        clientAddress: [UInt8],
+        additions: ContextAdditions,
         now: () -> Timestamp
     ) {
         received = body
@@ -69,14 +70,16 @@ struct BodyWork: ~Copyable {
             self.format = format
             self.isGzip = isGzip
             translation = nil
+            excess = .refusesBody
         case .dialect(let dialect):
             format = .lines
             self.isGzip = isGzip || (dialect.recognizesGzip && Self.looksCompressed(body))
             translation = dialect.translation(arrival: now())
+            excess = dialect.excess
         }
         isTranslated = translation == nil
         self.access = access
-        self.clientAddress = clientAddress
+        self.additions = additions
         self.maximumBytes = maximumBytes
         isInflated = !self.isGzip
     }
@@ -123,7 +126,8 @@ struct BodyWork: ~Copyable {
         }
         if let translation, !isTranslated {
             guard try withBody({ try translation.advance($0, with: tools, within: &budget.bytes) }) else {
-                return .unfinished
+                guard access == nil, let key = translation.key else { return .unfinished }
+                return .stated(key: key)
             }
             isTranslated = true
             release()
@@ -182,7 +186,8 @@ struct BodyWork: ~Copyable {
             as: format,
             nullIsAbsent: translation != nil,
             allowedEvents: allowedEvents,
-            clientAddress: clientAddress
+            excess: excess,
+            additions: additions
         )
     }
 }

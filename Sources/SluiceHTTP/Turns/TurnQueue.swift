@@ -1,11 +1,14 @@
+/// Someone who shares the time of an event loop with others.
+package protocol TurnSender: Hashable {
+    /// The maximum number of its large bodies in progress at one time, each of which takes memory.
+    var maximumInProgress: Int { get }
+}
+
 /// The bodies that wait for a turn on an event loop.
 ///
 /// Small bodies precede large ones, because each takes a fraction of a turn; among each kind, senders share the time equally. Only
 /// the first few large bodies of a sender are in progress, in rotation; the others hold only what was received.
-package struct TurnQueue<Sender: Hashable, Element> {
-    /// The maximum number of large bodies of a sender in progress at one time.
-    package static var maximumInProgress: Int { 4 }
-
+package struct TurnQueue<Sender: TurnSender, Element> {
     private var small = FairQueue<Sender, Element>()
     private var large = FairQueue<Sender, Element>()
 
@@ -27,7 +30,7 @@ package struct TurnQueue<Sender: Hashable, Element> {
     /// Adds a body that needs another turn.
     package mutating func addAgain(_ element: Element, of sender: Sender, isSmall: Bool) {
         if isSmall { return small.insert(element, of: sender, at: small.count(of: sender)) }
-        large.insert(element, of: sender, at: min(Self.maximumInProgress - 1, large.count(of: sender)))
+        large.insert(element, of: sender, at: min(sender.maximumInProgress - 1, large.count(of: sender)))
     }
 
     /// Removes the next small body.

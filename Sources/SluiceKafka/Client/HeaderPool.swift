@@ -111,6 +111,8 @@ package final class HeaderPool {
     @inline(__always)
     private func shelf(for record: KafkaRecord) -> Int? {
         let timeLength = record.line.time.count
+        // Its list has one header more.
+        guard record.traceparent == nil else { return nil }
         guard record.line.id.count == EventID.textLength, timeLength < Self.timeLengths else { return nil }
         return record.definition * Self.timeLengths + timeLength
     }
@@ -187,6 +189,9 @@ package final class HeaderPool {
         types[record.definition].withUnsafeBytes { add("ce_type", $0, to: list) }
         record.line.withText(of: record.line.time) { add("ce_time", $0, to: list) }
         add("content-type", "application/json", to: list)
+        if let traceparent = record.traceparent {
+            add(TraceParent.key, record.line.rawText(of: traceparent), to: list)
+        }
         return list
     }
 

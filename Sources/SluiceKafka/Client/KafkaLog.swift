@@ -1,14 +1,24 @@
 import CLibRDKafka
+import EventModel
 import Logging
 import Synchronization
 
-/// Forwards librdkafka's log to swift-log, from whatever thread it comes.
+/// Forwards librdkafka's log to swift-log, from whatever thread it comes; its problems are summed up by their kind.
 final class KafkaLog: Sendable {
+    /// The maximum number of kinds of problems that are summed up apart; librdkafka has about 40.
+    private static let maximumFacilities = 64
+
+    private struct State {
+        var lastProblem: String?
+        var problems: [String: FailureEpisode] = [:]
+    }
+
     private let logger: Logger
-    private let lastProblem = Mutex<String?>(nil)
+    private let clock = RelativeClock(ContinuousClock())
+    private let state = Mutex(State())
 
     /// The last error that librdkafka logged, to explain why no broker can be reached.
-    var lastError: String? { lastProblem.withLock { $0 } }
+    var lastError: String? { state.withLock { $0.lastProblem } }
 
     init(logger: Logger) {
         self.logger = logger
@@ -36,14 +46,22 @@ final class KafkaLog: Sendable {
     }
 
     private func take(severity: Int32, facility: String, line: String) {
-        if severity <= 4 { lastProblem.withLock { $0 = line } }
+        guard severity > 4 else { return takeProblem(facility, line) }
+        let level: Logger.Level = severity < 7 ? .debug : .trace
+        logger.log(level: level, "librdkafka has logged.", metadata: ["facility": "\(facility)", "line": "\(line)"])
+    }
+
+    private func takeProblem(_ facility: String, _ line: String) {
+        let summary = state.withLock { state in
+            state.lastProblem = line
+            let isKnown = state.problems[facility] != nil || state.problems.count < Self.maximumFacilities
+            return state.problems[isKnown ? facility : "", default: FailureEpisode()].failed(now: clock.now())
+        }
+        guard let summary else { return }
         // librdkafka logs a lost connection as an error, but operators need to know only if the tracker says that it matters.
-        let level: Logger.Level =
-            switch severity {
-            case ...4: .info
-            case 5, 6: .debug
-            default: .trace
-            }
-        logger.log(level: level, "librdkafka: \(line)", metadata: ["facility": "\(facility)"])
+        logger.info(
+            "librdkafka has a problem.",
+            metadata: ["facility": "\(facility)", "line": "\(line)", "lines": "\(summary.count)"]
+        )
     }
 }

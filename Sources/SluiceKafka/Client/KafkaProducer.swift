@@ -11,6 +11,8 @@ final class KafkaProducer {
     private let reports: OpaquePointer
     private let log: KafkaLog
     private let headers: HeaderPool
+    /// Whether messages get the traceparent of their events.
+    let sendsTraceparent: Bool
     private let fields = MessageFields()
     private var topics: [String: ProducerTopic] = [:]
     private let page: UnsafeMutableBufferPointer<UnsafePointer<rd_kafka_message_t>?>
@@ -27,7 +29,7 @@ final class KafkaProducer {
     ///
     /// - Throws: What `KafkaClient` throws; `invalidSettings` with librdkafka's message for an invalid name or value;
     ///   `unavailable`, retryable, if the system refuses memory.
-    init(_ settings: ProducerSettings, source: String, logger: Logger) throws(TrackerError) {
+    init(_ settings: ProducerSettings, _ kafka: KafkaConfiguration, logger: Logger) throws(TrackerError) {
         let configuration = try settings.makeConfiguration()
         log = KafkaLog(logger: logger)
         log.listen(to: configuration)
@@ -46,7 +48,8 @@ final class KafkaProducer {
         }
         self.client = client
         self.reports = reports
-        headers = HeaderPool(source: source)
+        headers = HeaderPool(source: kafka.source)
+        sendsTraceparent = kafka.sendsTraceparent
         page = .allocate(capacity: 1024)
         page.initialize(repeating: nil)
     }

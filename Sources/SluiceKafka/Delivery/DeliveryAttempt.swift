@@ -71,7 +71,13 @@ struct DeliveryAttempt {
             }
             do throws(KafkaFailure) {
                 let topic = try routes.topic(of: definition)
-                send(KafkaRecord(line: line, definition: definition, timestamp: timestamp), to: topic, at: position)
+                let record = KafkaRecord(
+                    line: line,
+                    definition: definition,
+                    timestamp: timestamp,
+                    sendsTraceparent: producer.sendsTraceparent
+                )
+                send(record, to: topic, at: position)
             } catch {
                 take(error, at: position)
             }

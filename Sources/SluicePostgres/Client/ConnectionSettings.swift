@@ -2,9 +2,6 @@ import CLibPQ
 
 /// The address of a server and how to connect to it: a libpq URI or keywords, parsed by libpq itself.
 struct ConnectionSettings: Sendable {
-    /// The timeout for connecting if the settings contain none.
-    static let defaultConnectTimeout = Duration.seconds(10)
-
     /// Keywords and values for `PQconnectStartParams`; if a keyword occurs twice, the later value wins.
     let parameters: [(keyword: String, value: String)]
     /// The timeout of one attempt to connect, over all addresses.
@@ -13,7 +10,8 @@ struct ConnectionSettings: Sendable {
     /// Parses a libpq URI (`postgres://…`) or keywords (`host=… dbname=…`); an empty string means libpq's defaults.
     ///
     /// - Throws: A failure of source `settings`, whose message never contains the text, because it can hold a password.
-    init(_ text: String) throws(PostgresFailure) {
+    init(_ configuration: PostgresConfiguration) throws(PostgresFailure) {
+        let text = configuration.connection
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &message) else {
             let detail = message.map { String(cString: $0) }
@@ -40,8 +38,9 @@ struct ConnectionSettings: Sendable {
         // As in libpq: zero or less means no timeout, and less than two seconds is not supported.
         connectTimeout =
             stated.flatMap { Int64($0) }.map { $0 <= 0 ? .seconds(86_400) : .seconds(min(max(2, $0), 86_400)) }
-            ?? Self.defaultConnectTimeout
-        parameters = Self.fallbacks + [("dbname", text)] + Self.fixed
+            ?? configuration.connectTimeout
+        let password = configuration.password.map { [("password", $0)] } ?? []
+        parameters = Self.fallbacks + [("dbname", text)] + password + Self.fixed
     }
 
     /// Rejects invalid values that libpq would detect only when it connects, of keywords that are not secret.

@@ -23,18 +23,35 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
     package let sqlState: String?
     /// The message without its detail, though the server's message itself can contain a value of a row.
     package let message: String
+    /// Whether a function of the database failed, such as that of a trigger; then the message can contain any value of a row.
+    package let isOfFunction: Bool
     /// The server's detail, hint and context; they can contain a whole row, so show them only in `debugDescription`.
     package let detail: String?
 
-    package init(source: Source, sqlState: String? = nil, message: String, detail: String? = nil) {
+    package init(
+        source: Source,
+        sqlState: String? = nil,
+        message: String,
+        isOfFunction: Bool = false,
+        detail: String? = nil
+    ) {
         self.source = source
         self.sqlState = sqlState
         self.message = message
+        self.isOfFunction = isOfFunction
         self.detail = detail
     }
 
     package static let interrupted = PostgresFailure(source: .interrupt, message: "The call was cancelled.")
     package static let timedOut = PostgresFailure(source: .waiting, message: "The server did not answer in time.")
+
+    /// The message for logs; `nil` if it can contain a value of a row, or says nothing.
+    ///
+    /// The messages of the server's own code contain values only if data are the reason (class 22), and are otherwise about the
+    /// server, a name or a privilege.
+    package var publicMessage: String? {
+        isOfFunction || message.isEmpty || sqlState?.hasPrefix("22") == true ? nil : message
+    }
 
     /// Everything known, for debugging; it can contain values of a row.
     package var description: String {

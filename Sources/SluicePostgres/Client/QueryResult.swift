@@ -46,6 +46,7 @@ struct QueryResult: ~Copyable {
             source: .server,
             sqlState: state,
             message: text(of: .primaryMessage) ?? "",
+            isOfFunction: Self.isOfFunction(text(of: .context)),
             detail: details.isEmpty ? nil : details.joined(separator: " ")
         )
     }
@@ -57,6 +58,11 @@ struct QueryResult: ~Copyable {
         case detail = "D"
         case hint = "H"
         case context = "W"
+    }
+
+    /// Whether an error's context names a function; the only other one that our statements have is the line of a `COPY`.
+    private static func isOfFunction(_ context: String?) -> Bool {
+        context?.split(whereSeparator: \.isNewline).contains { !$0.hasPrefix("COPY ") } ?? false
     }
 
     private func text(of field: Field) -> String? {

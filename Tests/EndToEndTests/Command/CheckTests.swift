@@ -117,6 +117,59 @@ struct CheckTests {
         #expect(report.problems(of: "console") == [])
     }
 
+    @Test("PostgreSQL's password and Kafka's properties may come from files")
+    func secretFiles() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        try await database.run(
+            """
+            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right';
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$
+            """
+        )
+        try folder.write("right\n", to: "right.txt")
+        try folder.write("wrong\n", to: "wrong.txt")
+        try folder.write("# secret\nno.such.property=geheim\n", to: "kafka.properties")
+        for (file, code) in [("wrong.txt", "[misconfigured]"), ("right.txt", "[not-prepared]")] {
+            let run = try await Sluice.run(
+                [
+                    "check", "--events", Self.plan, "--timeout", "60", "--json", "--no-journal",
+                    "--postgres", database.url(role: "guarded"),
+                    "--kafka", "127.0.0.1:1", "--kafka-properties-file", "kafka.properties",
+                ],
+                in: folder,
+                environment: ["SLUICE_POSTGRES_PASSWORD_FILE": file]
+            )
+            let report = try report(run)
+            #expect(report.problems(of: "postgres")?.first?.hasSuffix(code) == true, "\(report)")
+            #expect(report.problems(of: "kafka")?.first?.contains("'no.such.property'") == true, "\(report)")
+            #expect(!run.output.joined().contains("geheim"))
+        }
+    }
+
+    @Test("the timeouts of PostgreSQL and Kafka are settings")
+    func timeouts() async throws {
+        let folder = try TestFolder()
+        let proxy = try SilentProxy(to: try await PrivatePostgres.shared().port)
+        proxy.goMute()
+        // Their defaults are longer than the check waits.
+        let run = try await Sluice.run(
+            [
+                "check", "--events", Self.plan, "--timeout", "8", "--json",
+                "--postgres", "postgres://postgres@127.0.0.1:\(proxy.port)/x", "--kafka", "127.0.0.1:1",
+            ],
+            in: folder,
+            environment: [
+                "SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "1", "SLUICE_KAFKA_TIMEOUTS_METADATA_SECONDS": "1",
+            ]
+        )
+        let report = try report(run)
+        for part in ["postgres", "kafka"] {
+            let problems = report.problems(of: part) ?? []
+            #expect(problems.count == 1 && !problems[0].contains("did not answer within"), "\(problems)")
+        }
+    }
+
     @Test("a plan with errors and invalid settings are reported, and the destinations are still checked")
     func brokenPlan() async throws {
         let folder = try TestFolder()

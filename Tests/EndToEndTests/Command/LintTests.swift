@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `sluice lint` and `sluice settings`.
-@Suite("sluice lint and settings", .timeLimit(.minutes(5)))
+/// `sluice lint`.
+@Suite("sluice lint", .timeLimit(.minutes(5)))
 struct LintTests {
     @Test("the project's own plans have no problems")
     func clean() async throws {
@@ -138,53 +138,5 @@ struct LintTests {
             ]
         )
         #expect(run.errors == ["1 event, 0 errors, 1 warning"])
-    }
-
-    @Test("settings lists every setting, and a configuration file with all the defaults is valid")
-    func settings() async throws {
-        let folder = try TestFolder()
-        let run = try await Sluice.run("settings", in: folder)
-        #expect(run.ending == .exit(0))
-        let keys = run.output.filter { !$0.hasPrefix(" ") }
-        #expect(keys.count * 3 == run.output.count)
-        for key in ["events.directory", "http.listen", "postgres.url", "kafka.brokers", "queue.policy", "log.level"] {
-            #expect(keys.contains(key))
-        }
-        #expect(run.output.contains("    --listen, SLUICE_HTTP_LISTEN; default: 127.0.0.1:8080"))
-        #expect(run.output.contains("    --postgres, DATABASE_URL; default: none"))
-        var file: [String: Any] = [:]
-        for (key, line) in zip(keys, run.output.filter { $0.contains("; default: ") }) {
-            let text = line.components(separatedBy: "; default: ")[1]
-            // The defaults that are not values, but depend on the machine or on another setting.
-            let derived = [
-                "http.maximumConnections": "derived from ", "http.maximumConnectionsPerAddress": "half of ",
-                "http.maximumConnectionsPerKey": "half of ", "http.workers": "one for each ",
-            ]
-            if let beginning = derived[key] {
-                #expect(text.hasPrefix(beginning))
-                continue
-            }
-            let isList = key == "kafka.properties" || key == "http.proxies"
-            let value = isList ? [String]() : Self.value(of: text)
-            Self.set(value, at: key.split(separator: ".").map(String.init)[...], of: &file)
-        }
-        try folder.write(try JSONSerialization.data(withJSONObject: file), to: "all.json")
-        let replay = try await Sluice.replay("--dry-run", "--config", "all.json", in: folder)
-        #expect(replay.ending == .exit(0))
-    }
-
-    private static func set(_ value: Any, at path: ArraySlice<String>, of object: inout [String: Any]) {
-        guard let key = path.first else { return }
-        guard path.count > 1 else { return object[key] = value }
-        var inner = object[key] as? [String: Any] ?? [:]
-        set(value, at: path.dropFirst(), of: &inner)
-        object[key] = inner
-    }
-
-    /// A default as a value of JSON; an empty text counts as not set.
-    private static func value(of text: String) -> Any {
-        if let number = Int(text) { return number }
-        if text == "true" || text == "false" { return text == "true" }
-        return text == "none" ? "" : text
     }
 }

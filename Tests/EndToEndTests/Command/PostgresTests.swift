@@ -232,6 +232,30 @@ struct PostgresTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
+    @Test("a crash of PostgreSQL is one line in the log of serve, and its recovery is another one with the duration")
+    func outageLog() async throws {
+        let folder = try TestFolder()
+        let postgres = try await PrivatePostgres()
+        let database = try await postgres.makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        let server = try await ServingSluice.start("--postgres", database.url, in: folder)
+        _ = try await server.process.errors.line(containing: "The tracker has started.")
+        try await postgres.stopImmediately()
+        let lines = try await RetailMonth.dayLines(20).joined(separator: "\n")
+        #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
+        let failure = try await server.process.errors.line(containing: "A delivery failed and is tried again.")
+        #expect(failure.contains("failures=1 "))
+        try await postgres.start()
+        let recovery = try await server.process.errors.line(containing: "The tracker delivers again.")
+        #expect(recovery.contains("seconds="))
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        let all = server.process.errors.lines
+        #expect(all.count { $0.contains("A delivery failed") && $0.contains("failures=1 ") } == 1)
+        #expect(all.count { $0.contains("The tracker delivers again.") } == 1)
+        #expect(try await facts(in: database)?.ids == 20)
+    }
+
     @Test("a replay during which PostgreSQL crashes and recovers loses no event and inserts none twice")
     func crash() async throws {
         let folder = try TestFolder()

@@ -151,15 +151,18 @@ struct SensitiveValueTests {
         #expect(serve.ending == .exit(1))
         #expect(serve.errors.contains { $0.contains("set privacy.hashKeyFile or SLUICE_PRIVACY_HASH_KEY") })
         for (environment, problem) in [
-            (["SLUICE_PRIVACY_HASH_KEY": "secret"], "privacy.hashKey: expected a key of at least 16 bytes, found 6"),
+            (
+                ["SLUICE_PRIVACY_HASH_KEY": "secret"],
+                "SLUICE_PRIVACY_HASH_KEY: expected a key of at least 16 bytes, found 6"
+            ),
             (
                 ["SLUICE_PRIVACY_HASH_KEY_FILE": "short.key"],
-                "privacy.hashKeyFile: expected a key of at least 16 bytes, found 5"
+                "SLUICE_PRIVACY_HASH_KEY_FILE: expected a key of at least 16 bytes, found 5"
             ),
-            (["SLUICE_PRIVACY_HASH_KEY_FILE": "none"], "privacy.hashKeyFile: the file 'none' cannot be read"),
+            (["SLUICE_PRIVACY_HASH_KEY_FILE": "none"], "SLUICE_PRIVACY_HASH_KEY_FILE: the file 'none' cannot be read"),
             (
                 ["SLUICE_PRIVACY_HASH_KEY": Self.key, "SLUICE_PRIVACY_HASH_KEY_FILE": "short.key"],
-                "privacy.hashKey: set only one of privacy.hashKey and privacy.hashKeyFile"
+                "SLUICE_PRIVACY_HASH_KEY: set only one of privacy.hashKey and privacy.hashKeyFile"
             ),
         ] {
             let run = try await check(environment)

@@ -4,6 +4,30 @@ import Testing
 /// `sluice serve` from outside: its answers, output and exit status.
 @Suite("sluice serve", .timeLimit(.minutes(5)))
 struct ServeTests {
+    @Test(
+        "the valid traceparent of a request is in the context of its events, if that is asked for",
+        arguments: [true, false]
+    )
+    func traceparent(isRecorded: Bool) async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        let environment = ["SLUICE_HTTP_RECORD_TRACEPARENT": "\(isRecorded)"]
+        let server = try await ServingSluice.start(in: folder, plan: "plan", environment: environment)
+        let valid = "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let event = #"{"name":"Sold","payload":{"quantity":1}}"#
+        for fields in [["-H", valid], ["-H", "traceparent: 00-x-y-01"], ["-H", valid, "-H", valid], []] {
+            let options = ["-H", "Content-Type: application/json", "--data-binary", event] + fields
+            #expect(try await server.request("/v1/events", options).status == 200)
+        }
+        try await server.process.output?.waitForLines(4)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        let context = #""context":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}"#
+        let lines = server.process.output?.lines ?? []
+        #expect(lines.map { $0.contains(context) } == [isRecorded, false, false, false])
+        #expect(lines.map { $0.contains("traceparent") } == [isRecorded, false, false, false])
+    }
+
     private static let good = #"{"name":"Sold","id":"00000000-0000-7000-8000-000000000001","payload":{"quantity":1}}"#
     private static let bad = #"{"name":"Sold","payload":{"quantity":0}}"#
 

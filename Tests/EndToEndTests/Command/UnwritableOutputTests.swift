@@ -21,7 +21,8 @@ struct UnwritableOutputTests {
         arguments: [
             "lint broken", "lint --json events", "diff old events", "diff old events --format markdown",
             "diff old events --format json", "coverage old", "coverage old --json", "new-event Moved --events events",
-            "init shop", "export sql --events events", "completions bash", "settings",
+            "init shop", "export sql --events events", "completions bash", "config example",
+            "config show", "config show --json", "config check",
             "replay --dry-run --log-level error --events events", "quarantine list", "quarantine list --json",
             "quarantine stats", "quarantine stats --json", "quarantine show verdicts/0-0", "quarantine export",
             "journal inspect", "journal inspect --json", "journal verify --json", "journal cat", "journal repair",

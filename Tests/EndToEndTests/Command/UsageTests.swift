@@ -27,9 +27,11 @@ struct UsageTests {
             ("check --timeout 0", "--timeout takes a number of seconds"),
             ("check --journal DIR --no-journal", "--journal and --no-journal exclude each other"),
             ("lint --bogus", "Unknown option '--bogus'"),
-            ("settings extra", "Unexpected argument 'extra'"),
+            ("config example extra", "Unexpected argument 'extra'"),
             ("migrate --events PLAN", "No database is configured"),
             ("migrate --plan-only --events PLAN", "No database is configured"),
+            ("migrate --tracker other --events PLAN", "No PostgreSQL tracker 'other' is configured; there are: none."),
+            ("migrate --tracker other --postgres a", "are settings of the tracker 'postgres'"),
             ("diff", "Missing expected argument '<old>'"),
             ("diff main --format xml", "one of 'text', 'markdown' or 'json'"),
             ("diff main --allow everybody", "'everybody' is invalid for '--allow"),
@@ -83,12 +85,12 @@ struct UsageTests {
     @Test(
         "an invalid setting exits with 1, and the message names the setting and where it was set",
         arguments: [
-            ("serve --listen nowhere", [:], "http.listen: expected host:port"),
-            ("serve --listen 127.0.0.1:65536", [:], "http.listen: expected host:port"),
+            ("serve --listen nowhere", [:], "error: --listen: expected host:port"),
+            ("serve --listen 127.0.0.1:65536", [:], "error: --listen: expected host:port"),
             ("serve", ["SLUICE_QUEUE_CAPACITY_IN_EVENTS": "many"], "SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole"),
             (
                 "serve", ["SLUICE_QUEUE_CAPACITY_IN_EVENTS": "0"],
-                "queue.capacityInEvents: expected a whole number of at"
+                "SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole number of at least 1, found 0 [invalid-value]"
             ),
             ("serve", ["SLUICE_CONSOLE_ENABLED": "perhaps"], "SLUICE_CONSOLE_ENABLED: expected true or false"),
             (
@@ -101,25 +103,30 @@ struct UsageTests {
             ),
             (
                 "serve", ["SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS": "0"],
-                "journal.commitOverdueSeconds: expected at least 1"
+                "SLUICE_JOURNAL_COMMIT_OVERDUE_SECONDS: expected at least 1"
             ),
-            ("serve", ["SLUICE_LOG_LEVEL": "loud"], "log.level: expected one of trace, debug,"),
-            ("serve --kafka localhost:1 --kafka-property linger", [:], "kafka.properties: expected name=value"),
+            ("serve", ["SLUICE_LOG_LEVEL": "loud"], "SLUICE_LOG_LEVEL: expected one of trace, debug,"),
+            ("serve --kafka localhost:1 --kafka-property linger", [:], "--kafka-property: expected name=value"),
             (
                 "serve --kafka localhost:1", ["SLUICE_KAFKA_PROPERTIES": "debug=topic,msg;linger"],
-                "kafka.properties: expected name=value, and entry 2 is not"
+                "SLUICE_KAFKA_PROPERTIES: expected name=value, and entry 2 is not"
             ),
             (
                 "replay --quarantine /dev/null/q", [:],
                 "'/dev/null/q' cannot be opened for writing. Its folder cannot be made"
             ),
-            ("serve --config missing.json", [:], "missing.json: No such file or directory"),
-            ("serve --config .", [:], ".: "),
-            ("serve --config list.json", [:], "list.json: expected a JSON object"),
-            ("serve --config torn.json", [:], "torn.json: not JSON"),
-            ("serve --config unknown.json", [:], "unknown.json: there is no setting 'http.lisen'"),
-            ("serve --config wrong.json", [:], "wrong.json: http.listen: expected a text"),
-            ("serve --config wrong.json", [:], "wrong.json: queue.capacityInEvents: expected a whole number"),
+            (
+                "serve --config missing.json", [:],
+                "missing.json:1:1: error: No such file or directory [unreadable-file]"
+            ),
+            ("serve --config .", [:], ".:1:1: error: "),
+            ("serve --config list.json", [:], "list.json:1:1: error: expected settings by their names, found a list"),
+            ("serve --config torn.json", [:], "error: not JSON"),
+            (
+                "serve --config unknown.json", [:],
+                "unknown.json:1:10: error: there is no setting 'http.lisen'; did you mean 'http.listen'? [unknown-key]"
+            ),
+            ("keys list --config unknown.json", [:], "unknown.json:1:10: error: there is no setting 'http.lisen'"),
         ] as [(String, [String: String], String)]
     )
     func settings(line: String, environment: [String: String], sentence: String) async throws {
@@ -127,8 +134,8 @@ struct UsageTests {
         try folder.write("[]", to: "list.json")
         try folder.write("{", to: "torn.json")
         try folder.write(#"{"http":{"lisen":"127.0.0.1:0"}}"#, to: "unknown.json")
-        try folder.write(#"{"http":{"listen":80},"queue":{"capacityInEvents":"many"}}"#, to: "wrong.json")
-        let arguments = line.split(separator: " ").map(String.init) + ["--events", Sluice.plan]
+        var arguments = line.split(separator: " ").map(String.init)
+        if arguments[0] != "keys" { arguments += ["--events", Sluice.plan] }
         let run = try await Sluice.run(arguments, in: folder, environment: environment)
         #expect(run.ending == .exit(1))
         #expect(run.errors.joined(separator: "\n").contains(sentence))

@@ -92,7 +92,7 @@ struct DeploymentTests {
         let options = Self.options(in: arguments.joined(separator: " "))
         #expect(options.count >= 6)
         #expect(options.subtracting(try await Self.knownOptions()) == [])
-        let settings = try await Sluice.output(of: ["settings"])
+        let settings = try await Sluice.output(of: ["config", "example"])
         for variable in (container["env"]?.array() ?? []).compactMap({ $0["name"]?.string }) {
             #expect(settings.contains(variable), "\(variable)")
         }

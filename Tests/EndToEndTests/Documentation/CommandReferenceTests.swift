@@ -52,18 +52,18 @@ struct CommandReferenceTests {
         #expect(rule.unknown(in: text) == unknown)
     }
 
-    @Test("the command reference lists every setting, and the page on operations has the same defaults")
+    @Test("the example of a configuration file is up to date, and the page on operations has the same defaults")
     func settings() async throws {
-        let output = try await Sluice.output(of: ["settings"])
-        let commands = try RepositoryFile.text("Documentation/Commands.md")
-        #expect(commands.contains("\n```\n\(output)\n```\n"), "run scripts/command-reference.sh")
+        let example = try RepositoryFile.text("deploy/sluice.example.yaml")
+        #expect(
+            try await Sluice.output(of: ["config", "example"]) + "\n" == example,
+            "run scripts/command-reference.sh"
+        )
+        let shown = try await Sluice.output(of: ["config", "show"])
+        let defaults = Dictionary(
+            uniqueKeysWithValues: shown.matches(of: /(?m)^(\S+) {2,}(.+?) {2,}default$/).map { ("\($0.1)", "\($0.2)") }
+        )
         let operations = try RepositoryFile.text("Documentation/Operations.md")
-        // Three lines for each setting: its key, its summary, and its names with the default.
-        let lines = output.split(separator: "\n")
-        var defaults: [String: String] = [:]
-        for (key, names) in zip(lines, lines.dropFirst(2)) where !key.hasPrefix(" ") {
-            defaults[String(key)] = names.components(separatedBy: "; default: ").last
-        }
         let rows = operations.matches(of: /(?m)^\| `([\w.]+)` \| ([^|]+) \|/)
         #expect(rows.count >= 4)
         for row in rows {

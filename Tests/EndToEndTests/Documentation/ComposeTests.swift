@@ -19,7 +19,7 @@ struct ComposeTests {
     @Test("Sluice is given only settings, subcommands and options that exist")
     func settings() async throws {
         let compose = try Compose(RepositoryFile.text("docker-compose.yml"))
-        let settings = try await Sluice.output(of: ["settings"])
+        let settings = try await Sluice.output(of: ["config", "example"])
         let problems = try await compose.problems(settings: settings) { try await Sluice.output(of: $0 + ["--help"]) }
         #expect(problems.isEmpty, "\(problems)")
     }

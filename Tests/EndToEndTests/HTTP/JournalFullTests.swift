@@ -52,6 +52,31 @@ struct JournalFullTests {
         }
     }
 
+    @Test("a key that has used its part of the journal's last fifth is refused, and other keys are not")
+    func shares() async throws {
+        let scene = Scene()
+        var setup = TestServer.Setup()
+        setup.makePipeline = { try scene.makePipeline($0, $1, $2, $3) }
+        setup.keys = [KeyedExchange.key("hog"), KeyedExchange.key("honest")]
+        try await TestServer.run(setup) { server in
+            try await RawClient.with(server.address) { client in
+                func post(_ events: Int, _ key: String) -> String {
+                    let body = "[" + Array(repeating: Requests.ping, count: events).joined(separator: ",") + "]"
+                    return Requests.post(body, fields: "Authorization: Bearer \(key)-key\r\n")
+                }
+                var response = try await client.exchange(post(20, "hog"))
+                while response.status == 200 { response = try await client.exchange(post(20, "hog")) }
+                #expect(response.status == 503)
+                #expect(response.body.contains("journal-share-used"))
+                #expect(response.field("retry-after") == "5")
+                for _ in 0..<5 { #expect(try await client.exchange(post(1, "honest")).status == 200) }
+                #expect(try await client.exchange(post(1, "hog")).status == 503)
+            }
+            scene.tracker.release()
+            scene.tracker.release()
+        }
+    }
+
     @Test("Retry-After estimates when the oldest segment can be removed, from the tracker's rate")
     func retryAfter() async throws {
         let scene = Scene()

@@ -1,4 +1,6 @@
 import EventPipeline
+import EventSchema
+import Foundation
 import NIOCore
 import SluiceHTTP
 import Testing
@@ -66,6 +68,29 @@ struct TurnTests {
         }
     }
 
+    @Test("4 MiB of a form are decoded, translated and checked in turns of 256 KiB")
+    func form() async throws {
+        let event = #"{"event":"Ping","properties":{"n":1,"$note":"\#(String(repeating: "?>", count: 450))"}}"#
+        let count = (2 << 20) / (event.utf8.count + 1)
+        let json = "[" + Array(repeating: event, count: count).joined(separator: ",") + "]"
+        let base64 = Data(json.utf8).base64EncodedString()
+            .replacing("+", with: "%2B").replacing("/", with: "%2f").replacing("=", with: "%3d")
+        let body = Array("data=\(base64)&ver=1".utf8)
+        #expect(body.count > 3 << 20)
+        var setup = Self.oneLoop
+        setup.plan = DialectExchange.plan(["Ping": [("n", .integer)]])
+        try await TestServer.run(setup) { server in
+            try await RawClient.with(server.address) { client in
+                let fields = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.count)\r\n"
+                try await client.send(bytes: Array("POST /e/ HTTP/1.1\r\nHost: sluice\r\n\(fields)\r\n".utf8) + body)
+                #expect(try Answer(try await client.response().body).accepted == count)
+                let turns = await server.http.turnStatistics()
+                #expect(turns.mostBytes <= Self.turnBytes)
+                #expect(turns.turns >= 2 * body.count / Self.turnBytes)
+            }
+        }
+    }
+
     @Test("small bodies of one read share one allowance, and the rest of them waits for the next tick")
     func pipelined() async throws {
         let request = Requests.post("[" + Array(repeating: "5", count: 200).joined(separator: ",") + "]")
@@ -100,9 +125,10 @@ struct TurnTests {
 
     @Test("small bodies go before large ones, and of the large ones of a sender four take turns while the others wait")
     func order() {
-        var queue = TurnQueue<Int, String>()
-        for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, of: 0, isSmall: false) }
-        queue.add("s", of: 0, isSmall: true)
+        let sender = Sender(maximumInProgress: 4)
+        var queue = TurnQueue<Sender, String>()
+        for name in ["A", "B", "C", "D", "E", "F"] { queue.add(name, of: sender, isSmall: false) }
+        queue.add("s", of: sender, isSmall: true)
         #expect(queue.nextSmall() == "s")
         #expect(queue.nextSmall() == nil)
         var order = ""
@@ -110,9 +136,83 @@ struct TurnTests {
             guard let next = queue.nextLarge() else { break }
             order += next
             // A needs two turns, the others many.
-            if next != "A" || turn == 0 { queue.addAgain(next, of: 0, isSmall: false) }
+            if next != "A" || turn == 0 { queue.addAgain(next, of: sender, isSmall: false) }
         }
         #expect(order == "ABCDABCDEBCD")
         #expect(!queue.isEmpty)
+    }
+
+    @Test("a body of a sender with one body in progress takes all its turns before the next one of this sender")
+    func oneInProgress() {
+        let sender = Sender(maximumInProgress: 1)
+        var queue = TurnQueue<Sender, String>()
+        for name in ["A", "B"] { queue.add(name, of: sender, isSmall: false) }
+        var order = ""
+        for turn in 0..<5 {
+            guard let next = queue.nextLarge() else { break }
+            order += next
+            if turn != 2 { queue.addAgain(next, of: sender, isSmall: false) }
+        }
+        #expect(order == "AAABB")
+    }
+
+    private struct Sender: TurnSender {
+        let maximumInProgress: Int
+    }
+
+    // MARK: Keys in bodies
+
+    private static var keyed: TestServer.Setup {
+        var setup = oneLoop
+        setup.keys = [KeyedExchange.key()]
+        setup.http.proxies = [NetworkRange("127.0.0.1")].compactMap { $0 }
+        setup.http.timeouts.check = .seconds(100)
+        return setup
+    }
+
+    private static func post(_ body: [UInt8], from address: String) -> [UInt8] {
+        let fields = "Content-Type: application/json\r\nContent-Length: \(body.count)\r\nX-Forwarded-For: \(address)"
+        return Array("POST /batch/ HTTP/1.1\r\nHost: sluice\r\n\(fields)\r\n\r\n".utf8) + body
+    }
+
+    @Test(
+        "until the key in a body is known, senders share the time by their addresses, and not with all who have no key"
+    )
+    func keysInBodies() async throws {
+        let garbage = try await Requests.gzip("[" + String(repeating: "1,", count: 2_000_000) + "1]")
+        let event = #"{"event":"Ping","properties":{"n":1}}"#
+        let events = Array(repeating: event, count: 2500).joined(separator: ",")
+        let honest = Array(#"{"batch":[\#(events)],"api_key":"web-key"}"#.utf8)
+        try await TestServer.run(Self.keyed) { server in
+            var attackers: [RawClient] = []
+            for _ in 0..<10 { attackers.append(try await RawClient(to: server.address)) }
+            for attacker in attackers { try await attacker.send(bytes: Self.post(garbage, from: "192.0.2.1")) }
+            while await server.http.turnStatistics().setAside == 0 { try Task.checkCancellation() }
+            let before = await server.http.turnStatistics()
+            try await RawClient.with(server.address) { client in
+                try await client.send(bytes: Self.post(honest, from: "192.0.2.2"))
+                #expect(try await client.response().status == 200)
+            }
+            let after = await server.http.turnStatistics()
+            // A body of the attackers takes more than 30 turns, and together they have more than 300.
+            #expect(after.turns - before.turns < 60)
+            for attacker in attackers {
+                #expect(try await attacker.response().status == 401)
+                attacker.close()
+            }
+        }
+    }
+
+    @Test("a key in front of the messages is judged before they are translated")
+    func keyInFront() async throws {
+        let messages = String(repeating: #"{"event":"Ping"},"#, count: 400_000)
+        let body = Array(#"{"api_key":"no-key","batch":[\#(messages){}]}"#.utf8)
+        try await TestServer.run(Self.keyed) { server in
+            try await RawClient.with(server.address) { client in
+                try await client.send(bytes: Self.post(body, from: "192.0.2.1"))
+                #expect(try await client.response().status == 401)
+            }
+            #expect(await server.http.turnStatistics().turns <= 2)
+        }
     }
 }

@@ -37,4 +37,73 @@ struct DashboardTests {
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
+
+    @Test("says within 2 s after a delivery fails that PostgreSQL is down")
+    func outage() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1).replacing("console", with: "postgres"), to: "plan/shop.plist")
+        let postgres = try await PrivatePostgres()
+        let database = try await postgres.makeDatabase()
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
+        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+        let server = try await ServingSluice.start(
+            ["--no-console", "--postgres", database.url],
+            in: folder,
+            plan: "plan"
+        )
+        let input = Pipe()
+        let port = try await PrivatePort(of: server)
+        let page = try ClientScript.start("dashboard_outage", [port.url], in: folder, input: .pipe(input))
+        _ = try await page.output?.line(containing: "delivering")
+        try await postgres.stopImmediately()
+        #expect(try await server.post(#"{"name":"Sold","payload":{"quantity":1}}"#).status == 200)
+        _ = try await server.process.errors.line(containing: "A delivery failed")
+        let failed = Date()
+        try input.fileHandleForWriting.close()
+        #expect(try await page.waitForEnd() == .exit(0), "\(page.errors.lines.suffix(20))")
+        let line = try await page.output?.line(containing: "changed")
+        let changed = try #require(line?.split(separator: " ").last.flatMap { Double($0) })
+        #expect(changed / 1000 - failed.timeIntervalSince1970 < 2)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    /// Sends events one by one until the server is gone; returns how many were accepted.
+    private static func load(_ server: ServingSluice) async throws -> Int {
+        var accepted = 0
+        while true {
+            let status = try await server.post(#"{"name":"Sold","payload":{"quantity":1}}"#).status
+            if status == 200 { accepted += 1 } else if status == 0 { return accepted }
+            try Task.checkCancellation()
+        }
+    }
+
+    @Test("that is open while the process is restarted under load recovers by itself, and shows the new process")
+    func restart() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        let first = try await ServingSluice.start(in: folder, plan: "plan")
+        let port = try await PrivatePort(of: first)
+        let input = Pipe()
+        let page = try ClientScript.start("dashboard_restart", [port.url], in: folder, input: .pipe(input))
+        let output = try #require(page.output)
+        async let load = Self.load(first)
+        _ = try await output.line(containing: "open")
+        first.process.send(SIGTERM)
+        #expect(try await first.process.waitForEnd() == .exit(0))
+        #expect(try await load > 0)
+        _ = try await output.line(containing: "gone")
+        let address = String(port.url.dropFirst("http://".count))
+        let second = try await ServingSluice.start(["--admin", address], in: folder, plan: "plan")
+        for _ in 0..<3 {
+            #expect(try await second.post(#"{"name":"Sold","payload":{"quantity":1}}"#).status == 200)
+        }
+        _ = try await output.line(containing: "back")
+        try input.fileHandleForWriting.write(contentsOf: Data("3\n".utf8))
+        try input.fileHandleForWriting.close()
+        #expect(try await page.waitForEnd() == .exit(0), "\(page.errors.lines.suffix(20))")
+        #expect(output.lines == ["open", "gone", "back", "figures"])
+        second.process.send(SIGTERM)
+        #expect(try await second.process.waitForEnd() == .exit(0))
+    }
 }

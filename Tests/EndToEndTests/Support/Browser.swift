@@ -1,3 +1,4 @@
+import EventModel
 import Foundation
 
 /// Chromium in headless mode, which opens exported pages from a file.
@@ -15,10 +16,12 @@ struct Browser {
 
     private let folder: TestFolder
     private let program: String
+    /// How long Chromium may take for a page.
+    private let limit: Duration
 
-    /// Uses a folder for its pages and its profile.
-    init(in folder: TestFolder) throws {
-        guard let program = Self.programs.first(where: FileManager.default.isExecutableFile) else {
+    /// Uses a folder for its pages and its profile; `program` is run in place of Chromium.
+    init(in folder: TestFolder, program: String? = nil, limit: Duration = .seconds(120)) throws {
+        guard let program = program ?? Self.programs.first(where: FileManager.default.isExecutableFile) else {
             throw Failure(
                 description:
                     "These tests need Chromium, and there is none: install the package chromium, or run `scripts/setup.sh test`."
@@ -26,6 +29,7 @@ struct Browser {
         }
         self.folder = folder
         self.program = program
+        self.limit = limit
     }
 
     /// The document after the page has loaded, with a fragment, and its scripts have run.
@@ -101,7 +105,17 @@ struct Browser {
             "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--allow-file-access-from-files",
             "--user-data-dir=\(folder.path("profile"))",
         ]
-        let result = try await Command.run(program, fixed + arguments)
+        let result = try await withThrowingTaskGroup { group in
+            group.addTask { try await Command.run(program, fixed + arguments) }
+            group.addTask {
+                let clock = RelativeClock(ContinuousClock())
+                try await clock.sleepUntil(limit)
+                throw Failure(description: "\(program) did not end within \(limit).")
+            }
+            defer { group.cancelAll() }
+            guard let result = try await group.next() else { throw CancellationError() }
+            return result
+        }
         guard result.status == 0 else { throw Failure(description: "\(program) ended with status \(result.status).") }
         return result
     }

@@ -124,7 +124,7 @@ final class SluiceProcess: Sendable {
 
     private static var environment: [String: String] {
         var environment = ProcessInfo.processInfo.environment.filter { name, _ in
-            !name.hasPrefix("SLUICE_") && !name.hasPrefix("PG") && name != "DATABASE_URL" && name != "KAFKA_BROKERS"
+            !["SLUICE_", "PG", "DATABASE_URL", "KAFKA_BROKERS"].contains(where: name.hasPrefix)
         }
         // Several servers may run at one time.
         environment["SLUICE_ADMIN_LISTEN"] = "127.0.0.1:0"

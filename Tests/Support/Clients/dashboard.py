@@ -51,6 +51,8 @@ with sync_playwright() as playwright:
     rejection.locator("summary").click()
     expect(rejection).to_contain_text("Sold: out-of-range, 1 from (no key)")
     expect(rejection).to_contain_text(re.compile(r"\$\.payload\.quantity: expected .*; the plan says so in .*shop\.plist:\d+"))
+    page.get_by_role("button", name="Try Sold again").click()
+    expect(page.locator("#replay-state")).to_have_text("0 sent again, 1 still not valid.")
     print("rejected", flush=True)
     expect(page.locator("path.curve").first).to_have_attribute("d", re.compile("L"))
     print("chart", flush=True)

@@ -11,11 +11,11 @@ from http2_abuse import (
 
 ACK = 1
 BODY = b'{"name":"Ping"}'
-PATH = sys.argv[3] if len(sys.argv) > 3 else "/v1/events"
 
 
 def request(stream):
-    return frame(HEADERS, END_HEADERS, stream, header_block(3, PATH)) + frame(DATA, END_STREAM, stream, BODY)
+    path = sys.argv[3] if len(sys.argv) > 3 else "/v1/events"
+    return frame(HEADERS, END_HEADERS, stream, header_block(3, path)) + frame(DATA, END_STREAM, stream, BODY)
 
 
 def frames(connection):
@@ -48,4 +48,5 @@ def main():
     print("closed")
 
 
-main()
+if __name__ == "__main__":
+    main()

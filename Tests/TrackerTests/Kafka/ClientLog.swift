@@ -35,7 +35,7 @@ struct ClientLog: Sendable {
         }
 
         func log(event: LogEvent) {
-            let line = event.message.description
+            let line = event.metadata?["line"]?.description ?? ""
             lines.update { $0.append(line) }
         }
     }

@@ -57,12 +57,14 @@ extension MockKafkaCluster {
     /// A tracker that writes to this cluster.
     func tracker(
         topic: String = "events",
+        sendsTraceparent: Bool = false,
         _ properties: [String: String] = [:],
         logger: Logger = .quiet
     ) -> KafkaTracker {
         let configuration = KafkaConfiguration(
             brokers: bootstrapServers,
             topic: topic,
+            sendsTraceparent: sendsTraceparent,
             startTimeout: .seconds(5),
             properties: properties
         )
@@ -72,11 +74,12 @@ extension MockKafkaCluster {
     /// Starts a tracker, and stops it afterwards even if `body` throws.
     func withTracker<Result>(
         topic: String = "events",
+        sendsTraceparent: Bool = false,
         _ properties: [String: String] = [:],
         logger: Logger = .quiet,
         _ body: (KafkaTracker) async throws -> Result
     ) async throws -> Result {
-        let tracker = tracker(topic: topic, properties, logger: logger)
+        let tracker = tracker(topic: topic, sendsTraceparent: sendsTraceparent, properties, logger: logger)
         do {
             try await tracker.start(for: KafkaEvents.catalog)
             let result = try await body(tracker)

@@ -50,6 +50,29 @@ import TrackerKit
         #expect(try await cluster.messages(in: "events").map(\.key) == [key])
     }
 
+    @Test(
+        "a valid traceparent in the context is a header of the message if that is asked for",
+        arguments: [true, false]
+    )
+    func traceparent(isSent: Bool) async throws {
+        let cluster = try MockKafkaCluster()
+        let valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let contexts = [#"{"a":1,"traceparent":"\#(valid)"}"#, #"{"traceparent":"invalid"}"#, "{}"]
+        try await cluster.withTracker(sendsTraceparent: isSent) { tracker in
+            // Twice, so that lists of headers are used again.
+            for number in 0..<6 {
+                let batch = KafkaEvents.batch(number: number, fields: #","context":"# + contexts[number % 3])
+                #expect(await tracker.deliver(Delivery([EventSlice(batch)])).isDelivered)
+            }
+        }
+        let messages = try await cluster.messages(in: "events").sorted {
+            ($0.header("ce_id") ?? "") < ($1.header("ce_id") ?? "")
+        }
+        let expected = [isSent ? valid : nil, nil, nil]
+        #expect(messages.map { $0.header("traceparent") } == expected + expected)
+        #expect(messages.map(\.headers.count) == (expected + expected).map { $0 == nil ? 6 : 7 })
+    }
+
     /// If this fails with another version of librdkafka, the tracker creates new headers for each message.
     @Test("librdkafka gives each header list its own copy of the values, so that they can be overwritten")
     func headerValuesAreCopied() {

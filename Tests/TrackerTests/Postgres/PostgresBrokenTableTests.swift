@@ -121,6 +121,21 @@ struct PostgresBrokenTableTests {
         #expect(try await fixture.count("analytics.bought") == 10)
     }
 
+    @Test("a locked table delays the other tables by no more than the timeout for locks")
+    func lockTimeout() async throws {
+        let fixture = try await PostgresFixture(Self.plan)
+        // A quarter of the timeout for deliveries would be longer than the test may take.
+        let tracker = try await fixture.startedTracker(deliveryTimeout: .seconds(7200), lockTimeout: .milliseconds(300))
+        #expect(try await tracker.checkpoint(ofJournal: journal) == nil)
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; LOCK TABLE analytics.bought; SELECT 1;")
+        let outcome = await tracker.deliver(try delivery(fixture))
+        #expect(outcome.retry?.positions == Self.bought)
+        #expect(try await fixture.count("analytics.alpha") == 10)
+        try session.close()
+        await tracker.stop()
+    }
+
     @Test(
         "several locked tables delay the others by only a fraction of the delivery timeout, with and without staging tables",
         arguments: [false, true]

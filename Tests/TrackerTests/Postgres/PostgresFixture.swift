@@ -31,12 +31,14 @@ struct PostgresFixture {
     func startedTracker(
         name: String = PostgresConfiguration.defaultName,
         connection: String? = nil,
-        deliveryTimeout: Duration = .seconds(60)
+        deliveryTimeout: Duration = .seconds(60),
+        lockTimeout: Duration? = nil
     ) async throws -> PostgresTracker {
         let configuration = PostgresConfiguration(
             connection: connection ?? database.url,
             name: name,
-            deliveryTimeout: deliveryTimeout
+            deliveryTimeout: deliveryTimeout,
+            lockTimeout: lockTimeout
         )
         let tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
         try await tracker.start(for: catalog)

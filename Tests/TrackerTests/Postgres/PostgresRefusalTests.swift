@@ -55,6 +55,24 @@ struct PostgresRefusalTests {
         #expect(try await fixture.count("analytics.bought") == 3)
     }
 
+    @Test(
+        "no error that is logged has a message of a trigger, which can contain a value of a row",
+        arguments: ["57014", "55000", "55P03", "42501", "42P01", "08000", "40001", "53000", "XX000"]
+    )
+    func triggerMessage(sqlState: String) async throws {
+        let fixture = try await fixture(
+            """
+            CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN RAISE 'cannot take %', NEW.number USING ERRCODE = '\(sqlState)'; END$$;
+            CREATE TRIGGER fail BEFORE INSERT ON analytics.bought FOR EACH ROW EXECUTE FUNCTION fail();
+            """
+        )
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events([424_242])))
+        let reason = try #require(outcome.retry?.reason)
+        #expect(reason.description.contains(sqlState))
+        #expect(!reason.description.contains("424242"))
+    }
+
     @Test("a deferred constraint or a trigger can refuse rows, too")
     func deferredAndTrigger() async throws {
         let fixture = try await fixture(

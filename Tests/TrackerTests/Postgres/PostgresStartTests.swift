@@ -11,9 +11,11 @@ struct PostgresStartTests {
     /// Starts a tracker and returns the error; a start that succeeds fails the test.
     private func startError(
         _ connection: String,
-        _ events: [EventDefinition] = [event("Bought", [property("number", .integer)])]
+        _ events: [EventDefinition] = [event("Bought", [property("number", .integer)])],
+        password: String? = nil
     ) async -> TrackerError? {
-        let tracker = PostgresTracker(PostgresConfiguration(connection: connection), logger: Logger(label: "test"))
+        let configuration = PostgresConfiguration(connection: connection, password: password)
+        let tracker = PostgresTracker(configuration, logger: Logger(label: "test"))
         do {
             try await tracker.start(for: EventCatalog(plan: TrackingPlan(events: events)))
         } catch {
@@ -98,7 +100,8 @@ struct PostgresStartTests {
         let database = try await PrivatePostgres.shared().makeDatabase()
         try await database.run(
             """
-            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right'; EXCEPTION WHEN duplicate_object THEN END$$
+            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right';
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$
             """
         )
         let port = database.server.port
@@ -112,6 +115,25 @@ struct PostgresStartTests {
             #expect(error?.code == .misconfigured)
             #expect(error?.isRetryable == false)
             #expect(error?.description.contains("wrongsecret") == false)
+        }
+    }
+
+    @Test("a password beside the connection replaces the one in it")
+    func password() async throws {
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        try await database.run(
+            """
+            DO $$BEGIN CREATE ROLE guarded LOGIN PASSWORD 'right';
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN END$$
+            """
+        )
+        for connection in [
+            "postgres://guarded:wrong@127.0.0.1:\(database.server.port)/\(database.name)",
+            "host=127.0.0.1 port=\(database.server.port) dbname=\(database.name) user=guarded",
+        ] {
+            // The login is accepted; only the schema is missing.
+            let error = await startError(connection, password: "right")
+            #expect(error?.code == .notPrepared, "\(error?.description ?? "")")
         }
     }
 

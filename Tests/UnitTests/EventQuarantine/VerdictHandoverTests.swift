@@ -31,7 +31,7 @@ struct VerdictHandoverTests {
         )
     }
 
-    @Test("losses are logged again after ten seconds, even if the wall clock was set back by a week")
+    @Test("losses are logged again after a minute, even if the wall clock was set back by a week")
     func wallClockBack() throws {
         let (clock, log, wall) = (ManualClock(), RecordingLog(), Watched(Int64(1_700_000_000_000_000)))
         let quarantine = try Quarantine(
@@ -48,7 +48,7 @@ struct VerdictHandoverTests {
         wall.update { $0 -= 7 * 86_400_000_000 }
         quarantine.keep([Self.rejection(1)], source: "http", planVersion: nil)
         #expect(log.errors.count == 1)
-        clock.advance(by: .seconds(10))
+        clock.advance(by: .seconds(60))
         quarantine.keep([Self.rejection(1)], source: "http", planVersion: nil)
         #expect(log.errors.count == 2)
     }
@@ -115,6 +115,7 @@ struct VerdictHandoverTests {
         quarantine.keep([Self.rejection(1)], source: "http", planVersion: nil)
         await quarantine.drain()
         #expect(quarantine.statistics == QuarantineStatistics(kept: 1, lost: 1))
+        #expect(log.all.last == "Rejected events are stored again. events=1 seconds=0.0")
     }
 
     @Test("a cancelled drain returns although the disk hangs")

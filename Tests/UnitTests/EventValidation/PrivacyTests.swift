@@ -139,12 +139,13 @@ struct PrivacyTests {
         #expect(try context(#""app":{"ip":"kept"}"#) == #"{"app":{"ip":"kept"}}"#)
     }
 
-    @Test("the sender's address becomes a key of the context, unless the event states one")
+    @Test("the sender's address and its traceparent become keys of the context, unless the event states them")
     func address() throws {
-        func context(_ catalog: EventCatalog, _ envelope: String) throws -> String {
+        func context(_ catalog: EventCatalog, _ envelope: String, trace: String = "") throws -> String {
             let event = Array(#"{"name":"Left"\#(envelope),"payload":{}}"#.utf8)
             let validator = Self.validator(catalog)
-            var progress = validator.begin(bodyOf: event.count, as: .document, clientAddress: Array("192.0.2.7".utf8))
+            let additions = ContextAdditions(clientAddress: Array("192.0.2.7".utf8), traceparent: Array(trace.utf8))
+            var progress = validator.begin(bodyOf: event.count, as: .document, additions: additions)
             var budget = CheckBudget(bytes: 1000, rejections: 10)
             let isDone = try event.withUnsafeBytes { try validator.check($0, from: &progress, within: &budget) }
             #expect(isDone)
@@ -155,6 +156,14 @@ struct PrivacyTests {
         open.context = []
         #expect(try context(EventCatalog(plan: open, hashKey: Self.key), "") == #"{"ip":"192.0.2.7"}"#)
         #expect(try context(Self.catalog, "") == #"{"ip":"\#(Self.addressHash)"}"#)
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        let both = #"{"ip":"192.0.2.7","traceparent":"\#(trace)"}"#
+        #expect(try context(EventCatalog(plan: open, hashKey: Self.key), "", trace: trace) == both)
+        let own = #","context":{"traceparent":"mine"}"#
+        #expect(
+            try context(EventCatalog(plan: open, hashKey: Self.key), own, trace: trace)
+                == #"{"traceparent":"mine","ip":"192.0.2.7"}"#
+        )
         #expect(try context(Self.catalog, #","context":{"a":1}"#) == #"{"a":1,"ip":"\#(Self.addressHash)"}"#)
         #expect(
             try context(EventCatalog(plan: open, hashKey: Self.key), #","context":{"ip":"10.0.0.1"}"#)

@@ -32,4 +32,22 @@ struct RejectionLimitTests {
             #expect(try validator.check("[{},\(Sent.ping())]").count == 2)
         }
     }
+
+    @Test("counts further rejections if the body is not to be refused, also in turns", arguments: [1, 2, Int.max])
+    func counting(rejectionsATurn: Int) throws {
+        for (body, format) in Self.bodies(rejections: 5) {
+            var progress = validator.begin(bodyOf: body.utf8.count, as: format, excess: .isCounted)
+            try Array(body.utf8).withUnsafeBytes { bytes in
+                var budget = CheckBudget(bytes: .max, rejections: rejectionsATurn)
+                while try !validator.check(bytes, from: &progress, within: &budget) {
+                    budget = CheckBudget(bytes: .max, rejections: rejectionsATurn)
+                }
+            }
+            let checked = validator.finish(progress)
+            #expect(checked.rejections.count == 3)
+            #expect(checked.rejected.count == 5)
+            #expect(checked.rejected.indexes == [0...2])
+            #expect(checked.batch != nil)
+        }
+    }
 }

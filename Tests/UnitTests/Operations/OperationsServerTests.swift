@@ -1,5 +1,7 @@
 import EventModel
 import EventPipeline
+import EventQuarantine
+import EventValidation
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -19,12 +21,14 @@ private struct ScriptedPipeline: OperatedPipeline {
         events: 3,
         digest: Array(repeating: 7, count: 16).withUnsafeBytes { PlanDigest($0) }
     )
+    /// Whose events are shown.
+    var watched: Pipeline?
 
     var eventStatistics: [EventStatistics] { [] }
     var rejectionStatistics: [RejectionStatistics] { [] }
 
     func recordGauges() {}
-    func watch(_ filter: Pipeline.WatchFilter) -> Pipeline.Watch? { nil }
+    func watch(_ filter: Pipeline.WatchFilter) -> Pipeline.Watch? { watched?.watch(filter) }
     func pause(tracker name: String) -> Bool { true }
     func resume(tracker name: String) -> Bool { true }
     func setAcceptsEvents(_ accepts: Bool) {}
@@ -166,6 +170,41 @@ struct OperationsServerTests {
             #expect(try await status(second) == .ok)
             clock.advance(by: .seconds(1))
             #expect(try await status(second) == .unauthorized)
+        }
+    }
+
+    @Test("a live tail ends when the session of its browser ends, and that of a machine does not")
+    func tailOfSession() async throws {
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let watched = try Pipeline(
+            catalog: .scripted(["A": ["alpha"]]),
+            trackers: [],
+            quarantine: .discarding(logger: quiet),
+            logger: quiet
+        )
+        try await ask(try server(token: Self.token, ScriptedPipeline(watched: watched))) { [clock] client in
+            let form = ["Content-Type": "application/x-www-form-urlencoded"]
+            let token = ByteBuffer(string: "token=" + Self.token.replacing(" ", with: "+"))
+            let login = try await client.execute(
+                uri: "/login",
+                method: .post,
+                headers: Self.fields(form),
+                body: token
+            )
+            let cookie = Self.fields(["Cookie": String((login.headers[.setCookie] ?? "").prefix { $0 != ";" })])
+            try await withThrowingTaskGroup { group in
+                group.addTask {
+                    let tail = try await client.execute(uri: "/v1/tail", method: .get, headers: cookie)
+                    #expect(String(buffer: tail.body) == String(repeating: ": nothing\n\n", count: 2))
+                }
+                // The heartbeat, and then the one with which the answer ends.
+                await clock.waitForSleeper(for: .seconds(10))
+                clock.advance(by: .seconds(10))
+                await clock.waitForSleeper(for: .seconds(10))
+                _ = try await client.execute(uri: "/logout", method: .post, headers: cookie)
+                clock.advance(by: .seconds(10))
+                try await group.waitForAll()
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import EventModel
+import NIOCore
 import SluiceHTTP
 import Testing
 
@@ -23,10 +24,11 @@ struct KeyLimiterTests {
     func rate() {
         let limiter = Self.limiter(10, burst: 20)
         #expect(limiter.take(20, now: Self.time(0)) == nil)
-        #expect(limiter.take(5, now: Self.time(0)) == .rate(retryAfter: .milliseconds(500)))
-        #expect(limiter.take(5, now: Self.time(0.4)) == .rate(retryAfter: .milliseconds(100)))
-        #expect(limiter.take(5, now: Self.time(0.5)) == nil)
-        #expect(limiter.refusal(of: 1, now: Self.time(0.5)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(5, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(5, now: Self.time(0.1)) == nil)
+        #expect(limiter.take(1, now: Self.time(0.1)) == .rate(retryAfter: .milliseconds(500)))
+        #expect(limiter.refusal(now: Self.time(0.5)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.refusal(now: Self.time(0.6)) == nil)
     }
 
     @Test("without a burst of its own, the burst is ten seconds' events")
@@ -36,14 +38,57 @@ struct KeyLimiterTests {
         #expect(limiter.take(1, now: Self.time(0)) != nil)
     }
 
-    @Test("a batch larger than the burst is accepted after a pause, and later batches wait for its rest")
+    @Test("a batch larger than the burst is accepted, and later batches wait for its rest")
     func largeBatch() {
         let limiter = Self.limiter(10, burst: 20)
         #expect(limiter.take(100, now: Self.time(0)) == nil)
-        // 80 events are owed, so one event needs 8.1 s and a whole bucket 10 s.
+        // 80 events are owed.
         #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(8100)))
-        #expect(limiter.take(100, now: Self.time(9.9)) == .rate(retryAfter: .milliseconds(100)))
-        #expect(limiter.take(100, now: Self.time(10)) == nil)
+        #expect(limiter.take(100, now: Self.time(8)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(100, now: Self.time(8.1)) == nil)
+    }
+
+    @Test(
+        "beside single events of another sender, a batch is accepted when its sender comes again, and the rate stays true",
+        arguments: [100, 10]
+    )
+    func sharedKey(pauseInMilliseconds: Int) throws {
+        let limiter = Self.limiter(10, burst: 20)
+        let senders = try ["192.0.2.1", "192.0.2.2"].map {
+            try #require(NetworkRange.Address(SocketAddress(ipAddress: $0, port: 0)))
+        }
+        var (batches, singles) = (0, 0)
+        var retry = 0.0
+        for step in stride(from: 0, to: 600_000, by: pauseInMilliseconds) {
+            let now = Double(step) / 1000
+            if limiter.take(1, of: senders[0], now: Self.time(now)) == nil { singles += 1 }
+            guard retry <= now else { continue }
+            switch limiter.take(20, of: senders[1], now: Self.time(now)) {
+            case nil:
+                batches += 1
+                retry = now + 1
+            // `Retry-After` is in whole seconds.
+            case .rate(let pause)?, .volume(let pause)?: retry = now + (pause / .seconds(1)).rounded(.up)
+            }
+        }
+        #expect(batches > 100)
+        #expect(singles > 100)
+        #expect((5900...6040).contains(20 * batches + singles))
+    }
+
+    @Test("a sender that does not come again delays others only while its place is kept, and single events not at all")
+    func noShow() throws {
+        let limiter = Self.limiter(10, burst: 20)
+        let sender = try NetworkRange.Address(SocketAddress(ipAddress: "192.0.2.1", port: 0))
+        #expect(limiter.take(20, now: Self.time(0)) == nil)
+        #expect(limiter.take(20, of: sender, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(1, now: Self.time(0.1)) == .rate(retryAfter: .milliseconds(100)))
+        #expect(limiter.take(1, now: Self.time(0.2)) == nil)
+        #expect(limiter.take(10, now: Self.time(0.3)) == .rate(retryAfter: .milliseconds(900)))
+        #expect(limiter.take(10, now: Self.time(1.2)) == nil)
+        for step in 0..<290 { #expect(limiter.take(1, now: Self.time(1.4 + Double(step) / 10)) == nil) }
+        // The place of the first sender is over.
+        #expect(limiter.take(10, now: Self.time(30.4)) == nil)
     }
 
     @Test("over any time, a sender that tries all the time gets the rate and one burst at most, and one more batch")
@@ -120,13 +165,24 @@ struct KeyLimiterTests {
         #expect(limiter.take(1, now: Self.time(0)) == .rate(retryAfter: .milliseconds(100)))
     }
 
-    @Test("rejected events of a key are kept up to 8 MiB at once, and 1 MiB a second")
+    @Test("rejected events of a key are kept up to 16 MiB at once, and 64 KiB a second")
     func rejected() {
         let limiter = Self.limiter()
-        #expect(limiter.keepsRejected(bytes: 8 << 20, now: Self.time(0)))
-        #expect(!limiter.keepsRejected(bytes: 1 << 20, now: Self.time(0.5)))
-        #expect(limiter.keepsRejected(bytes: 1 << 20, now: Self.time(1)))
+        #expect(limiter.keepsRejected(bytes: 16 << 20, now: Self.time(0)))
+        #expect(!limiter.keepsRejected(bytes: 64 << 10, now: Self.time(0.5)))
+        #expect(limiter.keepsRejected(bytes: 64 << 10, now: Self.time(1)))
         #expect(limiter.take(1000, now: Self.time(1)) == nil, "accepted events are counted apart")
+    }
+
+    @Test("a key that has events rejected all the time takes 64 minutes to fill the quarantine's default size")
+    func rejectedForHours() {
+        let limiter = Self.limiter()
+        var kept = 0
+        for step in 0..<64 * 60 * 10 where limiter.keepsRejected(bytes: 10_000, now: Self.time(Double(step) / 10)) {
+            kept += 10_000
+        }
+        #expect(kept <= 256 << 20)
+        #expect(kept > 240 << 20)
     }
 
     @Test("a key that gets its first rate begins with a full bucket")

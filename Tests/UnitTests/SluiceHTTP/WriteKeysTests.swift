@@ -175,7 +175,7 @@ struct KeyFileServiceTests {
         #expect(grant("web") != nil)
     }
 
-    @Test("a file that is removed or damaged changes nothing, and is logged once")
+    @Test("a file that is removed or damaged changes nothing, and is logged once, and a damaged one again each minute")
     func damaged() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try write([Self.key("web")])
@@ -184,6 +184,10 @@ struct KeyFileServiceTests {
         try write("{")
         for _ in 0..<3 { service.look() }
         #expect(log.errors.count == 1)
+        clock.advance(by: .seconds(60))
+        service.look()
+        #expect(log.errors.count == 2)
+        #expect(log.errors.last?.contains("failures=3 ") == true)
         try FileManager.default.removeItem(atPath: path)
         for _ in 0..<3 { service.look() }
         #expect(log.all.count { $0.contains("is gone") } == 1)
@@ -192,6 +196,22 @@ struct KeyFileServiceTests {
         service.look()
         #expect(grant("web") == nil)
         #expect(grant("app") != nil)
+    }
+
+    @Test("a damaged file that is corrected is one line with the time for which it was damaged")
+    func corrected() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write([Self.key("web")])
+        let service = service()
+        try service.load()
+        try write("{")
+        service.look()
+        clock.advance(by: .seconds(7))
+        try write([Self.key("app")])
+        service.look()
+        #expect(log.all.last?.hasPrefix("The write keys have changed. failures=1 ") == true)
+        #expect(log.all.last?.hasSuffix("seconds=7.0") == true)
+        #expect(log.all.count == 2)
     }
 
     @Test("a damaged file stops the start")

@@ -173,10 +173,40 @@ const showJournal = ({ status, segments, cursors }) => {
 
 // MARK: Events
 
-const showRejections = rejections => {
+// Sends quarantined events again that are valid now; each request works for a few seconds, and the next one continues.
+let isReplaying = false
+const tryAgain = async (event, code) => {
+  if (isReplaying) return
+  isReplaying = true
+  let sent = 0, invalid = 0
+  const query = new URLSearchParams(Object.entries({ event, code }).filter(([, value]) => value))
+  setText("replay-state", "Trying…")
+  try {
+    for (let isComplete = false; !isComplete;) {
+      const answer = await fetch(`/v1/quarantine/replay?${query}`, { method: "POST" })
+      if (!answer.ok) {
+        setText("replay-state", `${count(sent)} were sent before this: ${(await answer.text()).trim()}`)
+        break
+      }
+      const report = await answer.json()
+      sent += report.sent
+      invalid += report.stillInvalid
+      isComplete = report.isComplete
+      setText("replay-state", `${count(sent)} sent again, ${count(invalid)} still not valid${isComplete ? "." : "…"}`)
+    }
+  } catch {
+    setText("replay-state", "The process does not answer.")
+  }
+  isReplaying = false
+}
+byId("replay-all").addEventListener("click", () => tryAgain())
+
+const showRejections = (rejections, canReplay) => {
+  byId("replay").hidden = !canReplay
   byId("no-rejections").hidden = rejections.length > 0
   const open = new Set([...byId("rejections").querySelectorAll("details[open]")].map(element => element.dataset.kind))
   const focused = document.activeElement?.parentElement?.dataset?.kind
+  const focusedName = document.activeElement?.localName
   // In a fixed order, so that they do not move while they are read.
   const name = ({ event, code, sender }) => `${event} ${code} ${sender}`
   const sorted = [...rejections].sort((one, other) => name(one) < name(other) ? -1 : 1)
@@ -191,10 +221,16 @@ const showRejections = rejections => {
     const filter = rejection.event ? ` --event '${rejection.event.replaceAll("'", "'\\''")}'` : ""
     details.append(make("p", {}, "To see them: ", make("code", {}, `sluice quarantine list --code ${rejection.code}${filter}`),
       "; to accept those that pass now: ", make("code", {}, `sluice replay quarantine --code ${rejection.code}${filter}`)))
+    // What a key may not send is valid otherwise; only the command sends it.
+    if (canReplay && rejection.code !== "forbidden-event") {
+      const button = make("button", { type: "button" }, `Try ${name} again`)
+      button.addEventListener("click", () => tryAgain(rejection.event, rejection.code))
+      details.append(button)
+    }
     details.open = open.has(kind)
     return details
   }))
-  if (focused) byId("rejections").querySelector(`details[data-kind="${CSS.escape(focused)}"] summary`)?.focus({ preventScroll: true })
+  if (focused) byId("rejections").querySelector(`details[data-kind="${CSS.escape(focused)}"] > ${focusedName}`)?.focus({ preventScroll: true })
 }
 
 // An event that was sent often and has not come for a while is gone; the page knows only this process.
@@ -267,7 +303,7 @@ const show = report => {
   if (isBusy()) return
   showTrackers(status.trackers)
   showJournal(report)
-  showRejections(report.rejections)
+  showRejections(report.rejections, report.canReplay)
   showCatalogue(report.events)
 }
 

@@ -103,7 +103,8 @@ package struct OpenAPIExport: Sendable {
             setting of the server; the descriptions name the defaults. The target and the fields of a request's header may have \
             \(limits.headerBytes) bytes and \(limits.headerFields) fields. A body may be compressed with `Content-Encoding: gzip`, \
             and may have \(limits.bodyBytes) bytes, as sent and inflated, and \(limits.events) events, of which \
-            \(limits.rejections) may be rejected. Send a request again after a status with `Retry-After`; events that have ids of \
+            \(limits.rejections) may be rejected; the clients of Segment, RudderStack and PostHog get 200 beyond these two \
+            limits, and the rest of the events is rejected. Send a request again after a status with `Retry-After`; events that have ids of \
             their own can be sent again without harm.
             """
     }

@@ -66,6 +66,10 @@ enum OpenAPISchemas {
             "event": ["type": "string", "description": "The event's name."],
             "uuid": ["type": "string", "description": "Identifies the event across repeats."],
             "distinct_id": ["type": "string"], "timestamp": ["type": "string"], "properties": ["type": "object"],
+            "offset": [
+                "type": "number", "minimum": 0,
+                "description": "The age of the event in milliseconds, if it has no timestamp.",
+            ],
             "api_key": ["type": "string", "description": "The write key, if no header states it."],
         ],
     ]
@@ -120,7 +124,7 @@ enum OpenAPISchemas {
         ]
         let indexes: OrderedJSON = [
             "type": "array",
-            "description": "The indexes of all rejected events, as the first and the last of each range.",
+            "description": "The indexes of the first rejected events, as the first and the last of each range.",
             "items": ["type": "array", "items": ["type": "integer", "minimum": 0], "minItems": 2, "maxItems": 2],
         ]
         let codes: OrderedJSON = [

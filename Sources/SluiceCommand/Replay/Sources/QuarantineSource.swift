@@ -16,7 +16,7 @@ final class QuarantineSource: ReplaySource {
     private let sent: Set<String>
     /// Whether events are read that the sender's key did not allow.
     private let includesForbidden: Bool
-    private let stop: Interrupt
+    private let isStopped: () -> Bool
     private var scan: QuarantineScan
     private var validators: [String: EventValidator] = [:]
     /// The number of findings of the scan that `takeFailures` has returned.
@@ -24,10 +24,12 @@ final class QuarantineSource: ReplaySource {
 
     /// Opens the quarantine.
     ///
+    /// While `isStopped` returns true, `next` returns `nil`; afterwards it continues.
+    ///
     /// - Throws: `JournalError` if it cannot be read.
-    init(_ selection: ReplaySelection, stop: Interrupt) throws(JournalError) {
+    init(_ selection: ReplaySelection, isStopped: @escaping () -> Bool) throws(JournalError) {
         catalog = selection.catalog
-        self.stop = stop
+        self.isStopped = isStopped
         var filter = selection.quarantineFilter
         // Events that this replay adds to the quarantine are left to the next one.
         let now = Timestamp.now()
@@ -46,7 +48,7 @@ final class QuarantineSource: ReplaySource {
 
     /// The next record that no replay has sent yet.
     func next() throws -> ReplayPart? {
-        while !stop.isRaised, let record = try scan.next() {
+        while let record = try scan.next(isStopped: isStopped) {
             if sent.contains(record.key) { continue }
             // They would pass the check, which knows no keys.
             if !includesForbidden, record.codes.contains(VerdictCode.forbiddenEvent.rawValue) { continue }

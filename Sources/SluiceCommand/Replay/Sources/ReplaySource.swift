@@ -1,3 +1,4 @@
+import EventSchema
 import EventValidation
 import Foundation
 import TrackerKit
@@ -33,6 +34,19 @@ struct ReplayPart: Sendable {
     var isQuarantined = false
     /// The record that this part is; `nil` unless the source is the configured quarantine.
     var record: Record?
+
+    /// Whether a replay to some trackers delivers to every configured tracker that a record needs, because a record is sent only
+    /// once; names are in lower case.
+    func isSent(_ batch: EventBatch, to trackers: Set<String>, configured: Set<String>) -> Bool {
+        guard let record else { return true }
+        let named =
+            record.tracker.map { [$0] }
+            ?? batch.entries.flatMap { entry in
+                batch.catalog.definitions[Int(entry.definitionIndex)].trackers
+            }
+        let wanted = Set(named.map { $0.lowercased() }).intersection(configured)
+        return !wanted.isEmpty && wanted.isSubset(of: trackers)
+    }
 }
 
 /// A source as it is named on the command line.
@@ -81,7 +95,7 @@ enum ReplayInput: Hashable, CustomStringConvertible {
         case .standardInput: try FileSource(path: nil, selection, stop: stop)
         case .file(let path): try FileSource(path: path, selection, stop: stop)
         case .journal(let folder): try JournalSource(folder: folder, selection, stop: stop)
-        case .quarantine: try QuarantineSource(selection, stop: stop)
+        case .quarantine: try QuarantineSource(selection, isStopped: { stop.isRaised })
         }
     }
 }

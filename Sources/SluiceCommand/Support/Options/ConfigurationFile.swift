@@ -4,7 +4,10 @@ import ArgumentParser
 struct ConfigurationFile: ParsableArguments {
     @Option(
         name: .customLong("config"),
-        help: ArgumentHelp("A configuration file (JSON); `sluice settings` lists its keys.", valueName: "file"),
+        help: ArgumentHelp(
+            "A configuration file (YAML or JSON); `sluice config example` prints one with all settings.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var path: String?
@@ -15,7 +18,7 @@ struct ConfigurationFile: ParsableArguments {
     func text(_ key: SettingKey, option: String?) async throws -> String? {
         var options = CommandLineSettings()
         options.set(key, option)
-        let reader = try await SettingsReader(options: options, file: path)
+        let reader = try SettingsReader(options: options, file: path)
         let text = reader.string(key)
         try reader.finish()
         return text

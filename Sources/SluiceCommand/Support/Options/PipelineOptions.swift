@@ -15,6 +15,9 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: .setting(.postgresURL, valueName: "url"))
     var postgres: String?
 
+    @Option(help: .setting(.postgresURLFile, valueName: "file"), completion: .file())
+    var postgresFile: String?
+
     @Option(help: .setting(.postgresSchema))
     var schema: String?
 
@@ -26,6 +29,9 @@ struct PipelineOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("A librdkafka property; can be repeated.", valueName: "name=value"))
     var kafkaProperty: [String] = []
+
+    @Option(help: .setting(.kafkaPropertiesFile, valueName: "file"), completion: .file())
+    var kafkaPropertiesFile: String?
 
     @Option(help: .setting(.quarantineFolder, valueName: "dir"), completion: .directory)
     var quarantine: String?
@@ -51,10 +57,12 @@ struct PipelineOptions: ParsableArguments {
         settings.set(.consoleEnabled, console)
         settings.set(.consoleFormat, format?.rawValue)
         settings.set(.postgresURL, postgres)
+        settings.set(.postgresURLFile, postgresFile)
         settings.set(.postgresSchema, schema)
         settings.set(.kafkaBrokers, kafka)
         settings.set(.kafkaTopic, kafkaTopic)
         settings.set(.kafkaProperties, kafkaProperty)
+        settings.set(.kafkaPropertiesFile, kafkaPropertiesFile)
         settings.set(.quarantineFolder, quarantine)
         settings.set(.strictTrackers, strictTrackers ? true : nil)
         settings.set(.logLevel, logLevel?.rawValue)

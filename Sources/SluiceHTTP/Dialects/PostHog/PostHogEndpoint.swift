@@ -50,6 +50,9 @@ struct PostHogEndpoint: Dialect {
     /// 200, because the clients discard a batch that is answered with 400.
     var allRejectedStatus: StaticString { "200 OK" }
 
+    /// Counted, because the clients discard a batch that is answered with 413.
+    var excess: BodyExcess { .isCounted }
+
     func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
         if answersByEvent { return Self.results(of: body, within: maximumBytes) }
         return Array(#"{"status":1,"#.utf8) + VerdictEncoder.verdicts(of: body, within: maximumBytes).dropFirst()

@@ -5,7 +5,7 @@ public import EventValidation
 @_spi(Benchmarks)
 public final class SegmentCheck {
     private let validator: EventValidator
-    private let tools = TranslationTools()
+    private let tools = TranslationTools(maximumEvents: .max)
 
     /// Makes a check against a plan.
     public init(catalog: EventCatalog) {

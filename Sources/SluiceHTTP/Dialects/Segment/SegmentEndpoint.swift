@@ -39,6 +39,9 @@ struct SegmentEndpoint: Dialect {
     /// 200, because the clients discard a batch that is answered with 400.
     var allRejectedStatus: StaticString { "200 OK" }
 
+    /// Counted, because the clients discard a batch that is answered with 413.
+    var excess: BodyExcess { .isCounted }
+
     func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
         Array(#"{"success":true,"#.utf8) + VerdictEncoder.verdicts(of: body, within: maximumBytes).dropFirst()
     }

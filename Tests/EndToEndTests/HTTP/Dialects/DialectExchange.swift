@@ -34,10 +34,12 @@ struct DialectExchange: Sendable {
         _ plan: TrackingPlan,
         type: String? = "application/json",
         fields: String = "",
-        cloudEvents: IngestConfiguration.CloudEvents = IngestConfiguration.CloudEvents()
+        cloudEvents: IngestConfiguration.CloudEvents = IngestConfiguration.CloudEvents(),
+        configure: @Sendable (inout IngestConfiguration) -> Void = { _ in }
     ) async throws -> DialectExchange {
         var setup = TestServer.Setup(plan: plan)
         setup.http.cloudEvents = cloudEvents
+        configure(&setup.http)
         return try await TestServer.run(setup) { server in
             let response = try await RawClient.with(server.address) { client in
                 let typeField = type.map { "Content-Type: \($0)\r\n" } ?? ""

@@ -1,4 +1,5 @@
 import EventPipeline
+import Foundation
 import SluiceHTTP
 import Testing
 
@@ -63,12 +64,40 @@ struct KeyConnectionTests {
         }
     }
 
-    @Test("a connection of HTTP/2 counts once for all its requests, and ends after a refusal")
+    @Test("streams of HTTP/2 count for their key like connections, until they close")
+    func streams() async throws {
+        let folder = try TestFolder()
+        let certificate = try await TestCertificate("server", in: folder)
+        var setup = Self.setup()
+        setup.tls = certificate.paths
+        setup.http.maximumConnectionsPerKey = 4
+        try await TestServer.run(setup) { server in
+            let arguments = [
+                String(server.address.port), certificate.certificate, "/v1/events?key=web-key", "4",
+            ]
+            let input = Pipe()
+            let client = try ClientScript.start("http2_streams", arguments, in: folder, input: .pipe(input))
+            // The connection and three streams are within the limit.
+            let refusal = try await client.output?.line(containing: "answer")
+            #expect(refusal?.hasPrefix("answer 7 ") == true)
+            #expect(refusal?.contains("too-many-connections-for-key") == true)
+            let other = try await ClientScript.run("http2_streams", arguments.dropLast() + ["1"], in: folder)
+            #expect(other.first?.contains("too-many-connections-for-key") == true)
+            try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+            #expect(try await client.waitForEnd() == .exit(0))
+            #expect(client.output?.lines.last == "closed")
+            #expect(server.pipeline.statistics.accepted == 3)
+        }
+    }
+
+    @Test("a connection of HTTP/2 counts once for all its requests, besides their streams, and ends after a refusal")
     func http2() async throws {
         let folder = try TestFolder()
         let certificate = try await TestCertificate("server", in: folder)
         var setup = Self.setup()
         setup.tls = certificate.paths
+        // One more for the stream of the request.
+        setup.http.maximumConnectionsPerKey = 2
         try await TestServer.run(setup) { server in
             let arguments = [String(server.address.port), certificate.certificate, "/v1/events?key=web-key"]
             let first = try ClientScript.start("http2_shutdown", arguments, in: folder)

@@ -67,6 +67,19 @@ struct WorkerDecisionTests {
         #expect(harness.state.statistics(now: harness.now).trackers[alpha].pendingBytes == 0)
     }
 
+    @Test("a tracker may have limits of its own for its deliveries, by its name in lower case")
+    func deliverySizeOfTracker() {
+        var configuration = Pipeline.Configuration.small(capacityInEvents: 100)
+        configuration.deliveryByTracker = ["alpha": .init(maximumEvents: 2, linger: .zero)]
+        let harness = DispatchStateHarness(configuration)
+        harness.start()
+        harness.submit(4, "AB")
+        #expect(harness.delivery(0)?.count == 2)
+        #expect(harness.delivery(1)?.count == 4)
+        #expect(configuration.delivery(of: "Alpha").maximumEvents == 2)
+        #expect(configuration.delivery(of: "beta") == configuration.delivery)
+    }
+
     @Test("a delivery keeps its limit in bytes, and an event beyond this limit is delivered alone")
     func deliveryBytes() {
         let small = ScriptedEvent("A", number: 1)

@@ -58,6 +58,21 @@ struct PipelineBackfillTests {
         #expect(try await numbers(3, from: .beginning, in: files).beta == [60, 61, 62])
     }
 
+    @Test("gets no more events at a time from the journal than its own limits allow")
+    func limits() async throws {
+        let files = try await journal(events: 60)
+        let beta = ScriptedTracker(name: "Beta")
+        let harness = try PipelineHarness(
+            [ScriptedTracker(name: "alpha"), beta],
+            journal: files,
+            queue: Self.spilling,
+            start: .beginning,
+            deliveryByTracker: ["beta": .init(maximumEvents: 2, linger: .zero)]
+        )
+        try await harness.run { _, _ in await beta.waitForDelivered(60) }
+        #expect(beta.deliveries.map(\.count) == Array(repeating: 2, count: 30))
+    }
+
     @Test("that starts at the end gets later events only")
     func end() async throws {
         #expect(try await numbers(3, from: .end, in: journal(events: 60)).beta == [60, 61, 62])

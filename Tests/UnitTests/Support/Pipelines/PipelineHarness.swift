@@ -47,6 +47,7 @@ package struct PipelineHarness: Sendable {
         queue: Pipeline.Queue,
         catalog: EventCatalog = Self.catalog,
         start: JournalStart = .end,
+        deliveryByTracker: [String: Pipeline.DeliveryLimits] = [:],
         quarantine: Quarantine? = nil,
         log: RecordingLog = RecordingLog(),
         openedAt: Int64 = 0,
@@ -63,6 +64,7 @@ package struct PipelineHarness: Sendable {
             configuration: .init(
                 queue: queue,
                 delivery: .init(maximumEvents: 7, linger: linger),
+                deliveryByTracker: deliveryByTracker,
                 cancellationGrace: Self.never,
                 commitOverdueAfter: commitOverdueAfter,
                 journalStart: start

@@ -1,0 +1,251 @@
+import ArgumentParser
+import EventJournal
+import EventModel
+import EventPipeline
+import EventQuarantine
+import EventValidation
+import Operations
+import Synchronization
+import TrackerKit
+
+/// Sends events of the quarantine again while `serve` runs, through its pipeline.
+///
+/// It reads what `sluice replay quarantine` reads, and stores which records were sent in the same place, so neither sends what the
+/// other has sent. A record counts as sent once its event is in the journal of the pipeline.
+actor LiveReplay: QuarantineReplaying {
+    /// How long a call reads and checks.
+    private static let limit = Duration.seconds(5)
+    /// How long a call waits for the pipeline to accept events.
+    private static let acceptanceLimit = Duration.seconds(10)
+    /// The maximum number of records that are submitted together, and of their bytes unless one alone has more.
+    private static let maximumRecords = 256
+    private static let maximumBytes = 4 << 20
+
+    /// The records of a selection, from the first one that no call has read yet.
+    private struct Reading {
+        let selection: QuarantineReplaySelection
+        /// The plan that the records are checked against.
+        let catalog: EventCatalog
+        let source: QuarantineSource
+    }
+
+    /// The time at which a call stops reading.
+    private final class Deadline {
+        var time: Duration = .zero
+    }
+
+    private let thread: BlockingThread
+    private let pipeline: Pipeline
+    private let folder: String
+    /// The names of the configured trackers, in lower case.
+    private let trackers: Set<String>
+    private let clock: RelativeClock
+    private let deadline = Deadline()
+    private var reading: Reading?
+    private var isBusy = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    /// Reads the quarantine in a folder, for a pipeline with a journal.
+    ///
+    /// - Throws: if the thread cannot be created.
+    init(
+        pipeline: Pipeline,
+        folder: String,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) throws(TrackerError) {
+        thread = try BlockingThread()
+        self.pipeline = pipeline
+        self.folder = folder
+        trackers = Set(pipeline.statistics.trackers.map { $0.name.lowercased() })
+        self.clock = RelativeClock(clock)
+    }
+
+    func replay(
+        _ selection: QuarantineReplaySelection
+    ) async throws(QuarantineReplayFailure) -> QuarantineReplayReport {
+        // An actor takes further calls while this one waits for the pipeline.
+        guard !isBusy else { throw QuarantineReplayFailure(.busy, "Quarantined events are being sent again already.") }
+        isBusy = true
+        defer { isBusy = false }
+        var report = QuarantineReplayReport()
+        do {
+            try await send(selection, &report)
+        } catch let error as QuarantineReplayFailure {
+            reading = nil
+            throw error
+        } catch {
+            // The next call reads everything that was not sent.
+            reading = nil
+            let isLocked = (error as? JournalError)?.code == .locked
+            let sentence = isLocked ? "Another process replays the quarantine now." : "\(error)"
+            throw QuarantineReplayFailure(isLocked ? .busy : .unavailable, sentence, sent: report.sent)
+        }
+        if report.isComplete { reading = nil }
+        return report
+    }
+
+    private func send(_ selection: QuarantineReplaySelection, _ report: inout QuarantineReplayReport) async throws {
+        // Locked only now, so that commands can replay as well.
+        var sent = try SentRecords(ofQuarantine: folder, changes: true)
+        let source = try source(for: selection)
+        deadline.time = clock.now() + Self.limit
+        while !report.isComplete, clock.now() < deadline.time {
+            let records = try nextRecords(of: source, notIn: sent.keys, &report)
+            guard !records.isEmpty else { continue }
+            let (accepted, error) = await submit(records)
+            try sent.add(accepted)
+            report.sent += accepted.count
+            if let error {
+                throw QuarantineReplayFailure(
+                    .unavailable,
+                    "The pipeline did not accept all events, and the others stay in the quarantine: \(error)",
+                    sent: report.sent
+                )
+            }
+        }
+    }
+
+    /// The source that an earlier call has not read to its end, or a new one.
+    private func source(for selection: QuarantineReplaySelection) throws -> QuarantineSource {
+        let catalog = pipeline.catalog
+        // Under a new plan, records may be valid that were not before.
+        if let reading, reading.selection == selection, reading.catalog === catalog { return reading.source }
+        let filter: QuarantineFilter
+        do {
+            filter = try QuarantineFilter(
+                codes: selection.code.map { [$0] } ?? [],
+                events: selection.event.map { [$0] } ?? [],
+                since: nil,
+                until: nil
+            )
+        } catch let error as ValidationError {
+            throw QuarantineReplayFailure(.invalidSelection, error.message)
+        }
+        let source = try QuarantineSource(
+            ReplaySelection(
+                catalog: catalog,
+                maximumLines: .max,
+                times: nil,
+                quarantineFolder: folder,
+                quarantineFilter: filter
+            ),
+            isStopped: { [deadline, clock] in clock.now() >= deadline.time }
+        )
+        reading = Reading(selection: selection, catalog: catalog, source: source)
+        return source
+    }
+
+    /// Reads records until there are enough to submit, the time is over, or all are read.
+    private func nextRecords(
+        of source: QuarantineSource,
+        notIn sent: Set<String>,
+        _ report: inout QuarantineReplayReport
+    ) throws -> [ReplaySubmission.Record] {
+        var records: [ReplaySubmission.Record] = []
+        var bytes = 0
+        while records.count < Self.maximumRecords, bytes < Self.maximumBytes {
+            guard let part = try source.next() else {
+                report.isComplete = clock.now() < deadline.time
+                break
+            }
+            // Another process may have sent it since the source was opened.
+            guard let record = part.record, !sent.contains(record.key) else { continue }
+            guard let batch = part.checked.batch else {
+                report.stillInvalid += 1
+                continue
+            }
+            guard part.isSent(batch, to: trackers, configured: trackers) else { continue }
+            records.append(.init(key: record.key, batch: batch))
+            bytes += batch.byteCount
+        }
+        return records
+    }
+
+    /// Submits events in their order, and waits until the pipeline has decided about all of them.
+    private func submit(_ records: [ReplaySubmission.Record]) async -> (accepted: [String], error: TrackError?) {
+        let submission = ReplaySubmission(records, to: pipeline)
+        await withDiscardingTaskGroup { group in
+            group.addTask { [clock] in
+                guard (try? await clock.sleepUntil(clock.now() + Self.acceptanceLimit)) != nil else { return }
+                submission.withdraw()
+            }
+            await submission.wait()
+            group.cancelAll()
+        }
+        return submission.outcome
+    }
+}
+
+/// Events that were submitted together and wait for the pipeline's decision.
+private final class ReplaySubmission: Sendable {
+    struct Record {
+        let key: String
+        let batch: EventBatch
+    }
+
+    private struct State {
+        var undecided: Int
+        var accepted: [String] = []
+        var error: TrackError?
+        var tickets: [Pipeline.Ticket] = []
+        var isWithdrawn = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let pipeline: Pipeline
+    private let state: Mutex<State>
+
+    init(_ records: [Record], to pipeline: Pipeline) {
+        self.pipeline = pipeline
+        state = Mutex(State(undecided: records.count))
+        for record in records {
+            let ticket = pipeline.submit(record.batch) { self.decided(record.key, $0) }
+            if let ticket { state.withLock { $0.tickets.append(ticket) } }
+        }
+    }
+
+    /// The keys of the accepted events, and why another one was not accepted.
+    var outcome: (accepted: [String], error: TrackError?) {
+        state.withLock { state in
+            let error = state.undecided > 0 && state.error == nil ? TrackError.outcomeUnknown : state.error
+            return (state.accepted, error)
+        }
+    }
+
+    /// Waits until all are decided or withdrawn.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.undecided == 0 || state.isWithdrawn { return true }
+                state.waiter = continuation
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    /// Withdraws what the pipeline has not decided, and ends the wait even for what is being written.
+    func withdraw() {
+        for ticket in state.withLock({ $0.tickets }) { pipeline.withdraw(ticket) }
+        end { $0.isWithdrawn = true }
+    }
+
+    private func decided(_ key: String, _ result: Result<Void, TrackError>) {
+        end { state in
+            state.undecided -= 1
+            switch result {
+            case .success: state.accepted.append(key)
+            case .failure(let error): state.error = state.error ?? error
+            }
+        }
+    }
+
+    private func end(_ change: (inout State) -> Void) {
+        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
+            change(&state)
+            return state.undecided == 0 || state.isWithdrawn ? state.waiter.take() : nil
+        }
+        waiter?.resume()
+    }
+}

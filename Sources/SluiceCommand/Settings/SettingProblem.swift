@@ -1,0 +1,52 @@
+/// A problem of the settings: where it is, what is wrong, and how to fix it.
+struct SettingProblem {
+    /// What kind of problem it is; stable, so that tools can rely on it.
+    enum Code: String {
+        case unreadableFile = "unreadable-file"
+        case invalidSyntax = "invalid-syntax"
+        case unknownKey = "unknown-key"
+        case duplicateKey = "duplicate-key"
+        case wrongType = "wrong-type"
+        case invalidValue = "invalid-value"
+        case conflictingSettings = "conflicting-settings"
+        case missingSetting = "missing-setting"
+    }
+
+    /// Where a setting has its value from, or would have it from.
+    enum Place: Hashable {
+        case file(path: String, line: Int, column: Int)
+        /// An option, an environment variable, or the key of a setting that is stated nowhere.
+        case name(String)
+    }
+
+    let code: Code
+    let place: Place
+    /// One sentence without a full stop; it never contains a secret.
+    let sentence: String
+
+    /// The order in which problems are printed: by their lines, and then those outside the file.
+    var order: (Int, Int) {
+        if case .file(_, let line, let column) = place { return (line, column) }
+        return (.max, 0)
+    }
+}
+
+extension SettingProblem: CustomStringConvertible {
+    /// `path:line:column: error: sentence [code]`, as compilers write it.
+    var description: String {
+        switch place {
+        case .file(let path, let line, let column):
+            "\(path):\(line):\(column): error: \(sentence) [\(code.rawValue)]"
+        case .name(let name):
+            "error: \(name): \(sentence) [\(code.rawValue)]"
+        }
+    }
+}
+
+/// The settings cannot be used.
+struct SettingsError: Error, CustomStringConvertible {
+    let problems: [SettingProblem]
+
+    /// The problems, one on each line.
+    var description: String { problems.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,329 @@
+import Foundation
+import Testing
+
+/// `sluice config`.
+@Suite("sluice config", .timeLimit(.minutes(5)))
+struct ConfigTests {
+    private static let broken = """
+        http:
+          lisen: 127.0.0.1:80
+          listen: 80
+          maxWaitSeconds: "3"
+          timeouts: { headSeconds: 1.5 }
+          http2: 1
+        http:
+          listen: nowhere
+          listen: 127.0.0.1:80
+        queue:
+          capacityInEvents: 0
+          policy: full
+          lingerMilliseconds: 4
+        kafka: { properties: [debug=all, 7] }
+        log: info
+        httpp: { listen: a }
+        privacy: { hashKeyFile: none }
+        journal: { enabled: on, maximumBytes: 0x10 }
+
+        """
+
+    @Test("check prints each problem of a YAML file with its line, its column and the fix")
+    func problems() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.broken, to: "sluice.yaml")
+        let run = try await Sluice.run("config", "check", "--config", "sluice.yaml", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.output
+                == [
+                    "2:3: error: there is no setting 'http.lisen'; did you mean 'http.listen'? [unknown-key]",
+                    "3:11: error: http.listen: expected a text, found a number; put it in quotation marks [wrong-type]",
+                    "4:19: error: http.maxWaitSeconds: expected a whole number, found a text [wrong-type]",
+                    "5:28: error: http.timeouts.headSeconds: expected a whole number, found a number with a fraction"
+                        + " [wrong-type]",
+                    "6:10: error: http.http2: expected a section with keys, found a number [wrong-type]",
+                    "7:1: error: the key 'http' is there twice, first in line 1 [duplicate-key]",
+                    "8:11: error: http.listen: expected host:port with a port from 0 to 65535, found 'nowhere'"
+                        + " [invalid-value]",
+                    "9:3: error: the key 'listen' is there twice, first in line 8 [duplicate-key]",
+                    "11:21: error: queue.capacityInEvents: expected a whole number of at least 1, found 0 [invalid-value]",
+                    "12:11: error: queue.policy: expected one of wait, spill, dropNewest, dropOldest, found 'full'"
+                        + " [invalid-value]",
+                    "13:3: error: there is no setting 'queue.lingerMilliseconds'; did you mean"
+                        + " 'delivery.lingerMilliseconds'? [unknown-key]",
+                    "14:34: error: kafka.properties: expected a text, found a number; put it in quotation marks [wrong-type]",
+                    "15:6: error: log: expected a section with keys, found a text [wrong-type]",
+                    "16:1: error: there is no setting 'httpp'; did you mean 'http'? [unknown-key]",
+                    "17:25: error: privacy.hashKeyFile: the file 'none' cannot be read [invalid-value]",
+                    "18:21: error: journal.enabled: expected true or false, found 'on' [wrong-type]",
+                    "18:39: error: journal.maximumBytes: expected a whole number, found one that is too large or not decimal"
+                        + " [wrong-type]",
+                ].map { "sluice.yaml:" + $0 }
+        )
+        #expect(run.errors == ["17 problems"])
+        // Every other command says the same.
+        let serve = try await Sluice.run("serve", "--config", "sluice.yaml", in: folder)
+        #expect(serve.ending == .exit(1))
+        #expect(serve.errors == run.output)
+    }
+
+    @Test("check finds the problems of a JSON file, which may be indented with tabs")
+    func json() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "{\n\t\"http\": {\"listen\":80,\"listen\":\"127.0.0.1:0\"},\n\t\"queue\":{\"polcy\":\"wait\"},\r\n\t\"log\":null}",
+            to: "sluice.json"
+        )
+        let run = try await Sluice.run("config", "check", "--config", "sluice.json", in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.output
+                == [
+                    "2:20: error: http.listen: expected a text, found a number; put it in quotation marks [wrong-type]",
+                    "2:23: error: the key 'listen' is there twice, first in line 2 [duplicate-key]",
+                    "3:11: error: there is no setting 'queue.polcy'; did you mean 'queue.policy'? [unknown-key]",
+                ].map { "sluice.json:" + $0 }
+        )
+    }
+
+    @Test(
+        "check says where a file is not YAML or not JSON",
+        arguments: [
+            ("a.yaml", "a: [1\nb: 2", "a.yaml:2:2: error: not YAML: while parsing a flow sequence in line 1, "),
+            ("b.yml", "log:\n\tlevel: info", "b.yml:2:1: error: not YAML: "),
+            ("c.yaml", "log:\n---\nlog:", "c.yaml:2:1: error: not YAML: expected a single document in the stream"),
+            ("d.json", "{\"log\":", "d.json:2:1: error: not JSON: while parsing a flow node"),
+            ("e.json", "{'log': null}", "e.json:1:1: error: not JSON: "),
+            ("f.json", "log:", "f.json:1:1: error: not JSON: "),
+            ("g.yaml", "- a", "g.yaml:1:1: error: expected settings by their names, found a list [wrong-type]"),
+        ]
+    )
+    func syntax(name: String, text: String, beginning: String) async throws {
+        let folder = try TestFolder()
+        try folder.write(text, to: name)
+        let run = try await Sluice.run("config", "check", "--config", name, in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.output.count == 1)
+        #expect(run.output[0].hasPrefix(beginning), "\(run.output)")
+    }
+
+    @Test("check accepts an empty file, keys without a value, and a pipe")
+    func valid() async throws {
+        let folder = try TestFolder()
+        for (name, text) in [
+            ("empty.yaml", ""), ("empty.json", ""), ("comment.yaml", "# nothing\n"),
+            ("null.yml", "log:\n  level:\nhttp: ~\n"),
+            ("full.json", #"{"log": {"level": "debug"}, "http": {"proxies": ["10.0.0.0/8"], "open": true}}"#),
+        ] {
+            try folder.write(text, to: name)
+            let run = try await Sluice.run("config", "check", "--config", name, in: folder)
+            #expect(run.ending == .exit(0))
+            #expect(run.output == ["\(name): no problems"])
+        }
+        let program = try SluiceProcess.executable().path
+        let line = "'\(program)' config check --config <(echo 'log: { level: loud }')"
+        #expect(try await Command.run("bash", ["-c", line]).text.contains(":1:15: error: log.level: expected one of"))
+    }
+
+    @Test("an invalid environment variable is reported with its name")
+    func environment() async throws {
+        let run = try await Sluice.run(
+            "config",
+            "check",
+            in: TestFolder(),
+            environment: ["SLUICE_LOG_LEVEL": "loud", "SLUICE_JOURNAL_ENABLED": "perhaps"]
+        )
+        #expect(run.ending == .exit(1))
+        #expect(
+            run.output == [
+                "error: SLUICE_JOURNAL_ENABLED: expected true or false, found another kind of value [wrong-type]",
+                "error: SLUICE_LOG_LEVEL: expected one of trace, debug, info, notice, warning, error, critical, found"
+                    + " 'loud' [invalid-value]",
+            ]
+        )
+    }
+
+    @Test("the example has every setting, and is valid as it is and with everything uncommented")
+    func example() async throws {
+        let folder = try TestFolder()
+        let example = try await Sluice.output(of: ["config", "example"])
+        try folder.write(example, to: "example.yaml")
+        let uncommented = example.replacing(/(?m)^( *)#(?=\w)/.anchorsMatchLineEndings()) { "\($0.1)" }
+        #expect(uncommented.contains("\n  listen: 127.0.0.1:8080\n"))
+        try folder.write(uncommented, to: "all.yaml")
+        for file in ["example.yaml", "all.yaml"] {
+            let run = try await Sluice.run("config", "check", "--config", file, in: folder)
+            #expect(run.output == ["\(file): no problems"])
+        }
+        // All values are the defaults.
+        let shown = try await settings(["--config", "all.yaml"], in: folder)
+        let defaults = try await settings([], in: folder)
+        #expect(defaults.count > 80)
+        for (key, setting) in defaults where setting.source == "default" {
+            #expect(shown[key]?.value == setting.value, "\(key)")
+        }
+        #expect(shown["trackers.audit.brokers"]?.value == "kafka.example:9092")
+    }
+
+    @Test("show prints the value of every setting and where it comes from")
+    func show() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "http:\n  listen: 127.0.0.1:81\n  proxies: [10.0.0.1]\nlog:\n  level: error\nqueue: { policy: wait }\n",
+            to: "sluice.yaml"
+        )
+        let arguments = ["--config", "sluice.yaml", "--log-level", "debug"]
+        let environment = ["SLUICE_HTTP_LISTEN": "127.0.0.1:82", "DATABASE_URL": ""]
+        let shown = try await settings(arguments, in: folder, environment: environment)
+        #expect(shown["log.level"] == Shown(value: "debug", source: "option", place: "--log-level"))
+        #expect(
+            shown["http.listen"] == Shown(value: "127.0.0.1:82", source: "environment", place: "SLUICE_HTTP_LISTEN")
+        )
+        #expect(shown["queue.policy"] == Shown(value: "wait", source: "file", place: "sluice.yaml:6"))
+        #expect(shown["http.proxies"] == Shown(value: "[10.0.0.1]", source: "file", place: "sluice.yaml:3"))
+        #expect(shown["queue.capacityInEvents"] == Shown(value: "100000", source: "default", place: nil))
+        #expect(shown["postgres.url"] == Shown(value: "none", source: "default", place: nil))
+
+        let table = try await Sluice.run(["config", "show"] + arguments, in: folder, environment: environment)
+        #expect(table.ending == .exit(0))
+        #expect(table.output.count == shown.count)
+        #expect(table.output.contains { $0.split(separator: " ") == ["queue.policy", "wait", "sluice.yaml:6"] })
+        let memory = try await settings(["--no-journal"], in: folder)
+        #expect(memory["queue.policy"] == Shown(value: "wait", source: "default", place: nil))
+        #expect(memory["journal.enabled"] == Shown(value: "false", source: "option", place: "--no-journal"))
+    }
+
+    @Test("show replaces secrets, also within a connection and in properties")
+    func secrets() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            postgres: { url: "postgres://u:geheim@db.example/x?sslmode=require&password=geheim" }
+            kafka: { brokers: "a:1", properties: [sasl.password=geheim, debug=all, ssl.key.pem=geheim] }
+            privacy: { hashKey: geheim-geheim-geheim }
+            trackers:
+              warehouse: { type: postgres, url: "host=db.example user=u password='ge\\\\'heim geheim'" }
+
+            """,
+            to: "sluice.yaml"
+        )
+        let environment = ["SLUICE_ADMIN_TOKEN": "geheim-geheim-geheim"]
+        let arguments = ["config", "show", "--config", "sluice.yaml"]
+        for options in [[], ["--json"]] {
+            let run = try await Sluice.run(arguments + options, in: folder, environment: environment)
+            #expect(run.ending == .exit(0), "\(run.errors)")
+            #expect(!run.output.joined().contains("heim"))
+        }
+        let shown = try await settings(["--config", "sluice.yaml"], in: folder, environment: environment)
+        #expect(shown["postgres.url"]?.value == "postgres://u:***@db.example/x?sslmode=require&password=***")
+        #expect(shown["trackers.warehouse.url"]?.value == "host=db.example user=u password=***")
+        #expect(shown["kafka.properties"]?.value == "[sasl.password=***, debug=all, ssl.key.pem=***]")
+        #expect(shown["admin.token"]?.value == "***")
+        #expect(shown["privacy.hashKey"]?.value == "***")
+    }
+
+    @Test("a secret may be in a file, and a source with precedence overrides it")
+    func secretFiles() async throws {
+        let folder = try TestFolder()
+        try folder.write("postgres://db.example/file\n", to: "url.txt")
+        try folder.write("# a comment\nsasl.password=geheim\n\nclient.id=shop\n", to: "kafka.properties")
+        try folder.write("sasl.password\nclient.id=a\n", to: "wrong.properties")
+        try folder.write("", to: "empty.txt")
+        func check(_ environment: [String: String]) async throws -> Finished {
+            try await Sluice.run("config", "check", in: folder, environment: environment)
+        }
+        let valid = [
+            "DATABASE_URL_FILE": "url.txt", "KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_PROPERTIES_FILE": "kafka.properties",
+        ]
+        #expect(try await check(valid).ending == .exit(0))
+        for (environment, problem) in [
+            (
+                ["DATABASE_URL_FILE": "url.txt", "DATABASE_URL": "postgres://a/b"],
+                "error: DATABASE_URL: set only one of postgres.url and postgres.urlFile [conflicting-settings]"
+            ),
+            (["DATABASE_URL_FILE": "none"], "error: DATABASE_URL_FILE: the file 'none' cannot be read [invalid-value]"),
+            (
+                ["DATABASE_URL_FILE": "empty.txt"],
+                "error: DATABASE_URL_FILE: the file 'empty.txt' is empty [invalid-value]"
+            ),
+            (
+                ["KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_PROPERTIES_FILE": "wrong.properties"],
+                "wrong.properties:1:1: error: expected name=value [invalid-syntax]"
+            ),
+            (
+                valid.merging(["SLUICE_KAFKA_PROPERTIES": "client.id=b"]) { $1 },
+                "kafka.properties:4:1: error: the property 'client.id' has a value already [duplicate-key]"
+            ),
+            (
+                [
+                    "KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS": "5",
+                    "SLUICE_KAFKA_PROPERTIES": "message.timeout.ms=1",
+                ],
+                "error: SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS: the property 'message.timeout.ms' sets it as well"
+                    + " [conflicting-settings]"
+            ),
+            (
+                ["DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "60"],
+                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected less than postgres.timeouts.deliverySeconds, which"
+                    + " is 60.0 seconds [invalid-value]"
+            ),
+            (
+                // Also without a database.
+                ["SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "0"],
+                "error: SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS: expected a whole number from 1 to 86400, found 0"
+                    + " [invalid-value]"
+            ),
+        ] {
+            #expect(try await check(environment).output == [problem])
+        }
+        // The environment has precedence over the file.
+        try folder.write("postgres: { urlFile: none }", to: "sluice.yaml")
+        let arguments = ["config", "check", "--config", "sluice.yaml"]
+        let overridden = try await Sluice.run(arguments, in: folder, environment: ["DATABASE_URL": "postgres://a/b"])
+        #expect(overridden.ending == .exit(0))
+        #expect(try await Sluice.run(arguments, in: folder).ending == .exit(1))
+    }
+
+    /// A setting of `config show --json`, with its value as text.
+    private struct Shown: Equatable {
+        var value: String
+        var source: String
+        var place: String?
+    }
+
+    private func settings(
+        _ arguments: [String],
+        in folder: TestFolder,
+        environment: [String: String] = [:]
+    ) async throws -> [String: Shown] {
+        let run = try await Sluice.run(["config", "show", "--json"] + arguments, in: folder, environment: environment)
+        #expect(run.ending == .exit(0), "\(run.errors)")
+        let json = try JSONDecoder().decode(
+            [String: [Setting]].self,
+            from: Data(run.output.joined(separator: "\n").utf8)
+        )
+        return Dictionary(uniqueKeysWithValues: (json["settings"] ?? []).map { ($0.key, $0.shown) })
+    }
+
+    private struct Setting: Decodable {
+        private enum CodingKeys: String, CodingKey {
+            case key, value, source, place
+        }
+
+        let key: String
+        let shown: Shown
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            let value =
+                (try? container.decode(Int.self, forKey: .value)).map { "\($0)" }
+                ?? (try? container.decode(Bool.self, forKey: .value)).map { "\($0)" }
+                ?? (try? container.decode([String].self, forKey: .value)).map { "[\($0.joined(separator: ", "))]" }
+            key = try container.decode(String.self, forKey: .key)
+            shown = Shown(
+                value: try value ?? container.decode(String.self, forKey: .value),
+                source: try container.decode(String.self, forKey: .source),
+                place: try container.decodeIfPresent(String.self, forKey: .place)
+            )
+        }
+    }
+}

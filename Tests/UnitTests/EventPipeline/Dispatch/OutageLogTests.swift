@@ -1,0 +1,56 @@
+import EventPipeline
+import PipelineTestSupport
+import SluiceTesting
+import Testing
+import TrackerKit
+
+@Suite("The log of a tracker's failures", .timeLimit(.minutes(5)))
+struct OutageLogTests {
+    /// The pauses before each further attempt, with full jitter.
+    private static let pauses: [Duration] = (1...14).map { RetryPolicy().pause(afterFailures: $0, jitter: 1) }
+
+    private static func harness(_ tracker: ScriptedTracker, _ log: RecordingLog) throws -> PipelineHarness {
+        try PipelineHarness(
+            [tracker],
+            journal: SimulatedFileSystem(seed: 1),
+            queue: .init(capacityInEvents: 100, fullPolicy: .spill),
+            log: log
+        )
+    }
+
+    @Test("a start that fails for minutes is one line, a line each minute, and one line when it has started")
+    func start() async throws {
+        let errors = Array(repeating: ScriptedTracker.outage, count: Self.pauses.count)
+        let (tracker, log) = (ScriptedTracker(name: "alpha", startErrors: errors), RecordingLog())
+        let harness = try Self.harness(tracker, log)
+        try await harness.run { _, clock in
+            for pause in Self.pauses {
+                await clock.waitForSleeper(for: pause)
+                clock.advance(by: pause)
+            }
+            await tracker.waitForStarts(Self.pauses.count + 1)
+        }
+        let failures = log.all.filter { $0.hasPrefix("The tracker could not start and will try again") }
+        #expect(failures.count == 3)
+        #expect(failures.first?.contains("failures=1") == true)
+        #expect(failures.first?.contains("seconds=0.0") == true)
+        let starts = log.all.filter { $0.hasPrefix("The tracker has started.") }
+        let seconds = Self.pauses.reduce(.zero, +) / .seconds(1)
+        #expect(starts == ["The tracker has started. failures=14 seconds=\(seconds) tracker=alpha"])
+    }
+
+    @Test("a reason that only somebody can remove is logged at once, although others were logged before")
+    func blocked() async throws {
+        let errors = [ScriptedTracker.outage, ScriptedTracker.outage, ScriptedTracker.misconfiguration]
+        let (tracker, log) = (ScriptedTracker(name: "alpha", startErrors: errors), RecordingLog())
+        try await Self.harness(tracker, log).run { _, clock in
+            for pause in Self.pauses.prefix(3) {
+                await clock.waitForSleeper(for: pause)
+                clock.advance(by: pause)
+            }
+            await tracker.waitForStarts(4)
+        }
+        #expect(log.all.count { $0.hasPrefix("The tracker could not start and will try again") } == 1)
+        #expect(log.errors.count { $0.hasPrefix("The tracker is blocked") && $0.contains("failures=2") } == 1)
+    }
+}
