@@ -230,7 +230,8 @@ let package = Package(
         .target(
             name: "SluiceHTTP",
             dependencies: [
-                "EventModel", "EventPipeline", "EventValidation", "Gzip", "Hashing", "JSONTape", "MetricDefinitions",
+                "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Gzip", "Hashing", "JSONTape",
+                "MetricDefinitions",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),

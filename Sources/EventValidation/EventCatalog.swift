@@ -1,13 +1,5 @@
-public import EventModel
 public import EventSchema
-import Hashing
 import Synchronization
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A tracking plan compiled for validation and routing: definitions by index, and the trackers that receive each event.
 ///
@@ -26,7 +18,7 @@ public final class EventCatalog: Sendable {
     /// The tables that events are checked against.
     let compiled: CompiledPlan
     /// The plan's digest, once somebody has asked for it.
-    private let knownDigest = AtomicLazyReference<KnownDigest>()
+    let knownDigest = AtomicLazyReference<KnownDigest>()
 
     /// The definitions of the events; an event refers to its definition by index.
     @inlinable
@@ -64,44 +56,6 @@ public final class EventCatalog: Sendable {
     /// The mask with only the bit of the named tracker, compared without regard to case; zero if the plan does not use it.
     package func mask(ofTracker name: String) -> UInt64 {
         trackerNames.firstIndex(of: name.lowercased()).map { 1 << UInt64($0) } ?? 0
-    }
-}
-
-// MARK: - Digest
-
-extension EventCatalog {
-    private final class KnownDigest: Sendable {
-        let digest: PlanDigest
-
-        init(_ digest: PlanDigest) {
-            self.digest = digest
-        }
-    }
-
-    /// Grows with each release whose check treats an event differently than the release before, so that events of a journal are
-    /// checked again after such an upgrade.
-    private static let checkRevision: UInt8 = 1
-
-    /// Identifies the rules of the plan: events, properties and trackers, but not their descriptions and places; computed when it is
-    /// first asked for.
-    public var planDigest: PlanDigest {
-        if let known = knownDigest.load() { return known.digest }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        // A plan that was made in Swift may have such limits.
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf",
-            negativeInfinity: "-inf",
-            nan: "nan"
-        )
-        let text: Data
-        do {
-            text = try encoder.encode(plan.rules)
-        } catch {
-            preconditionFailure("every value of a plan can be written as JSON: \(error)")
-        }
-        let digest = SHA256Digest(of: [Self.checkRevision] + text).bytes.withUnsafeBytes { PlanDigest($0) }
-        return knownDigest.storeIfNil(KnownDigest(digest)).digest
     }
 }
 

@@ -60,7 +60,9 @@ public struct PlanSummary: Sendable, Hashable {
 extension DispatchState {
     /// The plan was replaced: every tracker is to be started for the new one.
     package mutating func planReplaced(actions: inout DispatchActions) {
-        for queue in trackers.indices where trackers[queue].hasStarted { trackers[queue].isStartedForEarlierPlan = true }
+        for queue in trackers.indices where trackers[queue].hasStarted {
+            trackers[queue].isStartedForEarlierPlan = true
+        }
         actions.wakes = QueueSet(first: trackers.count)
     }
 }

@@ -161,7 +161,6 @@ public final class Pipeline: Service {
     /// The plan in use at this time.
     var plan: PlanInUse { planInUse.withLock { $0 } }
 
-
     /// Whether the pipeline accepts and delivers events: `unreadyReasons` is empty.
     public var isReady: Bool { unreadyReasons.isEmpty }
 

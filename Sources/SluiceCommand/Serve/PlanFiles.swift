@@ -135,7 +135,9 @@ actor PlanFiles: Service, PlanReloader {
         return PlanReload(
             .replaced,
             Compatibility.worstFirst.flatMap(diff.changes).map { change in
-                [change.compatibility.rawValue, change.subject, change.sentence].compactMap { $0 }.joined(separator: ": ")
+                [change.compatibility.rawValue, change.subject, change.sentence].compactMap { $0 }.joined(
+                    separator: ": "
+                )
             }
         )
     }

@@ -126,7 +126,12 @@ struct ServeCommand: AsyncParsableCommand {
         let planFiles = try wiring.planFiles(of: pipeline, and: server)
         let privatePort = try wiring.privatePort(of: pipeline, and: server, planReloader: planFiles, registry)
         let address = try await Self.bind(server)
-        let services = Services(pipeline: pipeline, server: server, privatePort: privatePort, files: [keyFile, tls, planFiles])
+        let services = Services(
+            pipeline: pipeline,
+            server: server,
+            privatePort: privatePort,
+            files: [keyFile, tls, planFiles]
+        )
         try await services.run(at: address, settings, wiring.logger)
         Self.printSummary(
             of: pipeline.statistics,

@@ -45,7 +45,8 @@ enum ImportRule {
         ],
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
         "SluiceHTTP": [
-            "EventModel", "EventPipeline", "EventValidation", "Foundation", "FoundationEssentials", "Gzip", "Hashing",
+            "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials",
+            "Gzip", "Hashing",
             "JSONTape", "Logging", "MetricDefinitions", "Metrics", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2",
             "NIOPosix", "NIOSSL", "NIOTLS",
             "ServiceLifecycle",
@@ -87,6 +88,7 @@ enum ImportRule {
     static let folders: [String: [String]] = [
         "Foundation": [
             "Sources/EventCodegen/Rendering/", "Sources/EventQuarantine/",
+            "Sources/EventValidation/Plan/EventCatalog+Digest.swift",
             "Sources/EventValidation/TypedEvents/EventCatalog+Generated.swift", "Sources/JustTrack/",
             "Sources/Operations/",
             "Sources/PlanReading/Plist/", "Sources/PlanReading/Reading/", "Sources/PlanTools/Exports/HTML/",

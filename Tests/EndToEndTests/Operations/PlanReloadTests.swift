@@ -7,7 +7,8 @@ struct PlanReloadTests {
     private static let noted =
         "<key>note2</key><dict><key>type</key><string>string</string><key>required</key><false/></dict>"
 
-    private static func plan(minimumQuantity minimum: Int, tracker: String = "console", isNoted: Bool = false) -> String {
+    private static func plan(minimumQuantity minimum: Int, tracker: String = "console", isNoted: Bool = false) -> String
+    {
         Plans.shop(minimumQuantity: minimum, additionally: isNoted ? noted : "").replacing("console", with: tracker)
     }
 
@@ -34,7 +35,10 @@ struct PlanReloadTests {
         try folder.write(Plans.broken, to: "plan/shop.plist")
         let refused = try await Sluice.run("reload", in: folder)
         #expect(refused.ending == .exit(1))
-        #expect(refused.errors.contains { $0.hasPrefix("plan/shop.plist:") && $0.contains("error:") }, "\(refused.errors)")
+        #expect(
+            refused.errors.contains { $0.hasPrefix("plan/shop.plist:") && $0.contains("error:") },
+            "\(refused.errors)"
+        )
         let status = try await Sluice.run("status", in: folder)
         #expect(status.output.contains { $0.hasPrefix("the plan's files are not in use: plan/shop.plist:") })
         #expect(try await server.post(Self.sold(5)).status == 200)
@@ -107,7 +111,11 @@ struct PlanReloadTests {
         let status = try await Sluice.run("status", in: folder)
         let accepted = try #require(status.output.joined().firstMatch(of: #/(\d+) events accepted/#)?.output.1)
         #expect(Int(accepted) ?? 0 > 100)
-        #expect(try await database.run("select count(*), count(distinct id) from analytics.sold") == ["\(accepted)|\(accepted)"])
+        #expect(
+            try await database.run("select count(*), count(distinct id) from analytics.sold") == [
+                "\(accepted)|\(accepted)"
+            ]
+        )
         #expect(folder.quarantined().isEmpty)
         try await stop(server)
     }

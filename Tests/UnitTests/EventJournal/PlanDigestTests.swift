@@ -62,7 +62,9 @@ struct PlanDigestTests {
         let bytes = try #require(files[SegmentName(firstSequence: 0).text])
         #expect(bytes[4] == 1 && bytes[plain + 4] == 2)
         #expect(bytes.count == 2 * plain + PlanDigest.byteCount)
-        #expect(bytes[plain...].withUnsafeBytes { FrameHeader.read($0) }.map(\.frameBytes) == .success(bytes.count - plain))
+        #expect(
+            bytes[plain...].withUnsafeBytes { FrameHeader.read($0) }.map(\.frameBytes) == .success(bytes.count - plain)
+        )
         // The end frame, too, so that such a program does not take the segment for one that it can read.
         try writer.close(now: 0)
         let ended = try #require(files[SegmentName(firstSequence: 0).text])

@@ -141,7 +141,9 @@ struct PlanReplacementTests {
         let lines = try await quarantined([tracker], journal: SimulatedFileSystem(seed: seed)) { pipeline in
             for number in 0..<60 {
                 try await pipeline.submit(Self.batch(number..<number + 1))
-                if number % 7 == 3 { try pipeline.replacePlan(with: Self.catalog(number % 2 == 0 ? .number : .integer)) }
+                if number % 7 == 3 {
+                    try pipeline.replacePlan(with: Self.catalog(number % 2 == 0 ? .number : .integer))
+                }
             }
         }
         #expect(ledger.numbers.count + lines.count == 60)
