@@ -30,7 +30,8 @@ extension SettingKey {
             .journalBytes, .journalRetentionAge, .journalRetentionBytes, .deliveryEvents, .deliveryLinger,
             .shutdownSeconds, .quarantineBytes, .parkAfterSeconds:
             return .number
-        case .httpOpen, .httpProxyProtocol, .httpClientAddress, .cloudEventsSubject, .adminEnabled, .consoleEnabled,
+        case .httpOpen, .httpProxyProtocol, .httpClientAddress, .httpTraceparent, .cloudEventsSubject, .adminEnabled,
+            .consoleEnabled,
             .journalEnabled, .journalDropUndelivered, .strictTrackers:
             return .flag
         case .httpProxies, .kafkaProperties:
