@@ -82,18 +82,21 @@ public final class IngestEndpoint: Sendable {
 
     /// Replaces the plan; call `replacePlan` of the pipeline first.
     ///
-    /// Requests that arrive from now on are checked against the new plan. A body whose check has begun is checked to the end
-    /// against the earlier one, and its events are accepted.
-    public func replacePlan(with catalog: EventCatalog) {
+    /// When it returns, every event loop has the new plan. A body whose check has begun is checked to the end against the earlier
+    /// one, and its events are accepted.
+    public func replacePlan(with catalog: EventCatalog) async {
         shared.keys.replacePlan(with: catalog)
         let (resources, documents) = loops.withLock { loops in
             loops.catalog = catalog
             loops.plan = loops.plan?.replacing(plan: catalog.plan)
             return (Array(loops.resources.values), loops.plan)
         }
-        for loop in resources {
-            loop.eventLoop.execute { loop.value.replacePlan(with: catalog, documents: documents) }
+        // All are told before one is waited for, so that two replacements reach every loop in the same order.
+        let told = resources.map { loop in
+            loop.eventLoop.submit { loop.value.replacePlan(with: catalog, documents: documents) }
         }
+        // A loop that has ended needs no plan.
+        for loop in told { try? await loop.get() }
     }
 
     /// Adds the handlers to a new connection; call it in the `childChannelInitializer`, on the channel's event loop.

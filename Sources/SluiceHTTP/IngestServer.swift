@@ -120,11 +120,11 @@ public final class IngestServer: Service {
 
     /// Replaces the plan; call `replacePlan` of the pipeline first, and `bind` before.
     ///
-    /// Requests that arrive from now on are checked against the new plan. A body whose check has begun is checked to the end
-    /// against the earlier one, and its events are accepted.
-    public func replacePlan(with catalog: EventCatalog) {
+    /// When it returns, every event loop has the new plan. A body whose check has begun is checked to the end against the earlier
+    /// one, and its events are accepted.
+    public func replacePlan(with catalog: EventCatalog) async {
         self.catalog.withLock { $0 = catalog }
-        listener.withLock { $0?.endpoint }?.replacePlan(with: catalog)
+        await listener.withLock { $0?.endpoint }?.replacePlan(with: catalog)
     }
 
     private func resolve() throws(IngestError) -> SocketAddress {

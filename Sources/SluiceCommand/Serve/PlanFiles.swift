@@ -73,17 +73,17 @@ actor PlanFiles: Service, PlanReloader {
     }
 
     /// Reads the files if they have changed, and not again since the last look.
-    private func look() {
+    private func look() async {
         let sources = PlanReader().sources(at: [folder]).sources
         defer { seen = sources }
         guard sources == seen, sources != read else { return }
-        _ = reload(askedBy: ["through": "a change of the files"])
+        _ = await reload(askedBy: ["through": "a change of the files"])
     }
 
     /// Reads the plan, and replaces the one in use if it is valid and different.
-    func reload(askedBy asker: Logger.Metadata) -> PlanReload {
+    func reload(askedBy asker: Logger.Metadata) async -> PlanReload {
         read = PlanReader().sources(at: [folder]).sources
-        let reload = replacePlan()
+        let reload = await replacePlan()
         let asker = asker.merging(["folder": "\(folder)"]) { $1 }
         switch reload.outcome {
         case .replaced:
@@ -114,7 +114,7 @@ actor PlanFiles: Service, PlanReloader {
     /// How many lines a log line lists.
     private static let maximumLoggedLines = 20
 
-    private func replacePlan() -> PlanReload {
+    private func replacePlan() async -> PlanReload {
         let reading = PlanReader().read(paths: [folder])
         guard let plan = reading.plan else { return refuse(reading.diagnostics.map(\.description)) }
         let earlier = pipeline.catalog.plan
@@ -129,7 +129,7 @@ actor PlanFiles: Service, PlanReloader {
         } catch {
             return refuse([error.message])
         }
-        server.replacePlan(with: catalog)
+        await server.replacePlan(with: catalog)
         currentProblem.withLock { $0 = nil }
         let diff = PlanDiff(from: earlier, to: plan)
         return PlanReload(
