@@ -232,6 +232,7 @@ let package = Package(
             dependencies: [
                 "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Gzip", "Hashing", "JSONTape",
                 "MetricDefinitions",
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,7 +1,7 @@
 /// Sums up a failure that repeats, for the log: the first time is logged at once, further ones once a minute as a number, and
 /// the end with its duration.
 ///
-/// A failure that ends and returns within ten seconds after the last line continues in silence, so one that comes and goes does not
+/// A failure that returns within ten seconds of its recovery is not logged until they are over, so one that comes and goes does not
 /// fill the log either. Things that happen without an end, such as lost events, are counted in the same way.
 package struct FailureEpisode: Sendable, Hashable {
     /// What a line of the log reports.
@@ -14,7 +14,7 @@ package struct FailureEpisode: Sendable, Hashable {
 
     /// The time between two lines about the same failure.
     package static let pause = Duration.seconds(60)
-    /// How long a failure that has ended is not logged if it returns.
+    /// The time after a recovery during which a failure that returns is not logged.
     package static let pauseAfterEnd = Duration.seconds(10)
     /// How many reasons of one episode are logged at once.
     private static let maximumReasons = 8

@@ -28,6 +28,7 @@ struct QuarantineRoutes: Sendable {
             let report = try await replay.replay(selection)
             facts["sent"] = "\(report.sent)"
             facts["stillInvalid"] = "\(report.stillInvalid)"
+            if !report.failures.isEmpty { facts["unreadable"] = .array(report.failures.map { "\($0)" }) }
             logger.notice("Quarantined events were tried again.", metadata: facts)
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys

@@ -42,6 +42,8 @@ actor LiveReplay: QuarantineReplaying {
     private let clock: RelativeClock
     private let deadline = Deadline()
     private var reading: Reading?
+    /// Events of an earlier call about which the pipeline has not decided yet.
+    private var undecided: ReplaySubmission?
     private var isBusy = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -88,15 +90,19 @@ actor LiveReplay: QuarantineReplaying {
     private func send(_ selection: QuarantineReplaySelection, _ report: inout QuarantineReplayReport) async throws {
         // Locked only now, so that commands can replay as well.
         var sent = try SentRecords(ofQuarantine: folder, changes: true)
+        if let undecided { await wait(for: undecided) }
+        try settle(&sent, &report)
         let source = try source(for: selection)
         deadline.time = clock.now() + Self.limit
         while !report.isComplete, clock.now() < deadline.time {
             let records = try nextRecords(of: source, notIn: sent.keys, &report)
             guard !records.isEmpty else { continue }
-            let (accepted, error) = await submit(records)
-            try sent.add(accepted)
-            report.sent += accepted.count
-            if let error {
+            let submission = ReplaySubmission(records, to: pipeline)
+            await wait(for: submission)
+            submission.withdraw()
+            undecided = submission
+            try settle(&sent, &report)
+            if let error = submission.error {
                 throw QuarantineReplayFailure(
                     .unavailable,
                     "The pipeline did not accept all events, and the others stay in the quarantine: \(error)",
@@ -106,8 +112,31 @@ actor LiveReplay: QuarantineReplaying {
         }
     }
 
+    /// Notes which events of the last submission the pipeline has accepted.
+    ///
+    /// - Throws: `busy` if it has not decided about all of them, because the journal does not answer.
+    private func settle(_ sent: inout SentRecords, _ report: inout QuarantineReplayReport) throws {
+        guard let submission = undecided else { return }
+        let accepted = submission.accepted
+        try sent.add(accepted)
+        submission.noted(accepted.count)
+        report.sent += accepted.count
+        guard submission.isUndecided else { return undecided = nil }
+        throw QuarantineReplayFailure(
+            .busy,
+            "The journal has not answered yet whether it stored the last events; try again when it has.",
+            sent: report.sent
+        )
+    }
+
     /// The source that an earlier call has not read to its end, or a new one.
     private func source(for selection: QuarantineReplaySelection) throws -> QuarantineSource {
+        guard selection.code != VerdictCode.forbiddenEvent.rawValue else {
+            throw QuarantineReplayFailure(
+                .invalidSelection,
+                "What a key may not send is valid otherwise, so only 'sluice replay quarantine' sends it again."
+            )
+        }
         let catalog = pipeline.catalog
         // Under a new plan, records may be valid that were not before.
         if let reading, reading.selection == selection, reading.catalog === catalog { return reading.source }
@@ -145,7 +174,9 @@ actor LiveReplay: QuarantineReplaying {
         var records: [ReplaySubmission.Record] = []
         var bytes = 0
         while records.count < Self.maximumRecords, bytes < Self.maximumBytes {
-            guard let part = try source.next() else {
+            let part = try source.next()
+            report.failures += source.takeFailures()
+            guard let part else {
                 report.isComplete = clock.now() < deadline.time
                 break
             }
@@ -162,18 +193,16 @@ actor LiveReplay: QuarantineReplaying {
         return records
     }
 
-    /// Submits events in their order, and waits until the pipeline has decided about all of them.
-    private func submit(_ records: [ReplaySubmission.Record]) async -> (accepted: [String], error: TrackError?) {
-        let submission = ReplaySubmission(records, to: pipeline)
+    /// Waits until the pipeline has decided about all events, but not for ever.
+    private func wait(for submission: ReplaySubmission) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [clock] in
                 guard (try? await clock.sleepUntil(clock.now() + Self.acceptanceLimit)) != nil else { return }
-                submission.withdraw()
+                submission.endWait()
             }
             await submission.wait()
             group.cancelAll()
         }
-        return submission.outcome
     }
 }
 
@@ -189,7 +218,6 @@ private final class ReplaySubmission: Sendable {
         var accepted: [String] = []
         var error: TrackError?
         var tickets: [Pipeline.Ticket] = []
-        var isWithdrawn = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
@@ -205,19 +233,23 @@ private final class ReplaySubmission: Sendable {
         }
     }
 
-    /// The keys of the accepted events, and why another one was not accepted.
-    var outcome: (accepted: [String], error: TrackError?) {
-        state.withLock { state in
-            let error = state.undecided > 0 && state.error == nil ? TrackError.outcomeUnknown : state.error
-            return (state.accepted, error)
-        }
-    }
+    /// Whether the pipeline has not decided about all of them, because some are being written.
+    var isUndecided: Bool { state.withLock { $0.undecided > 0 } }
 
-    /// Waits until all are decided or withdrawn.
+    /// Why one of them was not accepted.
+    var error: TrackError? { state.withLock { $0.error } }
+
+    /// The keys of the accepted events that are not noted yet.
+    var accepted: [String] { state.withLock { $0.accepted } }
+
+    /// Forgets the first accepted events, which were noted.
+    func noted(_ count: Int) { state.withLock { $0.accepted.removeFirst(count) } }
+
+    /// Waits until all are decided, or until `endWait`.
     func wait() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                if state.undecided == 0 || state.isWithdrawn { return true }
+                if state.undecided == 0 { return true }
                 state.waiter = continuation
                 return false
             }
@@ -225,26 +257,22 @@ private final class ReplaySubmission: Sendable {
         }
     }
 
-    /// Withdraws what the pipeline has not decided, and ends the wait even for what is being written.
+    /// Ends the wait.
+    func endWait() { state.withLock { $0.waiter.take() }?.resume() }
+
+    /// Withdraws what the pipeline has not decided; what is being written cannot be withdrawn.
     func withdraw() {
         for ticket in state.withLock({ $0.tickets }) { pipeline.withdraw(ticket) }
-        end { $0.isWithdrawn = true }
     }
 
     private func decided(_ key: String, _ result: Result<Void, TrackError>) {
-        end { state in
+        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.undecided -= 1
             switch result {
             case .success: state.accepted.append(key)
             case .failure(let error): state.error = state.error ?? error
             }
-        }
-    }
-
-    private func end(_ change: (inout State) -> Void) {
-        let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
-            change(&state)
-            return state.undecided == 0 || state.isWithdrawn ? state.waiter.take() : nil
+            return state.undecided == 0 ? state.waiter.take() : nil
         }
         waiter?.resume()
     }

@@ -161,6 +161,6 @@ struct ServeCommand: AsyncParsableCommand {
             return text
         }
         let accepted = statistics.accepted.of("event")
-        Terminal.printError("Stopped. \(accepted) accepted; \(trackers.joined(separator: "; ")).")
+        Terminal.printError("Stopped. \((["\(accepted) accepted"] + trackers).joined(separator: "; ")).")
     }
 }

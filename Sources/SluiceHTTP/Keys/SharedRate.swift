@@ -2,10 +2,10 @@ import EventModel
 
 /// The rate of a key, which several senders may share.
 ///
-/// A batch of any size needs only one event that is left, and its rest is a debt; if it had to wait for all of its events, those who
-/// send single events with the same key could take each one that comes, and it would be refused for ever. For the same reason, senders
-/// that were refused are served in their order: the others must leave an event for the first one, until it comes again or its time
-/// is over. A full bucket serves everyone.
+/// A batch of any size is accepted while one event is left, and the rest of it is a debt that later batches wait for. If it had to
+/// wait for all of its events, those who send single events with the same key could take each one that comes, and it would be
+/// refused for ever. For the same reason, senders that were refused are served in their order: the others must leave an event for
+/// the first one, until it comes again or its time is over. A full bucket serves everyone.
 struct SharedRate: Sendable {
     /// A sender that was refused, and how long its place is kept.
     private struct Place: Sendable {

@@ -163,7 +163,7 @@ extension Failure {
     static let journalShareUsed = Failure(
         status: "503 Service Unavailable",
         code: .journalShareUsed,
-        message: "The journal has little room, and the write key has used its part of it. Nothing was accepted.",
+        message: "The journal is over 80 % full, and the key has used its share of the rest. Nothing was accepted.",
         fields: ["retry-after": "5"]
     )
 

@@ -26,7 +26,7 @@ final class LoopResources {
         /// The holders of a key.
         case key(ObjectIdentifier)
 
-        /// Only one body of an address, because there may be many addresses of senders without a key.
+        /// One body of an address, to bound memory: a hostile sender may have many addresses.
         var maximumInProgress: Int {
             switch self {
             case .address: 1

@@ -60,7 +60,7 @@ final class KafkaLog: Sendable {
         guard let summary else { return }
         // librdkafka logs a lost connection as an error, but operators need to know only if the tracker says that it matters.
         logger.info(
-            "librdkafka has a problem.",
+            "librdkafka reported an error; deliveries that it affects are retried.",
             metadata: ["facility": "\(facility)", "line": "\(line)", "lines": "\(summary.count)"]
         )
     }

@@ -46,7 +46,7 @@ enum ImportRule {
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
         "SluiceHTTP": [
             "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials",
-            "Gzip", "Hashing",
+            "Gzip", "Hashing", "HeapModule",
             "JSONTape", "Logging", "MetricDefinitions", "Metrics", "NIOCore", "NIOHPACK", "NIOHTTP1", "NIOHTTP2",
             "NIOPosix", "NIOSSL", "NIOTLS",
             "ServiceLifecycle",

@@ -52,6 +52,22 @@ struct FairQueueTests {
         #expect(order.prefix(3).count { $0 == "b" } == 2)
     }
 
+    @Test(
+        "thousands of senders, as a hostile one with many addresses can be, each get a turn in the order of their arrival"
+    )
+    func manyAddresses() {
+        var queue = FairQueue<Int, Int>()
+        for sender in 0..<20_000 { queue.insert(sender, of: sender, at: 0) }
+        for sender in 0..<20_000 {
+            guard queue.popFirst() == sender else {
+                Issue.record("the sender \(sender) was passed over")
+                return
+            }
+            queue.charge(sender, 1)
+        }
+        #expect(queue.isEmpty)
+    }
+
     @Test("senders that are gone are forgotten, and those that wait are not")
     func manySenders() {
         var queue = FairQueue<Int, Int>()

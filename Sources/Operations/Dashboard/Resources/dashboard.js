@@ -179,6 +179,7 @@ const tryAgain = async (event, code) => {
   if (isReplaying) return
   isReplaying = true
   let sent = 0, invalid = 0
+  const damage = []
   const query = new URLSearchParams(Object.entries({ event, code }).filter(([, value]) => value))
   setText("replay-state", "Trying…")
   try {
@@ -192,7 +193,9 @@ const tryAgain = async (event, code) => {
       sent += report.sent
       invalid += report.stillInvalid
       isComplete = report.isComplete
-      setText("replay-state", `${count(sent)} sent again, ${count(invalid)} still not valid${isComplete ? "." : "…"}`)
+      damage.push(...report.failures)
+      const unread = damage.length ? `; ${count(damage.length)} parts could not be read: ${damage[0]}` : ""
+      setText("replay-state", `${count(sent)} sent again, ${count(invalid)} still not valid${unread}${isComplete ? "." : "…"}`)
     }
   } catch {
     setText("replay-state", "The process does not answer.")
