@@ -18,6 +18,8 @@ struct DashboardTests {
             plan: "plan"
         )
         let port = try await PrivatePort(of: server)
+        let set = ["set", "delivery.maximumEvents", "500", "--for", "2h"]
+        #expect(try await Sluice.run(set, in: folder).ending == .exit(0))
         let input = Pipe()
         let page = try ClientScript.start("dashboard", [port.url], in: folder, input: .pipe(input))
         _ = try await page.output?.line(containing: "watching")

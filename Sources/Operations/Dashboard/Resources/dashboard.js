@@ -125,6 +125,13 @@ const change = async (tracker, action) => {
 
 const cell = (text, name = "") => make("td", name ? { class: name } : {}, text)
 
+// The settings that somebody has changed for a time.
+const showChanges = changes => {
+  byId("changes").hidden = !changes.length
+  update(byId("changes"), changes.map(({ key, value, until, user }) =>
+    make("li", {}, `${key} is ${value} until ${new Date(until).toLocaleString()}${user ? `, set by ${user}` : ""}`)))
+}
+
 const showTrackers = trackers => {
   const rows = trackers.map(tracker => {
     const action = tracker.status === "paused" ? "resume" : "pause"
@@ -301,6 +308,7 @@ const show = report => {
   setText("versions", `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} events; ${count(status.accepted)} events accepted.`)
   if (report.samples.length || !byId("charts").children.length) showCharts(status.trackers)
   if (isBusy()) return
+  showChanges(status.changedSettings)
   showTrackers(status.trackers)
   showJournal(report)
   showRejections(report.rejections, report.canReplay)
