@@ -40,7 +40,7 @@ private final class ScriptedSettings: ChangeableSettings {
 }
 
 @Suite("Changes of settings at run time", .timeLimit(.minutes(2)))
-struct SettingChangesTests {
+final class SettingChangesTests {
     private let clock = ManualClock()
     private let log = RecordingLog()
     private let folder: URL
@@ -49,6 +49,10 @@ struct SettingChangesTests {
     init() throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
     }
 
     private static let start = Timestamp("2026-01-01T00:00:00Z")?.microseconds ?? 0
