@@ -463,7 +463,7 @@ let package = Package(
             "Operations",
             dependencies: [
                 "Operations", "EventModel", "EventPipeline", "EventQuarantine", "EventValidation", "MetricDefinitions",
-                "SluiceTesting",
+                "PipelineTestSupport", "SluiceTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

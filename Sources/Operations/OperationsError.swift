@@ -17,7 +17,7 @@ public struct OperationsError: Error, Sendable, CustomStringConvertible {
         public static let shortToken = Self(kind: .shortToken)
         /// The port cannot listen on the address: it is in use, belongs to another machine, or is not permitted.
         public static let cannotListen = Self(kind: .cannotListen)
-        /// The socket, or the file of what is paused, cannot be used.
+        /// The socket, or the file of what is paused or changed, cannot be used.
         public static let unusableFile = Self(kind: .unusableFile)
 
         /// The code's stable text, such as `cannot-listen`.

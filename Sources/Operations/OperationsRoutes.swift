@@ -44,8 +44,7 @@ struct OperationsRoutes: Sendable {
         DashboardRoutes(
             pipeline: pipeline,
             history: history,
-            programVersion: programVersion,
-            planProblem: { control.planProblem },
+            status: { status },
             canReplay: quarantine != nil
         )
         .add(to: router, hasLogin: access?.needsToken ?? false)
@@ -66,8 +65,17 @@ struct OperationsRoutes: Sendable {
     }
 
     private func answer(_ status: (StatusReport) -> HTTPResponse.Status) throws -> Response {
-        let report = StatusReport(pipeline, programVersion: programVersion, planProblem: control.planProblem)
+        let report = self.status
         return .text(try report.jsonLine + "\n", status: status(report), contentType: "application/json")
+    }
+
+    private var status: StatusReport {
+        StatusReport(
+            pipeline,
+            programVersion: programVersion,
+            planProblem: control.planProblem,
+            changedSettings: control.settingChanges?.current ?? []
+        )
     }
 
     private func recordGauges() {

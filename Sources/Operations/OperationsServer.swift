@@ -17,6 +17,8 @@ import Synchronization
 /// - `POST /v1/trackers/NAME/pause` and `…/resume` pause and resume a tracker; `POST /v1/intake/close` and `…/open`
 ///   refuse all events, and accept them again. `POST /v1/quarantine/replay` of `sluice serve` sends quarantined events again that
 ///   are valid now; it takes `event` and `code` in its query. Each change is logged.
+/// - `GET /v1/settings` of `sluice serve` lists the settings that can be changed and the changes in effect;
+///   `POST /v1/settings/NAME/set` changes one and takes `value` and `for` in its query, and `…/undo` ends a change.
 /// - `POST /v1/plan/reload` reads the plan again, if the process can: 200 with what has changed, or 422 with the plan's problems.
 /// - `GET /` is the dashboard, whose data `GET /v1/dashboard` has; `GET /v1/tail` shows events as they pass, as server-sent
 ///   events, and takes `event`, `tracker`, `verdict` and `user` in its query.
@@ -73,12 +75,17 @@ public final class OperationsServer: Service {
             programVersion: programVersion,
             planReloader: planReloader,
             quarantineReplay: nil,
+            controlFile: ControlFile(path: configuration.controlFile),
+            settingChanges: nil,
             logger: logger,
             clock: clock
         )
     }
 
-    /// Makes a server that can also have quarantined events sent again, unless `quarantineReplay` is `nil`.
+    /// Makes a server that can also have quarantined events sent again, unless `quarantineReplay` is `nil`, and change settings,
+    /// unless `settingChanges` is `nil`.
+    ///
+    /// `controlFile` is used in place of the file that the configuration names.
     package init(
         configuration: OperationsConfiguration,
         pipeline: any OperatedPipeline,
@@ -87,12 +94,13 @@ public final class OperationsServer: Service {
         programVersion: String,
         planReloader: (any PlanReloader)?,
         quarantineReplay: (any QuarantineReplaying)?,
+        controlFile: ControlFile,
+        settingChanges: SettingChanges?,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock()
     ) throws(OperationsError) {
         try Self.check(configuration)
         let clock = RelativeClock(clock)
-        let file = try configuration.controlFile.map { path throws(OperationsError) in try ControlFile(path: path) }
         let history = MetricHistory()
         self.configuration = configuration
         self.logger = logger
@@ -102,14 +110,20 @@ public final class OperationsServer: Service {
             sources: sources,
             registry: registry,
             programVersion: programVersion,
-            control: ControlRoutes(pipeline: pipeline, file: file, planReloader: planReloader, logger: logger),
+            control: ControlRoutes(
+                pipeline: pipeline,
+                file: controlFile,
+                settingChanges: settingChanges,
+                planReloader: planReloader,
+                logger: logger
+            ),
             quarantine: quarantineReplay.map { QuarantineRoutes(replay: $0, logger: logger) },
             history: history,
             clock: clock
         )
         sampler = HistorySampler(history: history, pipeline: pipeline, registry: registry, clock: clock)
         state = Mutex(State(missing: configuration.socketPath == nil ? 1 : 2))
-        file?.pauseTrackers(of: pipeline, logger: logger)
+        controlFile.pauseTrackers(of: pipeline, logger: logger)
     }
 
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {

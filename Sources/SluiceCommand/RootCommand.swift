@@ -12,7 +12,7 @@ struct RootCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             ServeCommand.self, StatusCommand.self, TopCommand.self, TailCommand.self,
-            PauseCommand.self, ResumeCommand.self, ReloadCommand.self,
+            PauseCommand.self, ResumeCommand.self, ReloadCommand.self, SetCommand.self,
             DrainCommand.self, KeysCommand.self, CheckCommand.self, ReplayCommand.self, InitCommand.self,
             LintCommand.self, NewEventCommand.self, DiffCommand.self, CoverageCommand.self, ExportCommand.self,
             MigrateCommand.self, JournalCommand.self, QuarantineCommand.self, ConfigCommand.self,

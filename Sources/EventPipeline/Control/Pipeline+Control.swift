@@ -1,3 +1,4 @@
+import EventModel
 import TrackerKit
 
 /// Changes that an operator makes while the pipeline runs.
@@ -26,6 +27,23 @@ extension Pipeline {
         guard let queue = trackers.firstIndex(where: { $0.name.lowercased() == name }) else { return false }
         decide { state, actions in state.setPaused(isPaused, of: queue, actions: &actions) }
         return true
+    }
+
+    /// Takes over the capacities of the queues, the limits of deliveries and `parkAfter` of a configuration.
+    ///
+    /// Everything else stays as it is, the policies of the queues included. Nothing is lost: batches that wait are admitted at once
+    /// if there is room now, and a queue that holds more than its capacity admits nothing until it has drained. Only the policy
+    /// `dropOldest` drops events to make room, with the next batch. A delivery under way is not affected.
+    package func changeLimits(to limits: Configuration) {
+        var limits = limits
+        // Parked events could not be recovered from a quarantine that discards them.
+        if quarantine.isDiscarding { limits.parkAfter = nil }
+        decide { state, actions in state.changeLimits(to: limits, now: clock.now, actions: &actions) }
+    }
+
+    /// The limits of a tracker's next delivery.
+    func deliveryLimits(ofQueue queue: Int) -> DeliveryLimits {
+        decide { state, _ in state.trackers[queue].queue.delivery }
     }
 
     /// Whether batches are accepted, as far as an operator decides that; true unless somebody has set it to false.

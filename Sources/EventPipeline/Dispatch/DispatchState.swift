@@ -47,7 +47,8 @@ package struct DispatchState: Sendable {
     var endsCommitting = false
     /// What the journal's disk had not finished when the pipeline ended; `nil` if it had finished everything.
     package internal(set) var hang: JournalHang?
-    let configuration: Pipeline.Configuration
+    /// The limits in it are those in use.
+    private(set) var configuration: Pipeline.Configuration
     /// The queues whose trackers store their own checkpoint.
     let checkpointing: QueueSet
     /// The queues whose policy is `wait`.
@@ -233,6 +234,28 @@ extension DispatchState {
     /// Admits batches that wait after a queue got room, oldest first.
     mutating func roomFreed(in queue: Int, now: () -> Duration, actions: inout DispatchActions) {
         if waiting.barrier.contains(queue) { admitWaiting(now: now, actions: &actions) }
+    }
+
+    /// Takes over the capacities, the limits of deliveries and `parkAfter` of a configuration; everything else stays as it is, the
+    /// policies of the queues included.
+    ///
+    /// Batches that wait are admitted if there is room now. A queue that holds more than its capacity keeps what it holds.
+    package mutating func changeLimits(
+        to limits: Pipeline.Configuration,
+        now: () -> Duration,
+        actions: inout DispatchActions
+    ) {
+        configuration.queue.capacityInEvents = limits.queue.capacityInEvents
+        configuration.queue.capacityInBytes = limits.queue.capacityInBytes
+        configuration.parkAfter = limits.parkAfter
+        for queue in trackers.indices {
+            let name = trackers[queue].statistics.name
+            trackers[queue].queue.changeLimits(to: limits.queue(of: name), delivery: limits.delivery(of: name))
+            trackers[queue].parkAfter = limits.parkAfter
+        }
+        admitWaiting(now: now, actions: &actions)
+        // They may have to deliver earlier or later now.
+        actions.wakes.formUnion(QueueSet(first: trackers.count))
     }
 
     private mutating func admitWaiting(now: () -> Duration, actions: inout DispatchActions) {

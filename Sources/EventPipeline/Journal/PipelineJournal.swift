@@ -65,7 +65,6 @@ final class PipelineJournal: Sendable {
                     cursor: cursor,
                     catalog: catalog,
                     tracker: name,
-                    delivery: configuration.delivery(of: name),
                     // One each, so that a tracker that reads much does not delay the others.
                     thread: try Self.thread()
                 )

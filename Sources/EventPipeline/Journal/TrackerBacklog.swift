@@ -66,7 +66,8 @@ actor TrackerBacklog {
     private let tracker: String
     private var catalog: EventCatalog
     private var mask: UInt64
-    private let delivery: Pipeline.DeliveryLimits
+    /// How much one part holds.
+    private var limits = Pipeline.DeliveryLimits()
     /// Checks events that were accepted under another plan.
     private var validator: EventValidator
     private var cursor: CursorFile
@@ -94,22 +95,29 @@ actor TrackerBacklog {
         cursor: CursorFile,
         catalog: EventCatalog,
         tracker: String,
-        delivery: Pipeline.DeliveryLimits,
         thread: BlockingThread
     ) {
         self.journal = journal
         self.end = end
         self.cursor = cursor
         self.catalog = catalog
-        self.delivery = delivery
         self.thread = thread
         self.tracker = tracker
         mask = catalog.mask(ofTracker: tracker)
         validator = EventValidator(rereading: catalog)
     }
 
-    /// The next events from `sequence` up to and excluding `end`, as many as one delivery takes, as the plan of `catalog` has them.
-    func read(from sequence: UInt64, to end: UInt64, as catalog: EventCatalog) throws(JournalError) -> Part {
+    /// The next events from `sequence` up to and excluding `end`, as many as one delivery takes by its `limits`, as the plan of
+    /// `catalog` has them.
+    ///
+    /// A part that was read ahead has the limits of the call before.
+    func read(
+        from sequence: UInt64,
+        to end: UInt64,
+        as catalog: EventCatalog,
+        within limits: Pipeline.DeliveryLimits
+    ) throws(JournalError) -> Part {
+        self.limits = limits
         if catalog !== self.catalog { change(to: catalog) }
         if let (start, part) = ahead.take() {
             if start == sequence { return part }
@@ -148,7 +156,7 @@ actor TrackerBacklog {
         }
         var part = Part(nextSequence: sequence)
         // Rejected events fill a part as well: after a change of the plan there may be no others.
-        while !fill(&part), part.rejectedBytes < delivery.maximumBytes, let position = reader?.nextSequence,
+        while !fill(&part), part.rejectedBytes < limits.maximumBytes, let position = reader?.nextSequence,
             position < limit
         {
             guard try readFrame(from: sequence, to: limit, into: &part) else {
@@ -255,15 +263,15 @@ actor TrackerBacklog {
     private func fill(_ part: inout Part) -> Bool {
         var (events, bytes) = (part.count, part.slices.reduce(0) { $0 + $1.byteCount })
         while let (next, committed) = waiting.first {
-            let room = delivery.maximumEvents - events
-            guard room > 0, bytes == 0 || bytes + next.byteCount <= delivery.maximumBytes else { return true }
+            let room = limits.maximumEvents - events
+            guard room > 0, bytes == 0 || bytes + next.byteCount <= limits.maximumBytes else { return true }
             let slice = next.count > room ? next[0..<room] : next
             if slice.count < next.count { waiting[0].slice = next[room..<next.count] } else { waiting.removeFirst() }
             part.add(slice, committed: committed, isEarlier: slice.sequences.lowerBound < end)
             events += slice.count
             bytes += slice.byteCount
         }
-        return events >= delivery.maximumEvents || bytes >= delivery.maximumBytes
+        return events >= limits.maximumEvents || bytes >= limits.maximumBytes
     }
 
     /// Reads one frame; returns false if there is none before `end`.

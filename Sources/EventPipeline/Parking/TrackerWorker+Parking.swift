@@ -6,7 +6,7 @@ import TrackerKit
 extension TrackerWorker {
     /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
     func diagnose(_ delivery: Delivery, turn: Int) async {
-        let limits = pipeline.configuration.delivery(of: tracker.name)
+        let limits = pipeline.deliveryLimits(ofQueue: queue)
         let diagnosis = await Diagnosis(of: delivery, turn: turn, limits: limits, send: send)
         for stuck in diagnosis.stuck where stuck.isWholeName { noteBroken(stuck.name, stuck.reason) }
         let parking = diagnosis.stuck.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }

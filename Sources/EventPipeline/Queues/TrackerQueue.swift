@@ -7,8 +7,10 @@ import TrackerKit
 /// Events are counted by position (`QueueMark`). An event occupies capacity from the moment it is queued until its delivery is
 /// settled.
 package struct TrackerQueue: Sendable {
-    private let limits: Pipeline.Queue
-    private let delivery: Pipeline.DeliveryLimits
+    /// A queue whose limits are reduced below what it holds admits nothing until it has drained.
+    private var limits: Pipeline.Queue
+    /// The limits of the next delivery.
+    private(set) var delivery: Pipeline.DeliveryLimits
     private var slices: Deque<EventSlice> = []
     /// The events that are queued and not being delivered.
     package private(set) var queuedEvents = 0
@@ -36,6 +38,13 @@ package struct TrackerQueue: Sendable {
 
     package init(limits: Pipeline.Queue, delivery: Pipeline.DeliveryLimits) {
         self.limits = limits
+        self.delivery = delivery
+    }
+
+    /// Replaces the capacities and the limits of deliveries; the policy stays.
+    mutating func changeLimits(to limits: Pipeline.Queue, delivery: Pipeline.DeliveryLimits) {
+        self.limits.capacityInEvents = limits.capacityInEvents
+        self.limits.capacityInBytes = limits.capacityInBytes
         self.delivery = delivery
     }
 
@@ -201,9 +210,12 @@ extension TrackerQueue {
     ///
     /// Half of the queue's capacity is enough, too: the queue refills during the delivery.
     var fillsDelivery: Bool {
-        queuedEvents >= min(delivery.maximumEvents, (limits.capacityInEvents + 1) / 2)
-            || queuedBytes >= min(delivery.maximumBytes, (limits.capacityInBytes + 1) / 2)
+        queuedEvents >= min(delivery.maximumEvents, Self.half(limits.capacityInEvents))
+            || queuedBytes >= min(delivery.maximumBytes, Self.half(limits.capacityInBytes))
     }
+
+    /// Half of a capacity, rounded up; a capacity may be as large as `Int.max`.
+    private static func half(_ capacity: Int) -> Int { capacity / 2 + capacity % 2 }
 
     /// Until when the queued events may linger; `nil` if they must not.
     var lingersUntil: Duration? {

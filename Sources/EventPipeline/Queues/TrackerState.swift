@@ -142,7 +142,7 @@ package struct TrackerState: Sendable {
     private var end: (position: Int, oldestArrival: Duration?)?
 
     /// How long deliveries fail before a diagnosis looks for single events as the reason; `nil` for never.
-    private let parkAfter: Duration?
+    var parkAfter: Duration?
 
     package init(name: String, queue: TrackerQueue, parkAfter: Duration? = nil) {
         self.queue = queue

@@ -188,7 +188,8 @@ struct TrackerWorker: Sendable {
     private func readJournal(from start: UInt64, to end: UInt64) async {
         guard let backlog = pipeline.journal?.backlogs[queue] else { return }
         do throws(JournalError) {
-            let part = try await backlog.read(from: start, to: end, as: pipeline.catalog)
+            let limits = pipeline.deliveryLimits(ofQueue: queue)
+            let part = try await backlog.read(from: start, to: end, as: pipeline.catalog, within: limits)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
             do throws(JournalError) {
                 try await pipeline.quarantinePermanently(part.rejections, source: "journal")

@@ -3,17 +3,27 @@ import Hummingbird
 import Logging
 
 /// Who asks for a change, for the log.
-enum Asker {
+struct Asker: Sendable {
     /// The header field in which a command says for whom it asks; it is logged, and decides nothing.
-    static let userField = "Sluice-User"
+    private static let userField = "Sluice-User"
     private static let maximumUserBytes = 64
 
-    /// The facts about a request through a door: the private port or the socket.
-    static func metadata(of request: Request, _ door: String) -> Logger.Metadata {
-        var asker: Logger.Metadata = ["through": "\(door)"]
-        if let name = HTTPField.Name(userField), let user = request.headers[name] {
-            asker["user"] = "\(user.prefix(maximumUserBytes))"
-        }
-        return asker
+    /// For whom, if the request says so.
+    let user: String?
+    /// Through which door: the private port or the socket.
+    let through: String
+
+    /// Reads a request through a door.
+    init(_ request: Request, _ door: String) {
+        through = door
+        let user = HTTPField.Name(Self.userField).flatMap { request.headers[$0] }
+        self.user = user.map { String($0.prefix(Self.maximumUserBytes)) }
+    }
+
+    /// The facts for the log.
+    var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["through": "\(through)"]
+        if let user { metadata["user"] = "\(user)" }
+        return metadata
     }
 }

@@ -14,7 +14,7 @@ public protocol PlanReloader: Sendable {
 /// What came of reading a plan again.
 public struct PlanReload: Sendable, Codable, Hashable {
     /// What happened to the plan in use.
-    public enum Outcome: String, Sendable, Codable {
+    public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// It was replaced.
         case replaced
         /// It is the same.

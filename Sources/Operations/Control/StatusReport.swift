@@ -58,8 +58,15 @@ package struct StatusReport: Codable, Sendable {
     package let trackers: [Tracker]
     /// `nil` without a journal.
     package let journal: Journal?
+    /// The settings that somebody has changed for a time.
+    package let changedSettings: [SettingChange]
 
-    init(_ pipeline: any OperatedPipeline, programVersion: String, planProblem: String?) {
+    init(
+        _ pipeline: any OperatedPipeline,
+        programVersion: String,
+        planProblem: String?,
+        changedSettings: [SettingChange]
+    ) {
         let (statistics, reasons) = (pipeline.statistics, pipeline.unreadyReasons)
         version = programVersion
         let plan = pipeline.planSummary
@@ -69,6 +76,7 @@ package struct StatusReport: Codable, Sendable {
             digest: plan.digest.description,
             problem: planProblem
         )
+        self.changedSettings = changedSettings
         status = reasons.isEmpty ? "ready" : "unready"
         self.reasons = reasons.map(\.description)
         accepted = statistics.accepted
@@ -82,7 +90,6 @@ package struct StatusReport: Codable, Sendable {
     }
 
     package var isReady: Bool { reasons.isEmpty }
-
 }
 
 extension Encodable {

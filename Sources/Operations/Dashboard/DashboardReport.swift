@@ -59,15 +59,14 @@ struct DashboardReport: Codable {
 
     init(
         _ pipeline: any OperatedPipeline,
-        programVersion: String,
+        status: StatusReport,
         canReplay: Bool,
         started: Timestamp,
-        samples: [MetricHistory.Sample],
-        planProblem: String?
+        samples: [MetricHistory.Sample]
     ) {
         let statistics = pipeline.statistics
         self.started = started.microseconds / 1000
-        status = StatusReport(pipeline, programVersion: programVersion, planProblem: planProblem)
+        self.status = status
         self.samples = samples
         self.canReplay = canReplay
         events = pipeline.eventStatistics.map {

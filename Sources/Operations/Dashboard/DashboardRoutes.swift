@@ -5,8 +5,7 @@ import Hummingbird
 struct DashboardRoutes: Sendable {
     let pipeline: any OperatedPipeline
     let history: MetricHistory
-    let programVersion: String
-    let planProblem: @Sendable () -> String?
+    let status: @Sendable () -> StatusReport
     /// Whether quarantined events can be sent again.
     let canReplay: Bool
 
@@ -25,11 +24,10 @@ struct DashboardRoutes: Sendable {
             let number = request.uri.queryParameters["from"].flatMap { Int($0) } ?? 0
             let report = DashboardReport(
                 pipeline,
-                programVersion: programVersion,
+                status: status(),
                 canReplay: canReplay,
                 started: history.started,
-                samples: history.samples(from: number),
-                planProblem: planProblem()
+                samples: history.samples(from: number)
             )
             return Response.text(try report.jsonLine + "\n", contentType: "application/json")
         }

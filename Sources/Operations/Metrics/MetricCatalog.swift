@@ -8,7 +8,7 @@ package enum MetricCatalog {
     /// All of them.
     package static let all =
         PipelineMetrics.definitions + QuarantineMetrics.definitions + HTTPMetrics.definitions
-        + ProcessMetrics.definitions + VersionMetrics.definitions
+        + ProcessMetrics.definitions + VersionMetrics.definitions + PlanMetrics.definitions
 }
 
 extension MetricCatalog {

@@ -16,7 +16,7 @@ struct QuarantineRoutes: Sendable {
             let query = request.uri.queryParameters
             func text(_ name: Substring) -> String? { query[name].flatMap { $0.isEmpty ? nil : String($0) } }
             let selection = QuarantineReplaySelection(event: text("event"), code: text("code"))
-            return try await answer(selection, Asker.metadata(of: request, door))
+            return try await answer(selection, Asker(request, door).metadata)
         }
     }
 

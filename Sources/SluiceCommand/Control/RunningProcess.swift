@@ -38,6 +38,13 @@ struct RunningProcess {
         try decode("what became of its plan", await send(.POST, "/v1/plan/reload"))
     }
 
+    /// Asks it to change a setting.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if it does not answer, or refuses.
+    func setSetting(_ path: String) async throws -> SettingChange {
+        try decode("the change", await send(.POST, path))
+    }
+
     private func decode<Value: Decodable>(_ what: String, _ body: ByteBuffer) throws -> Value {
         do {
             return try JSONDecoder().decode(Value.self, from: Data(buffer: body))

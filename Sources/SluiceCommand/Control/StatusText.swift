@@ -30,6 +30,12 @@ struct StatusText {
             lines.append("no journal: accepted events are in memory")
         }
         if let problem = status.plan.problem { lines.append("the plan's files are not in use: \(problem)") }
+        for change in status.changedSettings {
+            let asker = change.user.map { "by \($0), " } ?? ""
+            lines.append(
+                "changed: \(change.key) is \(change.value) until \(change.until) (\(asker)through the \(change.through))"
+            )
+        }
         if status.waitingBatches > 0 { lines.append("\(status.waitingBatches) batches wait for room in a queue") }
         return lines
     }

@@ -27,6 +27,7 @@ actor PlanFiles: Service, PlanReloader {
     private let logger: Logger
     private let clock: RelativeClock
     private let thread: BlockingThread
+    private let metrics = PlanMetrics()
     /// The files when they were last read, and at the last look.
     private var (read, seen): ([PlanSource], [PlanSource])
     private nonisolated let currentProblem = Mutex<String?>(nil)
@@ -84,6 +85,7 @@ actor PlanFiles: Service, PlanReloader {
     func reload(askedBy asker: Logger.Metadata) async -> PlanReload {
         read = PlanReader().sources(at: [folder]).sources
         let reload = await replacePlan()
+        metrics.count(reload.outcome)
         let asker = asker.merging(["folder": "\(folder)"]) { $1 }
         switch reload.outcome {
         case .replaced:

@@ -124,13 +124,22 @@ struct ServeCommand: AsyncParsableCommand {
         )
         let server = wiring.server(of: pipeline, keys: keys, tls: tls)
         let planFiles = try wiring.planFiles(of: pipeline, and: server)
-        let privatePort = try wiring.privatePort(of: pipeline, and: server, planReloader: planFiles, registry)
+        let controlFile = try wiring.controlFile()
+        let settingChanges = wiring.settingChanges(of: pipeline, in: controlFile)
+        let privatePort = try wiring.privatePort(
+            of: pipeline,
+            and: server,
+            planReloader: planFiles,
+            controlFile: controlFile,
+            settingChanges: settingChanges,
+            registry
+        )
         let address = try await Self.bind(server)
         let services = Services(
             pipeline: pipeline,
             server: server,
             privatePort: privatePort,
-            files: [keyFile, tls, planFiles]
+            others: [keyFile, tls, planFiles, settingChanges]
         )
         try await services.run(at: address, settings, wiring.logger)
         Self.printSummary(

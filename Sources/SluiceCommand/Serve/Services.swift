@@ -12,8 +12,8 @@ struct Services {
     let server: IngestServer
     /// `nil` if it is switched off.
     let privatePort: OperationsServer?
-    /// What watches files; those that are not needed are `nil`.
-    let files: [(any Service)?]
+    /// What watches files and times; those that are not needed are `nil`.
+    let others: [(any Service)?]
 
     /// Runs until SIGTERM, SIGINT or an error.
     func run(at address: IngestServer.Address, _ settings: Settings, _ logger: Logger) async throws {
@@ -39,7 +39,7 @@ struct Services {
         if let privatePort { services.append(.init(service: privatePort)) }
         services.append(.init(service: pipeline))
         // Before the server, so that the last events are counted, too.
-        services += files.compactMap { $0 }.map { .init(service: $0) }
+        services += others.compactMap { $0 }.map { .init(service: $0) }
         services += [.init(service: server), .init(service: deadline), .init(service: announcement)]
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

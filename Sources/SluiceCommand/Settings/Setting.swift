@@ -1,3 +1,4 @@
+import Configuration
 import SluiceConsole
 import SluiceKafka
 import SluicePostgres
@@ -69,5 +70,45 @@ extension SettingKey {
     /// The settings that a tracker of a type has in the section `trackers`.
     static func settings(of type: TrackerType) -> [SettingKey] {
         allCases.filter { $0.trackerType == type } + allCases.filter(\.isLimitOfTracker)
+    }
+}
+
+// MARK: Changes while the process runs
+
+extension SettingKey {
+    /// Whether the setting can be changed while `serve` runs, because its value is looked at again and again.
+    var isChangeable: Bool {
+        [.queueEvents, .queueBytes, .deliveryEvents, .deliveryLinger, .parkAfterSeconds, .logLevel].contains(self)
+    }
+}
+
+extension Setting {
+    /// The names of the settings that can be changed while `serve` runs; `NAME` stands for a tracker.
+    static var changeableNames: [String] {
+        let keys = SettingKey.allCases.filter(\.isChangeable)
+        return keys.map { Setting($0).name } + keys.filter(\.isLimitOfTracker).map { Setting($0, of: "NAME").name }
+    }
+
+    /// The setting with a name that can be changed while `serve` runs; `nil` if there is none.
+    ///
+    /// - Parameter trackers: The trackers that there are; they are compared without regard to case.
+    init?(changeable name: String, trackers: [String]) {
+        let keys = SettingKey.allCases.filter(\.isChangeable)
+        let setting =
+            keys.map { Setting($0) }.first { $0.name == name }
+            ?? keys.filter(\.isLimitOfTracker).lazy.flatMap { key in trackers.map { Setting(key, of: $0) } }
+            .first { $0.name.lowercased() == name.lowercased() }
+        guard let setting else { return nil }
+        self = setting
+    }
+
+    /// Parses a value.
+    func value(of text: String) -> ConfigValue? {
+        switch key.kind {
+        case .number: Int(text).map { ConfigValue(.int($0), isSecret: key.isSecret) }
+        case .text: text.isEmpty ? nil : ConfigValue(.string(text), isSecret: key.isSecret)
+        // None of these can be changed.
+        case .flag, .list: nil
+        }
     }
 }

@@ -19,7 +19,7 @@ struct Settings {
     var tls: TLSFiles.Paths?
     /// `nil` if there is no private port.
     var privatePort: OperationsConfiguration?
-    /// The file of what an operator has paused; `nil` without a journal.
+    /// The file of what an operator has paused or changed; `nil` without a journal.
     var controlFile: String?
     /// The file with the write keys; `nil` if anyone may send.
     var keyFile: String?
@@ -36,6 +36,8 @@ struct Settings {
     var hashKey: HashKey?
     var logLevel: Logger.Level
     var logFormat: LogFormat
+    /// What they were read from.
+    private let reader: SettingsReader
 
     struct JournalSettings {
         var folder: String
@@ -80,6 +82,7 @@ struct Settings {
 
     /// Reads all settings; `reader.finish` throws what is wrong with them.
     init(reading reader: SettingsReader, keepsJournal: Bool) {
+        self.reader = reader
         eventsFolder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
         trackers = reader.trackers()
         let journal = reader.journal()
@@ -87,7 +90,7 @@ struct Settings {
         http = reader.http(hasJournal: self.journal != nil)
         tls = reader.tls()
         controlFile = self.journal.map { Self.stem(ofJournal: $0.folder) + ".control.json" }
-        privatePort = reader.privatePort(journal: self.journal?.folder, controlFile: controlFile)
+        privatePort = reader.privatePort(journal: self.journal?.folder)
         let keys = reader.string(.httpKeys)
         if http.isOpen, keys != nil {
             reader.note(
@@ -107,6 +110,18 @@ struct Settings {
         hashKey = reader.hashKey()
         logLevel = reader.choice(.logLevel) ?? SettingDefaults.logLevel
         logFormat = reader.choice(.logFormat) ?? SettingDefaults.logFormat
+    }
+
+    /// The same settings with these values above all others; only those that can be changed while `serve` runs are read again.
+    ///
+    /// - Throws: `SettingsError` if a setting cannot have its value.
+    func changing(_ values: [Setting: ConfigValue]) throws(SettingsError) -> Settings {
+        let reader = reader.overriding(values)
+        var changed = self
+        changed.pipeline = reader.pipeline(hasJournal: journal != nil)
+        changed.logLevel = reader.choice(.logLevel) ?? SettingDefaults.logLevel
+        try reader.finish()
+        return changed
     }
 }
 
@@ -178,12 +193,11 @@ extension SettingsReader {
     }
 
     /// The private port; `nil` if it is switched off.
-    fileprivate func privatePort(journal: String?, controlFile: String?) -> OperationsConfiguration? {
+    fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
         var port = SettingDefaults.privatePort
         port.socketPath = string(.adminSocket) ?? journal.map(Settings.socketPath)
         // Nobody has asked for the default one.
         port.requiresSocket = string(.adminSocket) != nil
-        port.controlFile = controlFile
         if let listen = string(.adminListen) {
             if let (host, number) = Self.address(listen) {
                 port.host = host

@@ -5,12 +5,10 @@ import Synchronization
 
 /// Reads settings from the command line, the environment and a file, in this order of precedence, and collects problems.
 struct SettingsReader {
-    /// The trackers of the file's section `trackers`.
-    let namedTrackers: [ConfigurationDocument.Tracker]
-    private let options: [SettingKey: ConfigValue]
+    /// The values that options on the command line state or, above those, somebody who changes them while the process runs.
+    private let options: [Setting: ConfigValue]
     private let environment: [String: String]
-    private let entries: [Setting: ConfigurationDocument.Entry]
-    private let rejected: Set<Setting>
+    private let file: File?
     private let reader: ConfigReader
     private let problems: Problems
 
@@ -19,17 +17,43 @@ struct SettingsReader {
     /// - Throws: `ValidationError` for an empty option. `finish` throws the problems of the file.
     init(options: CommandLineSettings, file: String?) throws(ValidationError) {
         try Self.refuseEmpty(options.values, file)
-        let document = file.map(ConfigurationDocument.init)
-        self.options = options.values
-        environment = ProcessInfo.processInfo.environment
-        entries = document?.entries ?? [:]
-        rejected = document?.rejected ?? []
-        namedTrackers = document?.trackers ?? []
-        problems = Problems(document?.problems ?? [])
-        let options = options.values.map { (AbsoluteConfigKey(Setting($0).components), $1) }
-        let stated = entries.map { setting, entry in
+        self.init(
+            options: Dictionary(uniqueKeysWithValues: options.values.map { (Setting($0), $1) }),
+            environment: ProcessInfo.processInfo.environment,
+            file: file.map { File(ConfigurationDocument(path: $0)) }
+        )
+    }
+
+    /// What the configuration file states.
+    private struct File {
+        let path: String
+        let entries: [Setting: ConfigurationDocument.Entry]
+        let rejected: Set<Setting>
+        let trackers: [ConfigurationDocument.Tracker]
+        let problems: [SettingProblem]
+
+        init(_ document: ConfigurationDocument) {
+            path = document.path
+            entries = document.entries
+            rejected = document.rejected
+            trackers = document.trackers
+            problems = document.problems
+        }
+    }
+
+    private init(
+        options: [Setting: ConfigValue],
+        environment: [String: String],
+        file: File?
+    ) {
+        self.options = options
+        self.environment = environment
+        self.file = file
+        problems = Problems(file?.problems ?? [])
+        let stated = (file?.entries ?? [:]).map { setting, entry in
             (AbsoluteConfigKey(setting.components), ConfigValue(entry.content, isSecret: setting.key.isSecret))
         }
+        let options = options.map { (AbsoluteConfigKey($0.components), $1) }
         reader = ConfigReader(
             providers: [
                 InMemoryProvider(name: "command line", values: Dictionary(uniqueKeysWithValues: options)),
@@ -38,11 +62,23 @@ struct SettingsReader {
                     keyMapper: { AbsoluteConfigKey([Setting.environmentVariable(for: $0.components).lowercased()]) }
                 ),
                 // Already parsed, because the providers of files keep no places.
-                InMemoryProvider(name: file, values: Dictionary(uniqueKeysWithValues: stated)),
+                InMemoryProvider(name: file?.path, values: Dictionary(uniqueKeysWithValues: stated)),
             ],
             accessReporter: problems
         )
     }
+
+    /// A reader of the same sources, which are not read again, with these values above all others.
+    func overriding(_ values: [Setting: ConfigValue]) -> SettingsReader {
+        SettingsReader(
+            options: options.merging(values) { $1 },
+            environment: environment,
+            file: file
+        )
+    }
+
+    /// The trackers of the file's section `trackers`.
+    var namedTrackers: [ConfigurationDocument.Tracker] { file?.trackers ?? [] }
 
     // MARK: Values
 
@@ -103,14 +139,14 @@ struct SettingsReader {
 
     /// Where the value of a setting comes from.
     func source(of setting: Setting) -> SettingSource {
-        if setting.tracker == nil, options[setting.key] != nil { return .option(setting.option ?? setting.name) }
+        if options[setting] != nil { return .option(setting.option ?? setting.name) }
         let variable = setting.environmentVariable
         if environment[variable] != nil { return .environment(variable) }
-        return entries[setting].map { .file($0.place) } ?? .standard
+        return file?.entries[setting].map { .file($0.place) } ?? .standard
     }
 
     /// Whether the file has a value of the wrong kind for a setting, which is a problem already.
-    func isRejected(_ setting: Setting) -> Bool { rejected.contains(setting) }
+    func isRejected(_ setting: Setting) -> Bool { file?.rejected.contains(setting) ?? false }
 
     // MARK: Problems
 

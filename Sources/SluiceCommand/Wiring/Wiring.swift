@@ -20,6 +20,7 @@ struct Wiring {
     let settings: Settings
     let catalog: EventCatalog
     let logger: Logger
+    private let logLevel: SharedLogLevel
 
     /// Reads the plan and prints its diagnostics; throws exit status 1 if it has errors.
     init(_ settings: Settings) throws {
@@ -32,16 +33,22 @@ struct Wiring {
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
         self.settings = settings
         catalog = EventCatalog(plan: plan, hashKey: settings.hashKey)
-        var logger = Logger(label: "sluice", factory: Self.handler(settings.logFormat))
-        logger.logLevel = max(settings.logLevel, minimumLogLevel ?? settings.logLevel)
-        self.logger = logger
+        logLevel = SharedLogLevel(max(settings.logLevel, minimumLogLevel ?? settings.logLevel))
+        logger = Logger(label: "sluice", factory: Self.handler(settings.logFormat, logLevel))
     }
 
     /// Makes the handler for a format of the log.
-    private static func handler(_ format: Settings.LogFormat) -> @Sendable (String) -> any LogHandler {
+    private static func handler(
+        _ format: Settings.LogFormat,
+        _ level: SharedLogLevel
+    ) -> @Sendable (String) -> any LogHandler {
         let isText = format == .text || format == .auto && Terminal.isInteractive
-        if isText { return { label in TerminalLogHandler(label: label) } }
-        return { label in JSONLogHandler(label: label) }
+        return { label in
+            SharedLevelLogHandler(
+                isText ? TerminalLogHandler(label: label) : JSONLogHandler(label: label),
+                level: level
+            )
+        }
     }
 
     // MARK: Trackers
@@ -177,16 +184,17 @@ struct Wiring {
         of pipeline: Pipeline,
         and server: IngestServer,
         planReloader: any PlanReloader,
+        controlFile: ControlFile,
+        settingChanges: SettingChanges,
         _ registry: PrometheusRegistry
     ) throws -> OperationsServer? {
-        let replay = settings.privatePort == nil ? nil : try quarantineReplay(through: pipeline)
+        guard let configuration = settings.privatePort else {
+            // What is paused stays so, though nobody can resume it now.
+            controlFile.pauseTrackers(of: pipeline, logger: logger)
+            return nil
+        }
+        let replay = try quarantineReplay(through: pipeline)
         do throws(OperationsError) {
-            guard let configuration = settings.privatePort else {
-                // What is paused stays so, though nobody can resume it now.
-                let file = try settings.controlFile.map { path throws(OperationsError) in try ControlFile(path: path) }
-                file?.pauseTrackers(of: pipeline, logger: logger)
-                return nil
-            }
             return try OperationsServer(
                 configuration: configuration,
                 pipeline: pipeline,
@@ -195,6 +203,8 @@ struct Wiring {
                 programVersion: RootCommand.version,
                 planReloader: planReloader,
                 quarantineReplay: replay,
+                controlFile: controlFile,
+                settingChanges: settingChanges,
                 logger: logger
             )
         } catch  where error.code == .noToken {
@@ -202,6 +212,26 @@ struct Wiring {
         } catch {
             throw Terminal.failure("\(error)")
         }
+    }
+
+    /// Opens the file of what an operator has changed; without a journal, nothing is kept.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if it cannot be used.
+    func controlFile() throws -> ControlFile {
+        do throws(OperationsError) {
+            return try ControlFile(path: settings.controlFile)
+        } catch {
+            throw Terminal.failure("\(error)")
+        }
+    }
+
+    /// Creates the service that changes settings while the process runs, and applies changes of an earlier run.
+    func settingChanges(of pipeline: Pipeline, in file: ControlFile) -> SettingChanges {
+        SettingChanges(
+            of: RunningSettings(settings: settings, pipeline: pipeline, logLevel: logLevel),
+            in: file,
+            logger: logger
+        )
     }
 
     /// Creates the service that takes changes of the plan's files into a running pipeline and its server.

@@ -85,6 +85,92 @@ struct ControlCommandTests {
         try await stop(server)
     }
 
+    @Test("a setting is changed for a time: status shows it, it survives a crash, and it can be undone")
+    func setting() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        var server = try await ServingSluice.start([], in: folder, plan: "plan")
+        let level = try await Sluice.run("set", "log.level", "debug", "--for", "2h", in: folder)
+        #expect(level.ending == .exit(0), "\(level.errors)")
+        #expect(level.errors.last?.hasPrefix("The setting 'log.level' is debug until ") == true, "\(level.errors)")
+        let linger = "trackers.console.delivery.lingerMilliseconds"
+        #expect(try await Sluice.run("set", linger, "86400000", "--for", "1d", in: folder).ending == .exit(0))
+        _ = try await server.process.errors.line(containing: "setting=\(linger)")
+        #expect(try await server.post(Self.sold).status == 200)
+        #expect(try await self.status(in: folder).trackers[0].delivered == 0)
+        server.process.send(SIGKILL)
+        _ = try await server.process.waitForEnd()
+
+        server = try await ServingSluice.start([], in: folder, plan: "plan")
+        let changed = try await Sluice.run("status", in: folder).output.filter { $0.hasPrefix("changed: ") }
+        try #require(changed.count == 2)
+        #expect(changed[0].contains("log.level is debug until 2"))
+        #expect(changed[1].contains("\(linger) is 86400000 until 2"))
+        #expect(changed.allSatisfy { $0.contains("(by \(NSUserName()), through the socket)") })
+        #expect(try await Sluice.run("status", "--json", in: folder).output.joined().contains(#""key":"log.level""#))
+        // What is left in the journal is delivered at once; later events wait for more.
+        try await waitForDelivered(1, in: folder)
+        #expect(try await server.post(Self.sold).status == 200)
+        #expect(try await self.status(in: folder).trackers[0].delivered == 1)
+        #expect(try await Sluice.run("set", linger, "--undo", in: folder).ending == .exit(0))
+        try await waitForDelivered(2, in: folder)
+        #expect(try await Sluice.run("set", "log.level", "--undo", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("status", in: folder).output.allSatisfy { !$0.hasPrefix("changed: ") })
+        try await stop(server)
+
+        server = try await ServingSluice.start([], in: folder, plan: "plan")
+        #expect(try await Sluice.run("status", in: folder).output.allSatisfy { !$0.hasPrefix("changed: ") })
+        try await stop(server)
+    }
+
+    @Test("a change of the level of the log shows its own line, and later lines follow it")
+    func logLevel() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start([], in: folder)
+        #expect(try await Sluice.run("set", "log.level", "error", "--for", "90s", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("pause", "console", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("set", "log.level", "--undo", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("resume", "console", in: folder).ending == .exit(0))
+        _ = try await server.process.errors.line(containing: "The tracker was resumed.")
+        let lines = server.process.errors.lines
+        #expect(lines.contains { $0.contains("The setting was changed for a time.") && $0.contains("value=error") })
+        #expect(lines.contains { $0.contains("The change of the setting was undone.") })
+        #expect(!lines.contains { $0.contains("The tracker was paused") })
+        try await stop(server)
+    }
+
+    @Test("a setting that is not safe to change, a wrong value and a change without an end are refused")
+    func refusedSettings() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start([], in: folder)
+        for (arguments, reason) in [
+            (["http.listen", "0.0.0.0:80"], "these can: queue.capacityInEvents"),
+            (["trackers.nobody.queue.capacityInEvents", "5"], "The trackers are: console."),
+            (
+                ["queue.capacityInEvents", "0"],
+                "queue.capacityInEvents: expected a whole number of at least 1, found 0."
+            ),
+            (["queue.capacityInBytes", "many"], "queue.capacityInBytes: expected a whole number, found 'many'."),
+            (
+                ["delivery.lingerMilliseconds", "86400001"],
+                "expected a whole number from 0 to 86400000, found 86400001."
+            ),
+            (["log.level", "loud"], "log.level: expected one of trace, debug"),
+        ] {
+            let run = try await Sluice.run(["set"] + arguments + ["--for", "1h"], in: folder)
+            #expect(run.ending == .exit(1))
+            #expect(run.errors.last?.contains(reason) == true, "\(run.errors)")
+        }
+        let notChanged = try await Sluice.run("set", "log.level", "--undo", in: folder)
+        #expect(notChanged.ending == .exit(1))
+        #expect(notChanged.errors.last == "error: The setting 'log.level' is not changed.")
+        for arguments in [["log.level", "debug"], ["log.level", "debug", "--for", "31d"], ["log.level"]] {
+            #expect(try await Sluice.run(["set"] + arguments, in: folder).ending == .exit(64))
+        }
+        #expect(try await Sluice.run("status", in: folder).output.allSatisfy { !$0.hasPrefix("changed: ") })
+        try await stop(server)
+    }
+
     @Test(
         "drain closes the intake, ends with 0 when all is delivered and with 1 when a tracker is blocked, and can be undone"
     )

@@ -18,6 +18,8 @@ struct DashboardTests {
             plan: "plan"
         )
         let port = try await PrivatePort(of: server)
+        let set = ["set", "delivery.maximumEvents", "500", "--for", "2h"]
+        #expect(try await Sluice.run(set, in: folder).ending == .exit(0))
         let input = Pipe()
         let page = try ClientScript.start("dashboard", [port.url], in: folder, input: .pipe(input))
         _ = try await page.output?.line(containing: "watching")
@@ -64,6 +66,38 @@ struct DashboardTests {
         let line = try await page.output?.line(containing: "changed")
         let changed = try #require(line?.split(separator: " ").last.flatMap { Double($0) })
         #expect(changed / 1000 - failed.timeIntervalSince1970 < 2)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test(
+        "shows a banner while the plan's files have problems, with their text escaped, and none once they are corrected"
+    )
+    func planProblem() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 1), to: "plan/shop.plist")
+        let server = try await ServingSluice.start(in: folder, plan: "plan")
+        let port = try await PrivatePort(of: server)
+        let page = try ClientScript.start("dashboard_plan", [port.url], in: folder)
+        let output = try #require(page.output)
+        _ = try await output.line(containing: "open")
+        #expect(try await port.metrics(in: folder)["sluice_plan_files_refused"] == 0)
+        let broken = Plans.broken.replacing("konsole", with: "&lt;img src=konsole&gt;")
+        try folder.write(broken, to: "plan/shop.plist")
+        let refused = try await output.line(containing: "refused")
+        #expect(refused.contains("the earlier plan stays in use: plan/shop.plist:"), "\(refused)")
+        #expect(refused.contains("<img src=konsole>"), "\(refused)")
+        let metrics = try await port.metrics(in: folder)
+        #expect(metrics["sluice_plan_files_refused"] == 1)
+        #expect(metrics["sluice_plan_reloads_total outcome=refused"] == 1)
+        try folder.write(Plans.shop(minimumQuantity: 2), to: "plan/shop.plist")
+        let corrected = try await output.line(containing: "corrected")
+        #expect(corrected.contains("plan without a version, 1 event;"), "\(corrected)")
+        #expect(try await page.waitForEnd() == .exit(0), "\(page.errors.lines.suffix(20))")
+        let after = try await port.metrics(in: folder)
+        #expect(after["sluice_plan_files_refused"] == 0)
+        #expect(after["sluice_plan_reloads_total outcome=replaced"] == 1)
+        #expect(after["sluice_plan_reloads_total outcome=unchanged"] == 0)
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }

@@ -41,6 +41,7 @@ with sync_playwright() as playwright:
     page.get_by_label("Verdict").select_option("accepted")
     page.get_by_role("button", name="Watch").click()
     expect(page.locator("#tail-state")).to_have_text("Watching.")
+    expect(page.locator("#changes li")).to_have_text(re.compile("delivery.maximumEvents is 500 until .*, set by .+"))
     print("watching", flush=True)
     expect(page.locator("#tail li").first).to_contain_text('"quantity":5')
     print("tail", flush=True)

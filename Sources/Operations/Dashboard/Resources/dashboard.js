@@ -125,6 +125,13 @@ const change = async (tracker, action) => {
 
 const cell = (text, name = "") => make("td", name ? { class: name } : {}, text)
 
+// The settings that somebody has changed for a time.
+const showChanges = changes => {
+  byId("changes").hidden = !changes.length
+  update(byId("changes"), changes.map(({ key, value, until, user }) =>
+    make("li", {}, `${key} is ${value} until ${new Date(until).toLocaleString()}${user ? `, set by ${user}` : ""}`)))
+}
+
 const showTrackers = trackers => {
   const rows = trackers.map(tracker => {
     const action = tracker.status === "paused" ? "resume" : "pause"
@@ -301,9 +308,13 @@ const show = report => {
   const { status } = report
   setText("state", status.status === "ready" ? "Accepts events." : `Accepts no events: ${status.reasons.join(", ")}.`)
   byId("state").className = status.status === "ready" ? "good" : "bad"
-  setText("versions", `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} events; ${count(status.accepted)} events accepted.`)
+  setText("versions", `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} ${status.plan.events === 1 ? "event" : "events"}; ${count(status.accepted)} events accepted.`)
+  // An alert is read out when its text changes.
+  byId("plan-problem").hidden = !status.plan.problem
+  setText("plan-problem", status.plan.problem ? `The plan's files have problems, so the earlier plan stays in use: ${status.plan.problem}` : "")
   if (report.samples.length || !byId("charts").children.length) showCharts(status.trackers)
   if (isBusy()) return
+  showChanges(status.changedSettings)
   showTrackers(status.trackers)
   showJournal(report)
   showRejections(report.rejections, report.canReplay)

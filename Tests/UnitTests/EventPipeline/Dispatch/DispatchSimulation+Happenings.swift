@@ -14,6 +14,7 @@ extension DispatchSimulation {
         case 60..<85: settle(Int.random(in: 0..<4, using: &random), healthy: false)
         case 85..<90: withdraw()
         case 90..<92: flush()
+        case 92..<94: changeLimits()
         default: advance(by: .milliseconds(Int.random(in: 1...200, using: &random)))
         }
     }
@@ -58,6 +59,14 @@ extension DispatchSimulation {
         act { state, actions in
             actions = state.flush(number: number) { outcomes.endedFlushes.withLock { $0 += 1 } }
         }
+    }
+
+    mutating func changeLimits() {
+        let capacities = Self.limits.map { Int.random(in: 1...2 * $0.capacity, using: &random) }
+        largestCapacities = zip(largestCapacities, capacities).map { max($0, $1) }
+        let limits = Self.configuration(maximumEvents: .random(in: 1...10, using: &random), capacities: capacities)
+        let now = now
+        act { state, actions in state.changeLimits(to: limits, now: { now }, actions: &actions) }
     }
 
     mutating func stepWorker(_ queue: Int) {

@@ -59,21 +59,28 @@ struct DispatchSimulation {
     /// The last submission acknowledged for just these queues.
     var lastAcknowledged: [QueueSet: Int] = [:]
     var flushes = 0
+    /// The largest capacity that each queue has had.
+    var largestCapacities = Self.limits.map(\.capacity)
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        var configuration = Pipeline.Configuration()
-        configuration.delivery = .init(maximumEvents: 7, maximumBytes: 3000, linger: .milliseconds(100))
-        configuration.shutdownTimeout = .seconds(5)
-        for (name, limits) in zip(Self.names, Self.limits) {
-            configuration.queueByTracker[name] = .init(
-                capacityInEvents: limits.capacity,
-                capacityInBytes: 1 << 20,
-                fullPolicy: limits.policy
-            )
-        }
+        let configuration = Self.configuration(maximumEvents: 7, capacities: Self.limits.map(\.capacity))
         state = DispatchState(trackerNames: Self.names, configuration: configuration)
         _ = state.run()
+    }
+
+    static func configuration(maximumEvents: Int, capacities: [Int]) -> Pipeline.Configuration {
+        var configuration = Pipeline.Configuration()
+        configuration.delivery = .init(maximumEvents: maximumEvents, maximumBytes: 3000, linger: .milliseconds(100))
+        configuration.shutdownTimeout = .seconds(5)
+        for (queue, name) in names.enumerated() {
+            configuration.queueByTracker[name] = .init(
+                capacityInEvents: capacities[queue],
+                capacityInBytes: 1 << 20,
+                fullPolicy: limits[queue].policy
+            )
+        }
+        return configuration
     }
 
     mutating func act<Decision>(_ body: (inout DispatchState, inout DispatchActions) -> Decision) -> Decision {

@@ -95,7 +95,7 @@ extension DispatchSimulation {
         expect(statistics.delivered + statistics.refused == ledger.settled.count)
         expect(statistics.dropped == ledger.dropped)
         expect(statistics.pendingEvents >= 0)
-        let (capacity, policy) = Self.limits[queue]
+        let (capacity, policy) = (largestCapacities[queue], Self.limits[queue].policy)
         expect(state.trackers[queue].queue.occupiedEvents <= max(capacity, ledger.largestSlice))
         if policy == .wait {
             expect(ledger.tried.elementsEqual(ledger.meant.prefix(ledger.tried.count)), "out of order")
