@@ -64,7 +64,7 @@ extension EventDefinition {
 }
 
 extension TrackingPlan {
-    /// The plan without what neither the check of an event nor its way depends on: descriptions, places, names in Swift.
+    /// The parts of the plan that decide whether an event is valid, how it is encoded, and which trackers receive it.
     package var rules: TrackingPlan {
         TrackingPlan(
             context: context.map { attribute in

@@ -32,6 +32,8 @@ public final class IngestEndpoint: Sendable {
         var plan: PlanDocuments?
         /// Made for each event loop when its first connection arrives.
         var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
+        /// Whether the event loops may have ended.
+        var isShutDown = false
     }
 
     /// Makes an endpoint that checks events against `catalog` and submits them to `pipeline`.
@@ -89,13 +91,13 @@ public final class IngestEndpoint: Sendable {
         let (resources, documents) = loops.withLock { loops in
             loops.catalog = catalog
             loops.plan = loops.plan?.replacing(plan: catalog.plan)
-            return (Array(loops.resources.values), loops.plan)
+            // A loop that has ended would never answer.
+            return (loops.isShutDown ? [] : Array(loops.resources.values), loops.plan)
         }
         // All are told before one is waited for, so that two replacements reach every loop in the same order.
         let told = resources.map { loop in
             loop.eventLoop.submit { loop.value.replacePlan(with: catalog, documents: documents) }
         }
-        // A loop that has ended needs no plan.
         for loop in told { try? await loop.get() }
     }
 
@@ -223,6 +225,7 @@ public final class IngestEndpoint: Sendable {
     public func shutDown(on eventLoop: any EventLoop) async {
         let timeout = TimeAmount(configuration.drainTimeout)
         let cut = await shared.connections.drain(on: eventLoop, timeout: timeout)
+        loops.withLock { $0.isShutDown = true }
         if cut > 0 {
             logger.warning(
                 "The drain timeout ended, and connections with unfinished requests were closed.",

@@ -27,7 +27,8 @@ public protocol Tracker: Sendable {
     /// Checks the tracker's settings, such as addresses and property names, without using the network or reading files.
     ///
     /// The pipeline's initializer calls it once and throws its error. This is the only way for a tracker to keep a pipeline
-    /// from running, so it should report only mistakes that last until the program is started with other settings. Problems
+    /// from running, so it should report only mistakes that last until the program is started with other settings. It is called
+    /// again before the plan is replaced, possibly during a delivery; an error keeps the earlier plan in use. Problems
     /// that only the destination can report belong in `start`, and so does an unreadable file, which may appear later.
     ///
     /// - Throws: `invalidSettings`.
@@ -37,7 +38,8 @@ public protocol Tracker: Sendable {
     ///
     /// After an error the pipeline calls it again, with exponential backoff, for as long as it runs, because somebody may fix
     /// the destination. Until then events wait in the journal, or in the tracker's queue. It is also called after a `deliver`
-    /// that returned `superseded`.
+    /// that returned `superseded`, and, with another catalog, between two deliveries after the plan was replaced; what an earlier
+    /// call acquired is then still in use.
     ///
     /// - Throws: The reason why the tracker cannot deliver; `isRetryable` says whether a retry can succeed.
     func start(for catalog: EventCatalog) async throws(TrackerError)

@@ -5,7 +5,7 @@ package import EventModel
 /// | offset | bytes | content |
 /// |---|---|---|
 /// | 0 | 4 | `SLJ` and a newline |
-/// | 4 | 1 | the format's version: 1; or 2, with the digest of the plan (16 bytes) before the lines, and in the end frame of a segment with such frames |
+/// | 4 | 1 | the format's version, 1 or 2; in version 2, the plan's digest (16 bytes) precedes the lines |
 /// | 5 | 1 | the kind: 0 events, 1 the end of a segment |
 /// | 6 | 2 | flags: 1 if the commit was synced before it was acknowledged |
 /// | 8 | 8 | the sequence number of the first event; in an end frame, that of the next event |
@@ -17,8 +17,8 @@ package import EventModel
 /// | 48 | 4 | CRC-32C of what follows the header |
 /// | 52 | 4 | CRC-32C of the preceding 52 bytes |
 ///
-/// A program that knows only version 1 finds that a frame of version 2 is intact and needs a newer program. So it does not open
-/// the journal, instead of cutting the frame off.
+/// The end frame has version 2 if any frame of its segment has, and holds no digest. A program that knows only version 1 recognizes a
+/// frame of version 2 as intact but newer: it refuses to open the journal, and changes nothing in it.
 package struct FrameHeader: Sendable, Hashable {
     /// The kind of a frame.
     package enum Kind: UInt8, Sendable {

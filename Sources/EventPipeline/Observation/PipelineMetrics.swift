@@ -134,7 +134,7 @@ struct TrackerMetrics: Sendable {
         "events_enqueued",
         "Events for the tracker; those of earlier runs count when they are read back from the journal"
     )
-    private static let settled = counter("events_settled", "Events that were delivered, refused, parked or dropped")
+    private static let settled = counter("events_settled", "Events that were delivered, refused, parked or dropped, or that a new plan does not send to the tracker")
     private static let delivered = counter("events_delivered", "Events that were delivered")
     private static let refused = counter(
         "events_refused",
@@ -204,7 +204,7 @@ struct TrackerMetrics: Sendable {
         enqueued.increment(by: reading.enqueued)
         refused.increment(by: reading.refused)
         dropped.increment(by: reading.dropped)
-        settled.increment(by: reading.refused + reading.dropped)
+        settled.increment(by: reading.refused + reading.dropped + reading.leftOut)
     }
 
     /// Counts events that a new plan rejects, or does not send to the tracker.

@@ -16,7 +16,7 @@ struct BrokenEvents: Sendable {
     private struct Entry: Sendable {
         let reason: TrackerError
         let since: Duration
-        let nextProbe: Duration
+        var nextProbe: Duration
     }
 
     private var entries: [String: Entry] = [:]
@@ -50,6 +50,12 @@ struct BrokenEvents: Sendable {
             nextProbe: now + max(pause, probe * (10 * count))
         )
         return entries.updateValue(entry, forKey: name) == nil
+    }
+
+    /// Forgets all other names, and lets one event of each of these be tried at once.
+    mutating func revise(keeping names: Set<String>) {
+        entries = entries.filter { names.contains($0.key) }
+        for name in entries.keys { entries[name]?.nextProbe = .zero }
     }
 
     /// Whether the events of a name are known to be undeliverable.

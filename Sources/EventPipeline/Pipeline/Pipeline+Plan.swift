@@ -20,6 +20,8 @@ extension Pipeline {
         let trackers = try CheckedTrackers(trackers, catalog: catalog)
         let counters = metrics.counters(for: catalog)
         let plan = PlanInUse(isFirst: false, trackers: trackers, counters: counters, now: now)
+        // Before and after the change, so that a worker that reads the new plan finds that its tracker needs another start.
+        decide { state, actions in state.planReplaced(actions: &actions) }
         planInUse.withLock { $0 = plan }
         decide { state, actions in state.planReplaced(actions: &actions) }
     }
@@ -60,8 +62,9 @@ public struct PlanSummary: Sendable, Hashable {
 extension DispatchState {
     /// The plan was replaced: every tracker is to be started for the new one.
     package mutating func planReplaced(actions: inout DispatchActions) {
-        for queue in trackers.indices where trackers[queue].hasStarted {
+        for queue in trackers.indices {
             trackers[queue].isStartedForEarlierPlan = true
+            if trackers[queue].queue.spilledFrom != nil { trackers[queue].spilledUnderEarlierPlan = true }
         }
         actions.wakes = QueueSet(first: trackers.count)
     }

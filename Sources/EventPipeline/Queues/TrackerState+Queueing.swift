@@ -39,14 +39,15 @@ extension TrackerState {
     ) -> Duration? {
         guard let error else {
             hasStarted = true
+            startsForNewPlan = false
             progressed()
             phase = .ready
             return nil
         }
         let pause = pause(before: .start, because: error, retry: retry, now: now, jitter: jitter)
-        // A new plan gives up no tracker that has worked with the old one.
-        guard let maximumAttempts, !hasStarted || !isResumed else { return pause }
-        guard failures >= maximumAttempts || !error.isRetryable else { return pause }
+        guard let maximumAttempts, !startsForNewPlan, failures >= maximumAttempts || !error.isRetryable else {
+            return pause
+        }
         phase = .givenUp
         return nil
     }
@@ -72,6 +73,7 @@ extension TrackerState {
         if let rest = settlement.retry {
             if startsAgain {
                 isResumed = false
+                startsForNewPlan = false
                 queue.spillAll(rest.count, of: inFlight, from: settledSequence)
             }
             return pause(
@@ -92,13 +94,15 @@ extension TrackerState {
     /// The counts of one reading of the journal.
     struct Reading: Sendable, Equatable {
         /// Whether there is something to deliver.
-        let delivers: Bool
+        var delivers: Bool
         /// Events that had not been counted as enqueued: they were in the journal when it was opened.
         let enqueued: Int
         /// Events that no longer follow the plan.
         let refused: Int
         /// Events lost to damage.
         let dropped: Int
+        /// Events that a new plan does not send to the tracker.
+        let leftOut: Int
     }
 
     /// Events were read from the journal; `isLast` says that it has no more.
@@ -111,25 +115,25 @@ extension TrackerState {
             since: part.latestCommit,
             isLast: isLast
         )
-        let reading = Reading(
+        // What the plan sent to the tracker when it was accepted, and no longer does, is missing, too.
+        let leftOut = spilledUnderEarlierPlan ? missing : 0
+        if isLast { spilledUnderEarlierPlan = false }
+        var reading = Reading(
             delivers: part.count > 0,
             enqueued: unforeseen + part.lostEarlierEvents,
             refused: part.rejections.count,
-            dropped: missing + part.lostEarlierEvents
+            dropped: missing - leftOut + part.lostEarlierEvents,
+            leftOut: leftOut
         )
-        statistics.enqueued += reading.enqueued
+        statistics.enqueued += reading.enqueued - leftOut
         statistics.refused += reading.refused
         statistics.dropped += reading.dropped
         if case .reading(var remainder?) = phase {
             remainder.append(part.slices, events: 0, bytes: 0, nextSequence: part.nextSequence)
             phase = .pausing(until: .zero, before: .delivery(remainder))
             // They are delivered together with the remainder of the last delivery.
-            return Reading(
-                delivers: false,
-                enqueued: reading.enqueued,
-                refused: reading.refused,
-                dropped: reading.dropped
-            )
+            reading.delivers = false
+            return reading
         }
         progressed()
         guard reading.delivers else {
@@ -153,7 +157,7 @@ extension TrackerState {
     /// Events of a delivery do not follow the plan that has replaced theirs, or it does not send them to the tracker.
     mutating func planExcluded(refused: Int, leftOut: Int) {
         statistics.refused += refused
-        // As if they had never been for the tracker.
+        // They no longer count as enqueued, because the new plan does not send them to this tracker.
         statistics.enqueued -= leftOut
     }
 

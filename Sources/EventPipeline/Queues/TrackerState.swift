@@ -129,6 +129,10 @@ package struct TrackerState: Sendable {
     var hasStarted = false
     /// Whether the plan was replaced since the tracker was started.
     var isStartedForEarlierPlan = false
+    /// Whether it is started again because the plan was replaced, which is never given up.
+    var startsForNewPlan = false
+    /// Whether the plan was replaced since events were left to the journal.
+    var spilledUnderEarlierPlan = false
     /// Whether a tracker that stores its own checkpoint has been asked for it, and nothing has superseded it since.
     var isResumed = false
     /// Whether an operator has paused the tracker: its worker begins nothing until it is resumed.
@@ -299,7 +303,10 @@ extension TrackerState {
     private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {
         // Events in the journal are safe there, and are delivered after the next start.
         if urgency == .end || urgency == .drain && queue.isEmpty { return end(stopsTracker: true) }
-        if isStartedForEarlierPlan { return start() }
+        if isStartedForEarlierPlan {
+            startsForNewPlan = true
+            return start()
+        }
         if queue.isEmpty {
             guard let from = queue.spilledFrom else { return .wait }
             phase = .reading(for: nil)

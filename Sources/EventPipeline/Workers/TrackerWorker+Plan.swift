@@ -13,8 +13,7 @@ extension TrackerWorker {
     ///
     /// - Throws: The reason why all of them have to be retried.
     func adapted(_ delivery: Delivery) async throws(TrackerError) -> Delivery {
-        try await startForNewPlan()
-        let plan = pipeline.plan
+        let plan = try await startedPlan()
         guard !plan.isFirst, delivery.slices.contains(where: { plan.mustCheck($0) }) else { return delivery }
         let reread = try plan.reread(delivery, for: tracker.name)
         do throws(JournalError) {
@@ -32,17 +31,30 @@ extension TrackerWorker {
         return Delivery(reread.slices, checkpoint: delivery.checkpoint)
     }
 
-    /// Starts the tracker if the plan was replaced while a delivery was being retried; otherwise a step of its own does that.
-    private func startForNewPlan() async throws(TrackerError) {
-        guard pipeline.decide({ state, _ in state.trackers[queue].isStartedForEarlierPlan }) else { return }
-        // Before the plan is read, so that another replacement is noticed.
-        pipeline.decide { state, _ in state.trackers[queue].isStartedForEarlierPlan = false }
-        do throws(TrackerError) {
-            try await tracker.start(for: pipeline.plan.trackerCatalogs[queue])
-        } catch {
-            pipeline.decide { state, _ in state.trackers[queue].isStartedForEarlierPlan = true }
-            throw error
+    /// The plan in use, for which the tracker is started first if the plan was replaced while a delivery was being retried.
+    private func startedPlan() async throws(TrackerError) -> PlanInUse {
+        while true {
+            let plan = pipeline.plan
+            // Cleared first: if the plan is replaced during the start, the flag is set again.
+            let mustStart = pipeline.decide { state, _ in
+                defer { state.trackers[queue].isStartedForEarlierPlan = false }
+                return state.trackers[queue].isStartedForEarlierPlan
+            }
+            guard mustStart else { return plan }
+            do throws(TrackerError) {
+                try await tracker.start(for: plan.trackerCatalogs[queue])
+            } catch {
+                pipeline.decide { state, _ in state.trackers[queue].isStartedForEarlierPlan = true }
+                throw error
+            }
         }
+    }
+
+    /// Parks no longer what the plan does not send to the tracker, and tries the others again at the next opportunity.
+    func reviseBrokenEvents(for plan: PlanInUse) {
+        let mask = plan.catalog.mask(ofTracker: tracker.name)
+        let names = zip(plan.catalog.definitions, plan.catalog.trackerMasks).filter { $0.1 & mask != 0 }.map(\.0.name)
+        pipeline.decide { state, _ in state.trackers[queue].broken.revise(keeping: Set(names)) }
     }
 }
 
@@ -57,7 +69,7 @@ extension PlanInUse {
     }
 
     /// Whether events were accepted under another plan.
-    fileprivate func mustCheck(_ slice: EventSlice) -> Bool {
+    func mustCheck(_ slice: EventSlice) -> Bool {
         slice.batch.catalog !== catalog && slice.batch.catalog.planDigest != catalog.planDigest
     }
 

@@ -63,7 +63,9 @@ struct TrackerWorker: Sendable {
         var failure: TrackerError?
         var resumption: Resumption?
         do throws(TrackerError) {
-            try await tracker.start(for: pipeline.plan.trackerCatalogs[queue])
+            let plan = pipeline.plan
+            try await tracker.start(for: plan.trackerCatalogs[queue])
+            if !plan.isFirst { reviseBrokenEvents(for: plan) }
             resumption = try await resume()
         } catch {
             failure = error
@@ -158,7 +160,9 @@ struct TrackerWorker: Sendable {
     private func deliverVisible(_ delivery: Delivery) async -> DeliveryOutcome {
         let plan = pipeline.plan
         let catalog = plan.trackerCatalogs[queue]
-        guard catalog !== plan.catalog else { return await tracker.deliver(delivery) }
+        // The plan may have been replaced since the delivery was adapted, which can take many sends.
+        let isOfPlan = plan.isFirst || !delivery.slices.contains(where: plan.mustCheck)
+        guard catalog !== plan.catalog || !isOfPlan else { return await tracker.deliver(delivery) }
         do throws(TrackerError) {
             return await tracker.deliver(try delivery.visible(in: catalog))
         } catch {

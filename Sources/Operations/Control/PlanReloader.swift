@@ -2,7 +2,7 @@ public import Logging
 
 /// Reads the tracking plan of a running process again, when somebody asks for it.
 public protocol PlanReloader: Sendable {
-    /// Why the plan's files are not what is in use, in one line; `nil` if they are.
+    /// Why the last reload was refused, in one line; `nil` if the plan in use is that of the files.
     var problem: String? { get }
 
     /// Reads the plan, and replaces the one in use if it is valid and different.
@@ -11,7 +11,7 @@ public protocol PlanReloader: Sendable {
     func reload(askedBy asker: Logger.Metadata) async -> PlanReload
 }
 
-/// What came of reading a plan again.
+/// The result of a reload.
 public struct PlanReload: Sendable, Codable, Hashable {
     /// What happened to the plan in use.
     public enum Outcome: String, Sendable, Codable, CaseIterable {

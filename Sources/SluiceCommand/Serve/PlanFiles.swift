@@ -14,8 +14,8 @@ import UnixSignals
 
 /// Takes changes of the plan's files into a running server: when they change, at SIGHUP, and when somebody asks for it.
 ///
-/// It looks at the files once a second, and reads them once they have stayed the same for a second. It reads and compares them on a
-/// thread of its own.
+/// It compares the files' bytes once a second, on a thread of its own. A change is parsed and applied once the bytes have stayed the
+/// same for a second.
 actor PlanFiles: Service, PlanReloader {
     private static let pause = Duration.seconds(1)
 
@@ -29,7 +29,7 @@ actor PlanFiles: Service, PlanReloader {
     private let thread: BlockingThread
     private let metrics = PlanMetrics()
     /// The files when they were last read, and at the last look.
-    private var (read, seen): ([PlanSource], [PlanSource])
+    private var (read, seen): ([PlanSource], [PlanSource]) = ([], [])
     private nonisolated let currentProblem = Mutex<String?>(nil)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -52,8 +52,6 @@ actor PlanFiles: Service, PlanReloader {
         self.findProblem = findProblem
         self.logger = logger
         self.clock = RelativeClock(clock)
-        read = PlanReader().sources(at: [folder]).sources
-        seen = read
     }
 
     /// Why the plan's files are not what is in use; `nil` if they are.
@@ -78,6 +76,11 @@ actor PlanFiles: Service, PlanReloader {
         let sources = PlanReader().sources(at: [folder]).sources
         defer { seen = sources }
         guard sources == seen, sources != read else { return }
+        if read.isEmpty, PlanReader().read(sources).plan == pipeline.catalog.plan {
+            // The first look, and nothing has changed since the process read the plan.
+            read = sources
+            return
+        }
         _ = await reload(askedBy: ["through": "a change of the files"])
     }
 
@@ -131,8 +134,9 @@ actor PlanFiles: Service, PlanReloader {
         } catch {
             return refuse([error.message])
         }
-        await server.replacePlan(with: catalog)
+        // Before the wait, in which another reload may find a problem.
         currentProblem.withLock { $0 = nil }
+        await server.replacePlan(with: catalog)
         let diff = PlanDiff(from: earlier, to: plan)
         return PlanReload(
             .replaced,
