@@ -77,7 +77,7 @@ extension SettingsReader {
         return ShownSetting(key: setting.name, value: value, source: "default", place: nil)
     }
 
-    /// The value that a source states; `nil` if none does, or if the text is empty.
+    /// The value that a source states; `nil` if none does.
     private func statedValue(of setting: Setting) -> ShownSetting.Value? {
         let (key, tracker) = (setting.key, setting.tracker)
         switch key.kind {

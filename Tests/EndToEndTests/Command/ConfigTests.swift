@@ -192,6 +192,40 @@ struct ConfigTests {
         #expect(memory["journal.enabled"] == Shown(value: "false", source: "option", place: "--no-journal"))
     }
 
+    @Test("an empty environment variable and an empty text in the file count as not set")
+    func emptyValues() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            """
+            postgres: { url: "postgres://a/b" }
+            kafka: { brokers: "a:1", properties: [debug=all] }
+            privacy: { hashKey: geheim-geheim-geheim }
+            http: { open: true }
+            queue: { capacityInEvents: 5, capacityInBytes: "", policy: "" }
+            log: { level: "" }
+            journal: { enabled: "" }
+
+            """,
+            to: "sluice.yaml"
+        )
+        let variables = [
+            "DATABASE_URL", "DATABASE_URL_FILE", "KAFKA_BROKERS", "SLUICE_KAFKA_PROPERTIES", "SLUICE_PRIVACY_HASH_KEY",
+            "SLUICE_HTTP_OPEN", "SLUICE_QUEUE_CAPACITY_IN_EVENTS",
+        ]
+        let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, "") })
+        let shown = try await settings(["--config", "sluice.yaml"], in: folder, environment: environment)
+        for (key, value, line) in [
+            ("kafka.brokers", "a:1", 2), ("kafka.properties", "[debug=all]", 2), ("privacy.hashKey", "***", 3),
+            ("http.open", "true", 4), ("queue.capacityInEvents", "5", 5),
+        ] {
+            #expect(shown[key] == Shown(value: value, source: "file", place: "sluice.yaml:\(line)"))
+        }
+        #expect(shown["postgres.url"]?.place == "sluice.yaml:1")
+        for key in ["queue.capacityInBytes", "queue.policy", "log.level", "journal.enabled"] {
+            #expect(shown[key]?.source == "default", "\(key)")
+        }
+    }
+
     @Test("show replaces secrets, also within a connection and in properties")
     func secrets() async throws {
         let folder = try TestFolder()
