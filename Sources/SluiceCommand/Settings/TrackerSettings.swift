@@ -68,7 +68,7 @@ extension SettingsReader {
         guard let connection = secret(.postgresURL, file: .postgresURLFile, of: name) else { return nil }
         var postgres = PostgresConfiguration(connection: connection.text, name: name)
         if let schema = string(.postgresSchema, of: name) { postgres.schema = schema }
-        if let file = string(.postgresPasswordFile, of: name) {
+        if let file = string(.postgresPasswordFile, of: name), !hasPrecedingPassword(connection, of: name) {
             let password = contents(of: .postgresPasswordFile, file, of: name)
             postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
         }
@@ -80,6 +80,16 @@ extension SettingsReader {
             note(.postgresLockSeconds, of: name, "expected less than \(longer), which is \(postgres.deliveryTimeout)")
         }
         return postgres
+    }
+
+    /// Whether a connection states a password and comes from a source with precedence over that of the file with the password.
+    private func hasPrecedingPassword(_ connection: Secret, of tracker: String) -> Bool {
+        let (own, other) = (precedence(of: connection.key, tracker), precedence(of: .postgresPasswordFile, tracker))
+        return own > other && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
+    }
+
+    private func precedence(of key: SettingKey, _ tracker: String) -> Int {
+        source(of: Setting(key, of: tracker)).precedence
     }
 
     /// A Kafka tracker; `nil` if no brokers are set for it.

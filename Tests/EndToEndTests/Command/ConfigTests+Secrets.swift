@@ -63,6 +63,25 @@ extension ConfigTests {
         #expect(shown["kafka.properties"]?.value == printed)
     }
 
+    @Test("the password in a connection counts if its source has precedence over that of postgres.passwordFile")
+    func passwordFile() async throws {
+        let folder = try TestFolder()
+        // A file that is not used is not read either.
+        try folder.write("postgres: { url: 'postgres://u:geheim@a/b', passwordFile: none }", to: "sluice.yaml")
+        let unread = "the file 'none' cannot be read [invalid-value]"
+        for (environment, problem) in [
+            (["DATABASE_URL": "postgres://u:geheim@a/b"], nil),
+            (["DATABASE_URL": "host=a password=geheim"], nil),
+            (["DATABASE_URL": "postgres://u@a/b"], "sluice.yaml:1:59: error: postgres.passwordFile: \(unread)"),
+            ([:], "sluice.yaml:1:59: error: postgres.passwordFile: \(unread)"),
+            (["SLUICE_POSTGRES_PASSWORD_FILE": "none"], "error: SLUICE_POSTGRES_PASSWORD_FILE: \(unread)"),
+        ] {
+            let arguments = ["config", "check", "--config", "sluice.yaml"]
+            let run = try await Sluice.run(arguments, in: folder, environment: environment)
+            #expect(run.output == [problem ?? "sluice.yaml: no problems"])
+        }
+    }
+
     @Test("a secret may be in a file, and a source with precedence overrides it")
     func secretFiles() async throws {
         let folder = try TestFolder()
