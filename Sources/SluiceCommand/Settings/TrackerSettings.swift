@@ -116,6 +116,7 @@ extension SettingsReader {
 
     /// The properties of the setting and of the file that another setting names.
     ///
+    /// If both state a property, the setting whose source has precedence counts; with the same source it is a problem.
     /// The texts are left out of problems, because they may be passwords.
     private func kafkaProperties(of tracker: String) -> [String: String] {
         var properties: [String: String] = [:]
@@ -129,6 +130,9 @@ extension SettingsReader {
         guard let file = string(.kafkaPropertiesFile, of: tracker),
             let bytes = contents(of: .kafkaPropertiesFile, file, of: tracker)
         else { return properties }
+        let stated = properties
+        let (own, other) = (precedence(of: .kafkaProperties, tracker), precedence(of: .kafkaPropertiesFile, tracker))
+        var names: Set<String> = []
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
@@ -137,9 +141,10 @@ extension SettingsReader {
                 note(.invalidSyntax, at: place, "expected name=value")
                 continue
             }
-            if properties.updateValue(value, forKey: name) != nil {
+            if !names.insert(name).inserted || (stated[name] != nil && own == other) {
                 note(.duplicateKey, at: place, "the property '\(name)' has a value already")
             }
+            if stated[name] == nil || other > own { properties[name] = value }
         }
         return properties
     }

@@ -82,6 +82,52 @@ extension ConfigTests {
         }
     }
 
+    @Test("of a property in kafka.properties and in kafka.propertiesFile, the source with precedence wins")
+    func propertyPrecedence() async throws {
+        let folder = try TestFolder()
+        try folder.write("client.id=shop\nmessage.timeout.ms=5000\n", to: "kafka.properties")
+        try folder.write("client.id=shop\nclient.id=shop\n", to: "twice.properties")
+        let check = ["config", "check", "--config", "sluice.yaml"]
+        let valid = ["sluice.yaml: no problems"]
+        for (settings, environment, output) in [
+            (
+                "properties: [client.id=a]", ["SLUICE_KAFKA_PROPERTIES_FILE": "kafka.properties"], valid
+            ),
+            (
+                "propertiesFile: kafka.properties", ["SLUICE_KAFKA_PROPERTIES": "client.id=a"], valid
+            ),
+            (
+                "properties: [client.id=a], propertiesFile: kafka.properties", [:],
+                ["kafka.properties:1:1: error: the property 'client.id' has a value already [duplicate-key]"]
+            ),
+            (
+                "properties: [client.id=a]", ["SLUICE_KAFKA_PROPERTIES_FILE": "twice.properties"],
+                ["twice.properties:2:1: error: the property 'client.id' has a value already [duplicate-key]"]
+            ),
+        ] {
+            try folder.write("kafka: { brokers: 'a:1', \(settings) }", to: "sluice.yaml")
+            let run = try await Sluice.run(check, in: folder, environment: environment)
+            #expect(run.output == output)
+        }
+        // Of two values the one that is used must be valid.
+        try folder.write("linger.ms=never\n", to: "invalid.properties")
+        try folder.write("linger.ms=1\n", to: "valid.properties")
+        for (settings, environment, isValid) in [
+            ("properties: [linger.ms=never]", ["SLUICE_KAFKA_PROPERTIES_FILE": "valid.properties"], true),
+            ("properties: [linger.ms=1]", ["SLUICE_KAFKA_PROPERTIES_FILE": "invalid.properties"], false),
+            ("propertiesFile: invalid.properties", ["SLUICE_KAFKA_PROPERTIES": "linger.ms=1"], true),
+            ("propertiesFile: valid.properties", ["SLUICE_KAFKA_PROPERTIES": "linger.ms=never"], false),
+        ] {
+            try folder.write(
+                "kafka: { brokers: '127.0.0.1:1', \(settings), timeouts: { metadataSeconds: 1 } }",
+                to: "sluice.yaml"
+            )
+            let arguments = ["check", "--events", Sluice.plan, "--timeout", "8", "--config", "sluice.yaml"]
+            let run = try await Sluice.run(arguments, in: folder, environment: environment)
+            #expect(run.output.contains { $0.contains("[invalid-settings]") } != isValid, "\(run.output)")
+        }
+    }
+
     @Test("a secret may be in a file, and a source with precedence overrides it")
     func secretFiles() async throws {
         let folder = try TestFolder()
