@@ -77,7 +77,7 @@ extension SettingsReader {
         return ShownSetting(key: setting.name, value: value, source: "default", place: nil)
     }
 
-    /// The value that a source states; `nil` if none does, or if the text is empty.
+    /// The value that a source states; `nil` if none does.
     private func statedValue(of setting: Setting) -> ShownSetting.Value? {
         let (key, tracker) = (setting.key, setting.tracker)
         switch key.kind {
@@ -96,38 +96,5 @@ extension SettingsReader {
         case .file(.name(let name)): ("file", name)
         case .standard: ("default", nil)
         }
-    }
-}
-
-/// Replaces secrets in values that are printed.
-enum Redaction {
-    private static let mask = "***"
-
-    /// The value without its secrets.
-    static func apply(to value: ShownSetting.Value, of key: SettingKey) -> ShownSetting.Value {
-        guard key.isSecret else { return value }
-        switch (key, value) {
-        case (.postgresURL, .text(let text)): return .text(connection(text))
-        case (.kafkaProperties, .list(let properties)): return .list(properties.map(property))
-        default: return .text(mask)
-        }
-    }
-
-    /// A libpq URI or a list of keywords without passwords.
-    ///
-    /// Replaces rather too much than too little: in a URI everything from the first colon of the user's part to the last `@`.
-    static func connection(_ text: String) -> String {
-        let parameters = text.replacing(/(?i)((?:password|secret|passphrase)\s*=\s*)(?:'(?:[^'\\]|\\.)*'?|[^\s&]*)/) {
-            "\($0.1)\(mask)"
-        }
-        return parameters.replacing(/^(\w+:\/\/[^:@]*:).*@/.dotMatchesNewlines()) { "\($0.1)\(mask)@" }
-    }
-
-    /// A property `name=value`, whose value is replaced if its name sounds like a secret.
-    static func property(_ text: String) -> String {
-        guard let equals = text.firstIndex(of: "=") else { return mask }
-        let name = text[..<equals].lowercased()
-        let words = ["password", "passphrase", "secret", "token", "pem", "jaas", "oauthbearer.config", "ssl_key"]
-        return words.contains(where: name.contains) ? "\(text[..<equals])=\(mask)" : text
     }
 }

@@ -230,7 +230,11 @@ enum SettingKey: String, CaseIterable {
             "The PostgreSQL database, as a libpq URI or keywords, such as postgres://sluice@db.example/shop."
         case .postgresURLFile:
             "The file with the PostgreSQL database, for a URI with a password; instead of postgres.url."
-        case .postgresPasswordFile: "The file with the password for PostgreSQL; it replaces one in the URI."
+        case .postgresPasswordFile:
+            """
+            The file with the password for PostgreSQL; it replaces one in the URI, unless the URI comes from a source with \
+            higher precedence.
+            """
         case .postgresSchema: "The PostgreSQL schema of the event tables."
         case .postgresConnectSeconds:
             "How long connecting to PostgreSQL may take, in seconds, unless the URI has a connect_timeout."

@@ -19,7 +19,8 @@ struct SettingsReader {
         try Self.refuseEmpty(options.values, file)
         self.init(
             options: Dictionary(uniqueKeysWithValues: options.values.map { (Setting($0), $1) }),
-            environment: ProcessInfo.processInfo.environment,
+            // Scripts export variables that they have not set as empty ones, which must not hide the file's values.
+            environment: ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty },
             file: file.map { File(ConfigurationDocument(path: $0)) }
         )
     }
@@ -82,9 +83,9 @@ struct SettingsReader {
 
     // MARK: Values
 
-    /// A text; an empty one counts as not set, because scripts export variables without a value.
+    /// A text, which is never empty: no source states empty texts.
     func string(_ key: SettingKey, of tracker: String? = nil) -> String? {
-        reader.string(forKey: configKey(key, tracker)).flatMap { $0.isEmpty ? nil : $0 }
+        reader.string(forKey: configKey(key, tracker))
     }
 
     func strings(_ key: SettingKey, of tracker: String? = nil) -> [String]? {

@@ -68,7 +68,7 @@ extension SettingsReader {
         guard let connection = secret(.postgresURL, file: .postgresURLFile, of: name) else { return nil }
         var postgres = PostgresConfiguration(connection: connection.text, name: name)
         if let schema = string(.postgresSchema, of: name) { postgres.schema = schema }
-        if let file = string(.postgresPasswordFile, of: name) {
+        if let file = string(.postgresPasswordFile, of: name), !hasPrecedingPassword(connection, of: name) {
             let password = contents(of: .postgresPasswordFile, file, of: name)
             postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
         }
@@ -80,6 +80,16 @@ extension SettingsReader {
             note(.postgresLockSeconds, of: name, "expected less than \(longer), which is \(postgres.deliveryTimeout)")
         }
         return postgres
+    }
+
+    /// Whether a connection states a password and comes from a source with precedence over that of the file with the password.
+    private func hasPrecedingPassword(_ connection: Secret, of tracker: String) -> Bool {
+        let (own, other) = (precedence(of: connection.key, tracker), precedence(of: .postgresPasswordFile, tracker))
+        return own > other && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
+    }
+
+    private func precedence(of key: SettingKey, _ tracker: String) -> Int {
+        source(of: Setting(key, of: tracker)).precedence
     }
 
     /// A Kafka tracker; `nil` if no brokers are set for it.
@@ -106,6 +116,7 @@ extension SettingsReader {
 
     /// The properties of the setting and of the file that another setting names.
     ///
+    /// If both state a property, the setting whose source has precedence counts; with the same source it is a problem.
     /// The texts are left out of problems, because they may be passwords.
     private func kafkaProperties(of tracker: String) -> [String: String] {
         var properties: [String: String] = [:]
@@ -119,6 +130,9 @@ extension SettingsReader {
         guard let file = string(.kafkaPropertiesFile, of: tracker),
             let bytes = contents(of: .kafkaPropertiesFile, file, of: tracker)
         else { return properties }
+        let stated = properties
+        let (own, other) = (precedence(of: .kafkaProperties, tracker), precedence(of: .kafkaPropertiesFile, tracker))
+        var names: Set<String> = []
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
@@ -127,9 +141,10 @@ extension SettingsReader {
                 note(.invalidSyntax, at: place, "expected name=value")
                 continue
             }
-            if properties.updateValue(value, forKey: name) != nil {
+            if !names.insert(name).inserted || (stated[name] != nil && own == other) {
                 note(.duplicateKey, at: place, "the property '\(name)' has a value already")
             }
+            if stated[name] == nil || other > own { properties[name] = value }
         }
         return properties
     }

@@ -192,105 +192,48 @@ struct ConfigTests {
         #expect(memory["journal.enabled"] == Shown(value: "false", source: "option", place: "--no-journal"))
     }
 
-    @Test("show replaces secrets, also within a connection and in properties")
-    func secrets() async throws {
+    @Test("an empty environment variable and an empty text in the file count as not set")
+    func emptyValues() async throws {
         let folder = try TestFolder()
         try folder.write(
             """
-            postgres: { url: "postgres://u:geheim@db.example/x?sslmode=require&password=geheim" }
-            kafka: { brokers: "a:1", properties: [sasl.password=geheim, debug=all, ssl.key.pem=geheim] }
+            postgres: { url: "postgres://a/b" }
+            kafka: { brokers: "a:1", properties: [debug=all] }
             privacy: { hashKey: geheim-geheim-geheim }
-            trackers:
-              warehouse: { type: postgres, url: "host=db.example user=u password='ge\\\\'heim geheim'" }
+            http: { open: true }
+            queue: { capacityInEvents: 5, capacityInBytes: "", policy: "" }
+            log: { level: "" }
+            journal: { enabled: "" }
 
             """,
             to: "sluice.yaml"
         )
-        let environment = ["SLUICE_ADMIN_TOKEN": "geheim-geheim-geheim"]
-        let arguments = ["config", "show", "--config", "sluice.yaml"]
-        for options in [[], ["--json"]] {
-            let run = try await Sluice.run(arguments + options, in: folder, environment: environment)
-            #expect(run.ending == .exit(0), "\(run.errors)")
-            #expect(!run.output.joined().contains("heim"))
-        }
-        let shown = try await settings(["--config", "sluice.yaml"], in: folder, environment: environment)
-        #expect(shown["postgres.url"]?.value == "postgres://u:***@db.example/x?sslmode=require&password=***")
-        #expect(shown["trackers.warehouse.url"]?.value == "host=db.example user=u password=***")
-        #expect(shown["kafka.properties"]?.value == "[sasl.password=***, debug=all, ssl.key.pem=***]")
-        #expect(shown["admin.token"]?.value == "***")
-        #expect(shown["privacy.hashKey"]?.value == "***")
-    }
-
-    @Test("a secret may be in a file, and a source with precedence overrides it")
-    func secretFiles() async throws {
-        let folder = try TestFolder()
-        try folder.write("postgres://db.example/file\n", to: "url.txt")
-        try folder.write("# a comment\nsasl.password=geheim\n\nclient.id=shop\n", to: "kafka.properties")
-        try folder.write("sasl.password\nclient.id=a\n", to: "wrong.properties")
-        try folder.write("", to: "empty.txt")
-        func check(_ environment: [String: String]) async throws -> Finished {
-            try await Sluice.run("config", "check", in: folder, environment: environment)
-        }
-        let valid = [
-            "DATABASE_URL_FILE": "url.txt", "KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_PROPERTIES_FILE": "kafka.properties",
+        let variables = [
+            "DATABASE_URL", "DATABASE_URL_FILE", "KAFKA_BROKERS", "SLUICE_KAFKA_PROPERTIES", "SLUICE_PRIVACY_HASH_KEY",
+            "SLUICE_HTTP_OPEN", "SLUICE_QUEUE_CAPACITY_IN_EVENTS",
         ]
-        #expect(try await check(valid).ending == .exit(0))
-        for (environment, problem) in [
-            (
-                ["DATABASE_URL_FILE": "url.txt", "DATABASE_URL": "postgres://a/b"],
-                "error: DATABASE_URL: set only one of postgres.url and postgres.urlFile [conflicting-settings]"
-            ),
-            (["DATABASE_URL_FILE": "none"], "error: DATABASE_URL_FILE: the file 'none' cannot be read [invalid-value]"),
-            (
-                ["DATABASE_URL_FILE": "empty.txt"],
-                "error: DATABASE_URL_FILE: the file 'empty.txt' is empty [invalid-value]"
-            ),
-            (
-                ["KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_PROPERTIES_FILE": "wrong.properties"],
-                "wrong.properties:1:1: error: expected name=value [invalid-syntax]"
-            ),
-            (
-                valid.merging(["SLUICE_KAFKA_PROPERTIES": "client.id=b"]) { $1 },
-                "kafka.properties:4:1: error: the property 'client.id' has a value already [duplicate-key]"
-            ),
-            (
-                [
-                    "KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS": "5",
-                    "SLUICE_KAFKA_PROPERTIES": "message.timeout.ms=1",
-                ],
-                "error: SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS: the property 'message.timeout.ms' sets it as well"
-                    + " [conflicting-settings]"
-            ),
-            (
-                ["DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "60"],
-                "error: SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS: expected less than postgres.timeouts.deliverySeconds, which"
-                    + " is 60.0 seconds [invalid-value]"
-            ),
-            (
-                // Also without a database.
-                ["SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS": "0"],
-                "error: SLUICE_POSTGRES_TIMEOUTS_CONNECT_SECONDS: expected a whole number from 1 to 86400, found 0"
-                    + " [invalid-value]"
-            ),
+        let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, "") })
+        let shown = try await settings(["--config", "sluice.yaml"], in: folder, environment: environment)
+        for (key, value, line) in [
+            ("kafka.brokers", "a:1", 2), ("kafka.properties", "[debug=all]", 2), ("privacy.hashKey", "***", 3),
+            ("http.open", "true", 4), ("queue.capacityInEvents", "5", 5),
         ] {
-            #expect(try await check(environment).output == [problem])
+            #expect(shown[key] == Shown(value: value, source: "file", place: "sluice.yaml:\(line)"))
         }
-        // The environment has precedence over the file.
-        try folder.write("postgres: { urlFile: none }", to: "sluice.yaml")
-        let arguments = ["config", "check", "--config", "sluice.yaml"]
-        let overridden = try await Sluice.run(arguments, in: folder, environment: ["DATABASE_URL": "postgres://a/b"])
-        #expect(overridden.ending == .exit(0))
-        #expect(try await Sluice.run(arguments, in: folder).ending == .exit(1))
+        #expect(shown["postgres.url"]?.place == "sluice.yaml:1")
+        for key in ["queue.capacityInBytes", "queue.policy", "log.level", "journal.enabled"] {
+            #expect(shown[key]?.source == "default", "\(key)")
+        }
     }
 
     /// A setting of `config show --json`, with its value as text.
-    private struct Shown: Equatable {
+    struct Shown: Equatable {
         var value: String
         var source: String
         var place: String?
     }
 
-    private func settings(
+    func settings(
         _ arguments: [String],
         in folder: TestFolder,
         environment: [String: String] = [:]

@@ -114,7 +114,7 @@ struct NamedTrackerTests {
         let shown = try await Sluice.run("config", "show", "--config", "sluice.yaml", in: folder)
         let rows = shown.output.map { $0.split(separator: " ").map(String.init) }
         for row in [
-            ["postgres.url", "postgres://a/b", "sluice.yaml:3"], ["kafka.brokers", "a:1", "sluice.yaml:4"],
+            ["postgres.url", "host=a", "dbname=b", "sluice.yaml:3"], ["kafka.brokers", "a:1", "sluice.yaml:4"],
             ["kafka.topic", "sold", "sluice.yaml:5"], ["trackers.strict", "true", "sluice.yaml:2"],
             ["trackers.postgres.queue.policy", "wait", "sluice.yaml:3"],
         ] {

@@ -244,8 +244,8 @@ struct ConfigurationDocument {
         if let place = entries[setting]?.place, case .file(_, let line, _) = place {
             return note(.duplicateKey, at: value.mark, "\(setting.name) has a value already, in line \(line)")
         }
-        // A key without a value has its default.
-        guard !Self.isNull(value), let content = content(of: value, setting) else { return }
+        // A key without a value has its default, and so has one with an empty text, which templates write for it.
+        guard !Self.isNull(value), Self.text(of: value) != "", let content = content(of: value, setting) else { return }
         entries[setting] = Entry(content: content, place: place(value.mark))
     }
 

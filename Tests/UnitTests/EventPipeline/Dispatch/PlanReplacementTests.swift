@@ -91,20 +91,26 @@ struct PlanReplacementTests {
         #expect(lines.allSatisfy { $0.contains("wrong-type") })
     }
 
-    @Test("events that the new plan sends elsewhere are left out")
-    func leftOut() async throws {
+    @Test(
+        "events that the new plan sends elsewhere are left out, from the queue and the journal, and count as nothing else",
+        arguments: [4, 40]
+    )
+    func leftOut(count: Int) async throws {
         let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall]), ScriptedTracker(name: "beta"))
         let lines = try await quarantined([alpha, beta]) { pipeline in
             try await pipeline.submit(Self.batch(0..<1))
             await alpha.waitForDeliveries(1)
-            try await pipeline.submit(Self.batch(1..<4))
+            for number in 1..<count { try await pipeline.submit(Self.batch(number..<number + 1)) }
             try pipeline.replacePlan(with: Self.elsewhere)
-            try await pipeline.submit(Self.batch(4..<6, of: Self.elsewhere))
+            try await pipeline.submit(Self.batch(100..<102, of: Self.elsewhere))
             alpha.release()
             await beta.waitForDelivered(2)
+            await pipeline.flush()
+            let statistics = try #require(pipeline.statistics[tracker: "alpha"])
+            #expect((statistics.enqueued, statistics.dropped, statistics.refused) == (1, 0, 0))
         }
         #expect(alpha.deliveredNumbers == [0])
-        #expect(beta.deliveredNumbers == [4, 5])
+        #expect(beta.deliveredNumbers == [100, 101])
         #expect(lines.isEmpty)
     }
 
