@@ -142,6 +142,21 @@ struct ConfigTests {
         )
     }
 
+    @Test("the timeouts of the HTTP port are at least one second, and only the drain may take no time")
+    func timeouts() async throws {
+        let names = ["HEAD", "BODY", "BODY_PAUSE", "CHECK", "IDLE", "ANSWER", "DRAIN"]
+        let variables = names.map { "SLUICE_HTTP_TIMEOUTS_\($0)_SECONDS" }
+        for (value, allowed) in [("0", ["DRAIN"]), ("86401", []), ("86400", names)] {
+            let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, value) })
+            let run = try await Sluice.run("config", "check", in: TestFolder(), environment: environment)
+            let problems = names.filter { !allowed.contains($0) }.map { name in
+                "error: SLUICE_HTTP_TIMEOUTS_\(name)_SECONDS: expected a whole number from"
+                    + " \(name == "DRAIN" ? 0 : 1) to 86400, found \(value) [invalid-value]"
+            }
+            #expect(run.output == (problems.isEmpty ? ["The environment: no problems"] : problems))
+        }
+    }
+
     @Test("the example has every setting, and is valid as it is and with everything uncommented")
     func example() async throws {
         let folder = try TestFolder()
