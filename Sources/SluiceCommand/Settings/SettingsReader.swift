@@ -8,7 +8,8 @@ struct SettingsReader {
     /// The trackers of the file's section `trackers`.
     let namedTrackers: [ConfigurationDocument.Tracker]
     private let options: [SettingKey: ConfigValue]
-    private let environment: [String: String]
+    /// The environment variables that have a value.
+    let environment: [String: String]
     private let entries: [Setting: ConfigurationDocument.Entry]
     private let rejected: Set<Setting>
     private let reader: ConfigReader
