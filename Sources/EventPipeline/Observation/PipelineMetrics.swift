@@ -134,7 +134,10 @@ struct TrackerMetrics: Sendable {
         "events_enqueued",
         "Events for the tracker; those of earlier runs count when they are read back from the journal"
     )
-    private static let settled = counter("events_settled", "Events that were delivered, refused, parked or dropped, or that a new plan does not send to the tracker")
+    private static let settled = counter(
+        "events_settled",
+        "Events that were delivered, refused, parked or dropped, or that a new plan does not send to the tracker"
+    )
     private static let delivered = counter("events_delivered", "Events that were delivered")
     private static let refused = counter(
         "events_refused",

@@ -8,9 +8,9 @@ struct ConfigCheckCommand: ParsableCommand {
         abstract: "Report everything that is wrong with a configuration file, each with its line and column.",
         discussion: """
             Reads the file and the environment as 'sluice serve' does, and connects to nothing; 'sluice check' also connects \
-            to the destinations.
+            to the destinations. An environment variable that begins with SLUICE_ and belongs to no setting is a warning.
 
-            Exits with 0 if there are no problems, 1 if there are, and 64 for wrong usage.
+            Exits with 0 if there are no errors, 1 if there are, and 64 for wrong usage.
             """
     )
 
@@ -19,13 +19,17 @@ struct ConfigCheckCommand: ParsableCommand {
     func run() throws {
         let reader = try SettingsReader(options: CommandLineSettings(), file: config.path)
         _ = Settings(reading: reader, keepsJournal: true)
+        let warnings = reader.unknownVariables
         do {
             try reader.finish()
         } catch {
-            try Terminal.print(lines: error.problems)
-            Terminal.printError("\(error.problems.count.of("problem"))")
+            let problems = error.problems + warnings
+            try Terminal.print(lines: problems)
+            Terminal.printError("\(problems.count.of("problem"))")
             throw ExitCode(1)
         }
-        try Terminal.print("\(config.path ?? "The environment"): no problems")
+        try Terminal.print(lines: warnings)
+        let count = warnings.isEmpty ? "no problems" : warnings.count.of("warning")
+        try Terminal.print("\(config.path ?? "The environment"): \(count)")
     }
 }

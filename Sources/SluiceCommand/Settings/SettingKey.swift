@@ -162,15 +162,16 @@ enum SettingKey: String, CaseIterable {
             "The maximum number of open connections and HTTP/2 streams; further ones are answered with 503."
         case .httpHeadSeconds:
             """
-            How long the header of a request may take to arrive, in seconds; also the limit for a TLS handshake, and for the \
-            header of a proxy.
+            How long the header of a request may take to arrive, in seconds (1 to 86400); also the limit for a TLS handshake, \
+            and for the header of a proxy.
             """
-        case .httpBodySeconds: "How long a body may take to arrive, in seconds."
-        case .httpBodyPauseSeconds: "How long the pause between two pieces of a body may be, in seconds."
-        case .httpCheckSeconds: "How long a body may wait for its next turn to be checked, in seconds."
-        case .httpIdleSeconds: "How long a connection may stay open without a request, in seconds."
-        case .httpAnswerSeconds: "How long a sender may leave an answer unread, in seconds."
-        case .httpDrainSeconds: "How long requests in progress may take to finish at a shutdown, in seconds."
+        case .httpBodySeconds: "How long a body may take to arrive, in seconds (1 to 86400)."
+        case .httpBodyPauseSeconds: "How long the pause between two pieces of a body may be, in seconds (1 to 86400)."
+        case .httpCheckSeconds: "How long a body may wait for its next turn to be checked, in seconds (1 to 86400)."
+        case .httpIdleSeconds: "How long a connection may stay open without a request, in seconds (1 to 86400)."
+        case .httpAnswerSeconds: "How long a sender may leave an answer unread, in seconds (1 to 86400)."
+        case .httpDrainSeconds:
+            "How long requests in progress may take to finish at a shutdown, in seconds (0 to 86400)."
         case .httpWorkers: "The number of event loops, each with its own thread."
         case .httpProxies:
             """

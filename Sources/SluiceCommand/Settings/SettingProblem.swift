@@ -10,6 +10,10 @@ struct SettingProblem {
         case invalidValue = "invalid-value"
         case conflictingSettings = "conflicting-settings"
         case missingSetting = "missing-setting"
+        case unknownVariable = "unknown-variable"
+
+        /// `warning` if the settings can be used nevertheless.
+        var severity: String { self == .unknownVariable ? "warning" : "error" }
     }
 
     /// Where a setting has its value from, or would have it from.
@@ -36,9 +40,9 @@ extension SettingProblem: CustomStringConvertible {
     var description: String {
         switch place {
         case .file(let path, let line, let column):
-            "\(path):\(line):\(column): error: \(sentence) [\(code.rawValue)]"
+            "\(path):\(line):\(column): \(code.severity): \(sentence) [\(code.rawValue)]"
         case .name(let name):
-            "error: \(name): \(sentence) [\(code.rawValue)]"
+            "\(code.severity): \(name): \(sentence) [\(code.rawValue)]"
         }
     }
 }

@@ -165,7 +165,9 @@ extension SettingsReader {
         }
         for key in SettingKey.allCases {
             if let limit = key.httpLimit, let value = count(key) { http[keyPath: limit] = value }
-            if let timeout = key.httpTimeout, let value = duration(key, in: { .seconds($0) }) {
+            // Without time, no connection would live; a shutdown may end them at once.
+            let range = key == .httpDrainSeconds ? 0...86_400 : 1...86_400
+            if let timeout = key.httpTimeout, let value = duration(key, within: range, in: { .seconds($0) }) {
                 http[keyPath: timeout] = value
             }
         }

@@ -7,7 +7,8 @@ import Synchronization
 struct SettingsReader {
     /// The values that options on the command line state or, above those, somebody who changes them while the process runs.
     private let options: [Setting: ConfigValue]
-    private let environment: [String: String]
+    /// The environment variables that have a value.
+    let environment: [String: String]
     private let file: File?
     private let reader: ConfigReader
     private let problems: Problems

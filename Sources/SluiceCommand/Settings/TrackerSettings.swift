@@ -22,7 +22,13 @@ enum TrackerSettings {
 extension SettingsReader {
     /// The configured trackers: the one that each type has by itself, and those of the section `trackers`.
     func trackers() -> [TrackerSettings] {
-        let own = TrackerType.allCases.compactMap { tracker(named: $0.rawValue, $0) }
+        let own = TrackerType.allCases.compactMap { type in
+            if let tracker = tracker(named: type.rawValue, type) { return tracker }
+            // A section that has only limits may be for a tracker that an option states.
+            let section = namedTrackers.first { $0.name.lowercased() == type.rawValue && $0.statesType }
+            if let section { noteMissing(section) }
+            return nil
+        }
         let named = namedTrackers.filter { TrackerType(rawValue: $0.name.lowercased()) == nil }
         return own
             + named.compactMap { named in
@@ -45,7 +51,12 @@ extension SettingsReader {
 
     /// Says what a tracker of the section `trackers` lacks, unless a problem with it was noted already.
     private func noteMissing(_ tracker: ConfigurationDocument.Tracker) {
-        let keys: [SettingKey] = tracker.type == .kafka ? [.kafkaBrokers] : [.postgresURL, .postgresURLFile]
+        let keys: [SettingKey]
+        switch tracker.type {
+        case .console: return
+        case .postgres: keys = [.postgresURL, .postgresURLFile]
+        case .kafka: keys = [.kafkaBrokers]
+        }
         let settings = keys.map { Setting($0, of: tracker.name) }
         guard settings.allSatisfy({ string($0.key, of: $0.tracker) == nil && !isRejected($0) }) else { return }
         let names = settings.map(\.name).joined(separator: " or ")

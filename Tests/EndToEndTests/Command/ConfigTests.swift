@@ -142,6 +142,51 @@ struct ConfigTests {
         )
     }
 
+    @Test("check warns of environment variables that begin with SLUICE_ and belong to no setting")
+    func unknownVariables() async throws {
+        let folder = try TestFolder()
+        try folder.write("trackers: { a: { type: console } }", to: "sluice.yaml")
+        let environment = [
+            "SLUICE_POSTGRES_URL": "postgres://a/b", "SLUICE_TRACKERS_KAFKA_BROKERS": "a:1", "SLUICE_HTTP_LISEN": "a",
+            "SLUICE_TRACKERS_A_FORMAT": "json", "SLUICE_TRACKERS_B_SCHEMA_NAME": "json", "SLUICE_EMPTY": "",
+            "SLUICE_SERVICE_HOST": "10.0.0.1", "SLUICE_PORT": "tcp://10.0.0.1:80", "SLUICE_PORT_80_TCP_PORT": "80",
+        ]
+        let arguments = ["config", "check", "--config", "sluice.yaml"]
+        let run = try await Sluice.run(arguments, in: folder, environment: environment)
+        #expect(run.ending == .exit(0))
+        let warnings = [
+            ("HTTP_LISEN", "did you mean SLUICE_HTTP_LISTEN?"), ("POSTGRES_URL", "did you mean DATABASE_URL?"),
+            ("TRACKERS_B_SCHEMA_NAME", "'sluice config example' shows all of them"),
+            ("TRACKERS_KAFKA_BROKERS", "did you mean KAFKA_BROKERS?"),
+        ].map { name, hint in
+            "warning: SLUICE_\(name): no setting has this environment variable; \(hint) [unknown-variable]"
+        }
+        #expect(run.output == warnings + ["sluice.yaml: 4 warnings"])
+        // Beside errors, and in no other command.
+        let broken = environment.merging(["SLUICE_LOG_LEVEL": "loud"]) { $1 }
+        let check = try await Sluice.run(arguments, in: folder, environment: broken)
+        #expect(check.ending == .exit(1))
+        #expect(check.output.dropFirst().elementsEqual(warnings))
+        #expect(check.errors == ["5 problems"])
+        let show = try await Sluice.run("config", "show", in: folder, environment: environment)
+        #expect(show.errors.isEmpty)
+    }
+
+    @Test("the timeouts of the HTTP port are at least one second, and only the drain may take no time")
+    func timeouts() async throws {
+        let names = ["HEAD", "BODY", "BODY_PAUSE", "CHECK", "IDLE", "ANSWER", "DRAIN"]
+        let variables = names.map { "SLUICE_HTTP_TIMEOUTS_\($0)_SECONDS" }
+        for (value, allowed) in [("0", ["DRAIN"]), ("86401", []), ("86400", names)] {
+            let environment = Dictionary(uniqueKeysWithValues: variables.map { ($0, value) })
+            let run = try await Sluice.run("config", "check", in: TestFolder(), environment: environment)
+            let problems = names.filter { !allowed.contains($0) }.map { name in
+                "error: SLUICE_HTTP_TIMEOUTS_\(name)_SECONDS: expected a whole number from"
+                    + " \(name == "DRAIN" ? 0 : 1) to 86400, found \(value) [invalid-value]"
+            }
+            #expect(run.output == (problems.isEmpty ? ["The environment: no problems"] : problems))
+        }
+    }
+
     @Test("the example has every setting, and is valid as it is and with everything uncommented")
     func example() async throws {
         let folder = try TestFolder()

@@ -147,6 +147,32 @@ struct NamedTrackerTests {
         )
     }
 
+    @Test("a tracker that a section states needs its destination, also if it has the name of its type")
+    func missing() async throws {
+        let folder = try TestFolder()
+        let valid = ["sluice.yaml: no problems"]
+        for (trackers, environment, output) in [
+            (
+                "Postgres: { type: postgres }", [:],
+                [
+                    "sluice.yaml:1:13: error: the tracker 'Postgres' needs postgres.url or postgres.urlFile"
+                        + " [missing-setting]"
+                ]
+            ),
+            (
+                "kafka: { type: kafka }", [:],
+                ["sluice.yaml:1:13: error: the tracker 'kafka' needs kafka.brokers [missing-setting]"]
+            ),
+            ("postgres: { type: postgres }", ["DATABASE_URL": "postgres://a/b"], valid),
+            ("postgres: { queue: { policy: wait } }", [:], valid),
+            ("console: { type: console }", ["SLUICE_CONSOLE_ENABLED": "false"], valid),
+        ] {
+            try folder.write("trackers: { \(trackers) }", to: "sluice.yaml")
+            let arguments = ["config", "check", "--config", "sluice.yaml"]
+            #expect(try await Sluice.run(arguments, in: folder, environment: environment).output == output)
+        }
+    }
+
     @Test("trackers without a type, with the same name, or with keys of another type are errors")
     func problems() async throws {
         let folder = try TestFolder()

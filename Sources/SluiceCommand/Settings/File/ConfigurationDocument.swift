@@ -18,6 +18,8 @@ struct ConfigurationDocument {
     struct Tracker {
         let name: String
         let type: TrackerType
+        /// Whether its section has the key `type`, which says that the tracker exists.
+        let statesType: Bool
         /// Where its name is.
         let place: SettingProblem.Place
     }
@@ -208,7 +210,10 @@ struct ConfigurationDocument {
         let type = type(of: name, mark, section)
         let settings = type.map(SettingKey.settings) ?? TrackerType.allCases.flatMap(SettingKey.settings)
         scope.settings = Dictionary(settings.map { ($0.keyOfTracker ?? $0.rawValue, $0) }) { first, _ in first }
-        if let type { trackers.append(Tracker(name: name, type: type, place: place(mark))) }
+        if let type {
+            let statesType = section["type"].map { !Self.isNull($0) } ?? false
+            trackers.append(Tracker(name: name, type: type, statesType: statesType, place: place(mark)))
+        }
         read(section, of: scope, under: [])
     }
 
