@@ -242,9 +242,11 @@ public final class Quarantine: Sendable {
         countLost(events, error.message)
     }
 
-    /// Counts the events of a request beyond the limit of one request as lost.
+    /// Counts the events of a request as lost that are more than are stored for one request, or for one sender.
     package func markLost(_ events: Int) {
-        if events > 0 { countLost(events, "A request had more rejected events than are stored for one request.") }
+        guard events > 0 else { return }
+        let reason = "A request, or a sender, had more events rejected than are stored for it."
+        countLost(events, reason, isCausedBySender: true)
     }
 
     // MARK: Counting
@@ -259,7 +261,8 @@ public final class Quarantine: Sendable {
     private func countLost(
         _ events: Int,
         _ reason: String,
-        in episode: WritableKeyPath<Counts, FailureEpisode> = \.losses
+        in episode: WritableKeyPath<Counts, FailureEpisode> = \.losses,
+        isCausedBySender: Bool = false
     ) {
         metrics.lost.increment(by: events)
         let summary = counts.withLock { counts in
@@ -267,10 +270,13 @@ public final class Quarantine: Sendable {
             return counts[keyPath: episode].failed(events, now: clock.now())
         }
         guard let summary else { return }
-        logger.error(
-            "Rejected events were not stored.",
-            metadata: ["events": "\(summary.count)", "reason": "\(reason)"]
-        )
+        let facts: Logger.Metadata = ["events": "\(summary.count)", "reason": "\(reason)"]
+        // No operator can help it that senders send what is invalid.
+        if isCausedBySender {
+            logger.warning("Rejected events were not stored.", metadata: facts)
+        } else {
+            logger.error("Rejected events were not stored.", metadata: facts)
+        }
     }
 
     /// Logs that the disk accepts rejected events again, if it did not.
