@@ -9,7 +9,7 @@ public struct PlanDigest: Sendable, Hashable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// Makes a digest of its bytes, of which there must be at least 16; further ones are ignored.
+    /// Makes a digest from the first 16 of these bytes; there must be at least 16.
     package init(_ bytes: UnsafeRawBufferPointer) {
         high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
         low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

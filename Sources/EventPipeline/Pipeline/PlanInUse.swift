@@ -4,7 +4,7 @@ import TrackerKit
 
 /// A plan, and what a pipeline derives from it.
 ///
-/// It is replaced as a whole: whoever reads it once sees one plan.
+/// It is immutable and replaced as a whole, so code that reads it once never mixes two plans.
 final class PlanInUse: Sendable {
     /// Whether it is the plan with which the pipeline was made.
     let isFirst: Bool

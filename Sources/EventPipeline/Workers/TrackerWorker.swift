@@ -91,7 +91,7 @@ struct TrackerWorker: Sendable {
     /// Asks a tracker that stores its own checkpoint for it, and moves the cursor there.
     private func resume() async throws(TrackerError) -> Resumption? {
         guard let journal = pipeline.journal, let tracker = tracker as? any CheckpointingTracker,
-            // After a change of the plan, the tracker goes on where it is.
+            // After a change of the plan, the tracker keeps its position.
             !pipeline.decide({ state, _ in state.trackers[queue].isResumed })
         else { return nil }
         let answer = try await tracker.checkpoint(ofJournal: journal.store.id)
