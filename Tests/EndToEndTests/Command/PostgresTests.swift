@@ -239,7 +239,9 @@ struct PostgresTests {
         let database = try await postgres.makeDatabase()
         #expect(try await migrate(database, in: folder).ending == .exit(0))
         let server = try await ServingSluice.start("--postgres", database.url, in: folder)
-        _ = try await server.process.errors.line(containing: "The tracker has started.")
+        // The console starts first; PostgreSQL has to have started too, or the failure is one of its start.
+        let start = "tracker=postgres [EventPipeline] The tracker has started."
+        _ = try await server.process.errors.line(containing: start)
         try await postgres.stopImmediately()
         let lines = try await RetailMonth.dayLines(20).joined(separator: "\n")
         #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
