@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import EventSchema
 import Foundation
 import Synchronization
 
@@ -27,7 +28,7 @@ struct SettingsReader {
         entries = document?.entries ?? [:]
         rejected = document?.rejected ?? []
         namedTrackers = document?.trackers ?? []
-        problems = Problems(document?.problems ?? [])
+        problems = Problems(document?.problems ?? [], environment: environment)
         let options = options.values.map { (AbsoluteConfigKey(Setting($0).components), $1) }
         let stated = entries.map { setting, entry in
             (AbsoluteConfigKey(setting.components), ConfigValue(entry.content, isSecret: setting.key.isSecret))
@@ -160,9 +161,11 @@ struct SettingsReader {
     /// reporter.
     private final class Problems: AccessReporter {
         private let problems: Mutex<[SettingProblem]>
+        private let environment: [String: String]
 
-        init(_ problems: [SettingProblem]) {
+        init(_ problems: [SettingProblem], environment: [String: String]) {
             self.problems = Mutex(problems)
+            self.environment = environment
         }
 
         var all: [SettingProblem] { problems.withLock { $0 } }
@@ -172,13 +175,13 @@ struct SettingsReader {
             guard event.providerResults.contains(where: { if case .failure = $0.result { true } else { false } })
             else { return }
             // Options and the file have values of the right type.
-            add(
-                SettingProblem(
-                    code: .wrongType,
-                    place: .name(Setting.environmentVariable(for: event.metadata.key.components)),
-                    sentence: "expected \(Self.words(for: event.metadata.valueType)), found another kind of value"
-                )
-            )
+            let variable = Setting.environmentVariable(for: event.metadata.key.components)
+            let type = event.metadata.valueType
+            // No secret is a number or a flag.
+            let isHarmless = type == .int || type == .bool
+            let found = isHarmless ? quoted(environment[variable] ?? "") : "another kind of value"
+            let sentence = "expected \(Self.words(for: type)), found \(found)"
+            add(SettingProblem(code: .wrongType, place: .name(variable), sentence: sentence))
         }
 
         private static func words(for type: ConfigType) -> String {

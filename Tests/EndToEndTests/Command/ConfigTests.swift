@@ -159,12 +159,16 @@ struct ConfigTests {
             "config",
             "check",
             in: TestFolder(),
-            environment: ["SLUICE_LOG_LEVEL": "loud", "SLUICE_JOURNAL_ENABLED": "perhaps"]
+            environment: [
+                "SLUICE_LOG_LEVEL": "loud", "SLUICE_JOURNAL_ENABLED": "perhaps",
+                "SLUICE_QUEUE_CAPACITY_IN_EVENTS": "1e3",
+            ]
         )
         #expect(run.ending == .exit(1))
         #expect(
             run.output == [
-                "error: SLUICE_JOURNAL_ENABLED: expected true or false, found another kind of value [wrong-type]",
+                "error: SLUICE_JOURNAL_ENABLED: expected true or false, found 'perhaps' [wrong-type]",
+                "error: SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole number, found '1e3' [wrong-type]",
                 "error: SLUICE_LOG_LEVEL: expected one of trace, debug, info, notice, warning, error, critical, found"
                     + " 'loud' [invalid-value]",
             ]
