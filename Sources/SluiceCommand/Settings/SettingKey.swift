@@ -191,15 +191,18 @@ enum SettingKey: String, CaseIterable {
             "The file with the server's certificate and those of its authorities (PEM), for HTTPS; read again when it changes."
         case .tlsPrivateKey: "The file with the private key of the certificate (PEM)."
         case .tlsClientAuthorities:
-            "The file with the authorities that vouch for clients (PEM); with it, a client needs a certificate."
+            """
+            The file with the CA certificates for client authentication (PEM). If it is set, clients must present a \
+            certificate signed by one of them.
+            """
         case .httpAddressConnections:
             "The maximum number of open connections and HTTP/2 streams from one address; further ones are answered with 503."
         case .httpKeyConnections:
             """
-            The maximum number of open connections and HTTP/2 streams of one write key, which is that of the last request; \
-            further ones are answered with 503.
+            The maximum number of open connections and HTTP/2 streams of one write key. A connection counts for the key of its \
+            most recent request. Further ones are answered with 503.
             """
-        case .httpConnectionRequests: "The maximum number of requests on one HTTP/1.1 connection, which is closed then."
+        case .httpConnectionRequests: "After this many requests, the server closes an HTTP/1.1 connection."
         case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."
         case .httpStreams: "The maximum number of requests of an HTTP/2 connection at one time."
         case .httpResets:

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import EventSchema
 import Foundation
 import Synchronization
 
@@ -26,7 +27,7 @@ struct SettingsReader {
         )
     }
 
-    /// What the configuration file states.
+    /// What the configuration file states; the document itself has the parsed tree, which is not `Sendable`.
     private struct File {
         let path: String
         let entries: [Setting: ConfigurationDocument.Entry]
@@ -51,7 +52,7 @@ struct SettingsReader {
         self.options = options
         self.environment = environment
         self.file = file
-        problems = Problems(file?.problems ?? [])
+        problems = Problems(file?.problems ?? [], environment: environment)
         let stated = (file?.entries ?? [:]).map { setting, entry in
             (AbsoluteConfigKey(setting.components), ConfigValue(entry.content, isSecret: setting.key.isSecret))
         }
@@ -196,9 +197,11 @@ struct SettingsReader {
     /// reporter.
     private final class Problems: AccessReporter {
         private let problems: Mutex<[SettingProblem]>
+        private let environment: [String: String]
 
-        init(_ problems: [SettingProblem]) {
+        init(_ problems: [SettingProblem], environment: [String: String]) {
             self.problems = Mutex(problems)
+            self.environment = environment
         }
 
         var all: [SettingProblem] { problems.withLock { $0 } }
@@ -208,13 +211,13 @@ struct SettingsReader {
             guard event.providerResults.contains(where: { if case .failure = $0.result { true } else { false } })
             else { return }
             // Options and the file have values of the right type.
-            add(
-                SettingProblem(
-                    code: .wrongType,
-                    place: .name(Setting.environmentVariable(for: event.metadata.key.components)),
-                    sentence: "expected \(Self.words(for: event.metadata.valueType)), found another kind of value"
-                )
-            )
+            let variable = Setting.environmentVariable(for: event.metadata.key.components)
+            let type = event.metadata.valueType
+            // No secret is a number or a flag.
+            let isHarmless = type == .int || type == .bool
+            let found = isHarmless ? quoted(environment[variable] ?? "") : "another kind of value"
+            let sentence = "expected \(Self.words(for: type)), found \(found)"
+            add(SettingProblem(code: .wrongType, place: .name(variable), sentence: sentence))
         }
 
         private static func words(for type: ConfigType) -> String {

@@ -117,7 +117,7 @@ extension SettingsReader {
         if let deliveryTimeout {
             let properties = ["message.timeout.ms", "delivery.timeout.ms"]
             if let stated = properties.first(where: { kafka.properties[$0] != nil }) {
-                let sentence = "the property '\(stated)' sets it as well"
+                let sentence = "set either this or the property '\(stated)', not both"
                 note(.kafkaDeliverySeconds, of: name, sentence, as: .conflictingSettings)
             }
             kafka.properties[properties[0]] = "\(deliveryTimeout.components.seconds * 1000)"

@@ -165,8 +165,8 @@ extension ConfigTests {
                     "KAFKA_BROKERS": "a:1", "SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS": "5",
                     "SLUICE_KAFKA_PROPERTIES": "message.timeout.ms=1",
                 ],
-                "error: SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS: the property 'message.timeout.ms' sets it as well"
-                    + " [conflicting-settings]"
+                "error: SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS: set either this or the property 'message.timeout.ms',"
+                    + " not both [conflicting-settings]"
             ),
             (
                 ["DATABASE_URL": "postgres://a/b", "SLUICE_POSTGRES_TIMEOUTS_LOCK_SECONDS": "60"],

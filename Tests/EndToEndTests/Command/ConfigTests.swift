@@ -85,6 +85,35 @@ struct ConfigTests {
         )
     }
 
+    @Test("JSON with surrogate escapes and a tab before the first brace is read, with its lines and columns")
+    func escapedJSON() async throws {
+        let folder = try TestFolder()
+        let key = #""\ud83d\ude00a""#
+        try folder.write(
+            "\t{\"log\": {\(key): 1, \"lvl\": 2},\n"
+                + #"\#t"kafka": {"topic": "a\\\"\ud83d\uDE00\u00e9", "topik": 1}, "trackers": {"#
+                + "\(key): {\"type\": \"consol\"}}}\n",
+            to: "sluice.json"
+        )
+        let run = try await Sluice.run("config", "check", "--config", "sluice.json", in: folder)
+        #expect(
+            run.output
+                == [
+                    "1:11: error: there is no setting 'log.😀a'; 'sluice config example' shows all settings [unknown-key]",
+                    "1:31: error: there is no setting 'log.lvl'; did you mean 'log.level'? [unknown-key]",
+                    "2:48: error: there is no setting 'kafka.topik'; did you mean 'kafka.topic'? [unknown-key]",
+                    "2:100: error: trackers.😀a.type: unknown type 'consol'; did you mean 'console'? [invalid-value]",
+                ].map { "sluice.json:" + $0 }
+        )
+        let text = #"{"kafka": {"brokers": "a:1", "topic": "a\\\"\ud83d\uDE00\u00e9\/"}}"#
+        try folder.write(text, to: "valid.json")
+        #expect(try await settings(["--config", "valid.json"], in: folder)["kafka.topic"]?.value == "a\\\"😀é/")
+        try folder.write("{\"kafka\": {\"topic\": \"\u{7f}\"}}", to: "control.json")
+        let control = try await Sluice.run("config", "check", "--config", "control.json", in: folder)
+        let beginning = "control.json:1:1: error: cannot be read: "
+        #expect(control.output.count == 1 && control.output[0].hasPrefix(beginning), "\(control.output)")
+    }
+
     @Test(
         "check says where a file is not YAML or not JSON",
         arguments: [
@@ -130,12 +159,16 @@ struct ConfigTests {
             "config",
             "check",
             in: TestFolder(),
-            environment: ["SLUICE_LOG_LEVEL": "loud", "SLUICE_JOURNAL_ENABLED": "perhaps"]
+            environment: [
+                "SLUICE_LOG_LEVEL": "loud", "SLUICE_JOURNAL_ENABLED": "perhaps",
+                "SLUICE_QUEUE_CAPACITY_IN_EVENTS": "1e3",
+            ]
         )
         #expect(run.ending == .exit(1))
         #expect(
             run.output == [
-                "error: SLUICE_JOURNAL_ENABLED: expected true or false, found another kind of value [wrong-type]",
+                "error: SLUICE_JOURNAL_ENABLED: expected true or false, found 'perhaps' [wrong-type]",
+                "error: SLUICE_QUEUE_CAPACITY_IN_EVENTS: expected a whole number, found '1e3' [wrong-type]",
                 "error: SLUICE_LOG_LEVEL: expected one of trace, debug, info, notice, warning, error, critical, found"
                     + " 'loud' [invalid-value]",
             ]

@@ -52,18 +52,29 @@ struct ConfigurationDocument {
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationTree.SyntaxError(mark: nil, sentence: "it is not UTF-8")
         }
-        let tree = try ConfigurationTree(text: text)
-        if path.hasSuffix(".json"), !text.isEmpty { try checkJSON(text) }
-        return tree
+        return path.hasSuffix(".json") ? try jsonTree(of: text) : try ConfigurationTree(text: text)
     }
 
-    /// Rejects what is YAML and not JSON.
-    private static func checkJSON(_ text: String) throws(ConfigurationTree.SyntaxError) {
+    /// Reads JSON as YAML, and rejects what is YAML and not JSON.
+    private static func jsonTree(of text: String) throws(ConfigurationTree.SyntaxError) -> ConfigurationTree {
+        let problem = text.isEmpty ? nil : jsonProblem(of: text)
+        do throws(ConfigurationTree.SyntaxError) {
+            let tree = try ConfigurationTree(text: JSONAsYAML.text(of: text))
+            if let problem { throw ConfigurationTree.SyntaxError(mark: nil, sentence: problem) }
+            return tree
+        } catch {
+            // Valid JSON that libyaml rejects all the same, such as a control character in a string.
+            throw problem == nil ? error.ofValidText : error
+        }
+    }
+
+    /// Why a text is not JSON; `nil` if it is.
+    private static func jsonProblem(of text: String) -> String? {
         do {
             _ = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
+            return nil
         } catch {
-            let reason = (error as NSError).userInfo["NSDebugDescription"].map { "\($0)" } ?? "it cannot be parsed"
-            throw ConfigurationTree.SyntaxError(mark: nil, sentence: reason)
+            return (error as NSError).userInfo["NSDebugDescription"].map { "\($0)" } ?? "it cannot be parsed"
         }
     }
 
@@ -74,11 +85,11 @@ struct ConfigurationDocument {
             let reason = (error as? Errno ?? cause.map { Errno(rawValue: CInt($0.code)) }).map { "\($0)" } ?? "\(error)"
             return SettingProblem(code: .unreadableFile, place: place(nil, in: path), sentence: reason)
         }
-        let format = path.hasSuffix(".json") ? "JSON" : "YAML"
+        let format = path.hasSuffix(".json") ? "not JSON" : "not YAML"
         return SettingProblem(
             code: .invalidSyntax,
             place: place(error.mark, in: path),
-            sentence: "not \(format): \(error.sentence)"
+            sentence: "\(error.isOfValidText ? "cannot be read" : format): \(error.sentence)"
         )
     }
 

@@ -10,6 +10,10 @@ struct ConfigurationTree {
         /// Where it is; `nil` if that is unknown.
         let mark: Mark?
         let sentence: String
+        /// Whether the text is valid nevertheless, as JSON.
+        var isOfValidText = false
+
+        var ofValidText: SyntaxError { SyntaxError(mark: mark, sentence: sentence, isOfValidText: true) }
     }
 
     /// The value of the document; `nil` if it is empty.
