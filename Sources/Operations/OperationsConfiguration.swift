@@ -3,6 +3,10 @@ public struct OperationsConfiguration: Sendable {
     /// The least number of bytes of a token.
     public static let minimumTokenBytes = 16
 
+    /// Whether there is a port; without one, `socketPath` is the only way to ask the process.
+    ///
+    /// Default: true.
+    public var hasPort: Bool
     /// The address to listen on: a name or a numeric address.
     ///
     /// Default: `127.0.0.1`. An address that other machines can reach needs a token.
@@ -43,6 +47,7 @@ public struct OperationsConfiguration: Sendable {
 
     /// Uses the defaults for all arguments that are not passed.
     public init(
+        hasPort: Bool = true,
         host: String = "127.0.0.1",
         port: Int = 8081,
         token: String? = nil,
@@ -52,6 +57,7 @@ public struct OperationsConfiguration: Sendable {
         requiresSocket: Bool = true,
         controlFile: String? = nil
     ) {
+        self.hasPort = hasPort
         self.host = host
         self.port = port
         self.token = token

@@ -43,6 +43,8 @@ public final class OperationsServer: Service {
         var removeSocket: @Sendable () -> Void = {}
         /// How many of the port and the socket do not listen yet.
         var missing: Int
+        /// Whether the server ends, so that a socket which cannot be published is no news.
+        var isOver = false
         var address = ""
         var outcome: Result<String, any Error>?
         var waiting: [CheckedContinuation<String, any Error>] = []
@@ -122,11 +124,12 @@ public final class OperationsServer: Service {
             clock: clock
         )
         sampler = HistorySampler(history: history, pipeline: pipeline, registry: registry, clock: clock)
-        state = Mutex(State(missing: configuration.socketPath == nil ? 1 : 2))
+        state = Mutex(State(missing: (configuration.hasPort ? 1 : 0) + (configuration.socketPath == nil ? 0 : 1)))
         controlFile.pauseTrackers(of: pipeline, logger: logger)
     }
 
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {
+        guard configuration.hasPort else { return }
         if let token = configuration.token {
             guard token.utf8.count < OperationsConfiguration.minimumTokenBytes else { return }
             let message = "The private port's token has fewer than \(OperationsConfiguration.minimumTokenBytes) bytes."
@@ -154,7 +157,7 @@ public final class OperationsServer: Service {
         )
     }
 
-    /// Waits until the port and the socket listen, and returns the port's address, `host:port`.
+    /// Waits until the port and the socket listen, and returns the port's address, `host:port`; it is empty without a port.
     ///
     /// - Throws: `OperationsError` if it cannot listen, or if there is no socket and `requiresSocket` is true.
     public func listening() async throws -> String {
@@ -174,14 +177,15 @@ public final class OperationsServer: Service {
         do throws(OperationsError) {
             let socket = try makeSocket()
             defer {
+                state.withLock { $0.isOver = true }
                 socket?.removeFolder()
                 state.withLock(\.removeSocket)()
             }
+            var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: sampler)]
             // If the port cannot listen, the socket is shut down as well.
-            var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-                .init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup),
-                .init(service: sampler),
-            ]
+            if configuration.hasPort {
+                services.insert(.init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup), at: 0)
+            }
             if let socket { services.append(.init(service: application(of: socket))) }
             do {
                 try await ServiceGroup(configuration: .init(services: services, logger: quietLogger)).run()
@@ -209,6 +213,7 @@ public final class OperationsServer: Service {
     }
 
     private func logNoSocket(_ error: OperationsError) {
+        guard !state.withLock(\.isOver) else { return }
         logger.error(
             "The socket for commands cannot be used; commands need the address of the private port.",
             metadata: ["error": "\(error)"]

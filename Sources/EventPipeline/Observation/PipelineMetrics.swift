@@ -14,6 +14,8 @@ package struct PipelineMetrics: Sendable {
     package static var rejectedName: String { rejected.name }
     /// The name of the histogram of commits to the journal.
     package static var commitsName: String { JournalMetrics.commits.name }
+    /// The name of the histogram of deliveries to trackers.
+    package static var deliveriesName: String { TrackerMetrics.duration.name }
 
     /// The value of the label `event` for events that the plan does not have; senders cannot make up further values.
     private static let unknownEvent = "(unknown)"
@@ -153,7 +155,7 @@ struct TrackerMetrics: Sendable {
     )
     private static let retried = counter("events_retried", "Events that were tried again, counted for each further try")
     private static let deliveries = counter("deliveries", "Deliveries, successful or not")
-    private static let duration = MetricDefinition(
+    fileprivate static let duration = MetricDefinition(
         "sluice_tracker_delivery_duration_seconds",
         .histogram,
         labels: ["tracker"],

@@ -265,10 +265,14 @@ extension TrackerState {
         return .deliverAgain(remainder.delivery)
     }
 
+    /// How long the other events wait at most for those that fail until somebody changes something, as a missing table does.
+    private static let patienceWithPeople = Duration.seconds(10)
+
     /// Whether deliveries have failed for so long that a diagnosis is due.
     private func isDiagnosisDue(now: Duration) -> Bool {
         guard let parkAfter, let failingSince else { return false }
-        return now >= failingSince + parkAfter
+        let needsSomebody = failure.map { !$0.isRetryable } ?? false
+        return now >= failingSince + (needsSomebody ? min(parkAfter, Self.patienceWithPeople) : parkAfter)
     }
 
     /// Begins a diagnosis of the remainder of a delivery.

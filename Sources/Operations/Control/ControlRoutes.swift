@@ -86,7 +86,7 @@ struct ControlRoutes: Sendable {
         }
         logger.notice(
             isPaused ? "The tracker was paused; its events wait." : "The tracker was resumed.",
-            metadata: asker.metadata.merging(["tracker": "\(name)"]) { $1 }
+            metadata: asker.metadata.merging(["tracker": "\(pipeline.statistics[tracker: name]?.name ?? name)"]) { $1 }
         )
         return Response(status: .noContent)
     }

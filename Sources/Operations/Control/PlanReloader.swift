@@ -25,7 +25,7 @@ public struct PlanReload: Sendable, Codable, Hashable {
 
     /// What happened to the plan in use.
     public let outcome: Outcome
-    /// The changes or, if the plan was refused, its problems; one a line.
+    /// The plan's warnings and the changes or, if the plan was refused, its problems; one a line.
     public let lines: [String]
 
     /// Describes a reload.

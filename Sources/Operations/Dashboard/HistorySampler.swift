@@ -29,6 +29,7 @@ struct HistorySampler: Service {
         }
         counts.requestTimes = registry.buckets(of: HTTPMetrics.durationsName)
         counts.commitTimes = registry.buckets(of: PipelineMetrics.commitsName)
+        counts.deliveryTimes = registry.buckets(of: PipelineMetrics.deliveriesName)
         return counts
     }
 }

@@ -23,6 +23,8 @@ package final class MetricHistory: Sendable {
         package var requestTime: Double?
         /// The same of commits to the journal.
         package var commitTime: Double?
+        /// The same of deliveries to all trackers.
+        package var deliveryTime: Double?
         /// Delivered events a second, by tracker.
         package var delivered: [String: Double] = [:]
         /// Undelivered events, by tracker.
@@ -38,6 +40,7 @@ package final class MetricHistory: Sendable {
         /// The buckets of the histograms.
         package var requestTimes: [Int] = []
         package var commitTimes: [Int] = []
+        package var deliveryTimes: [Int] = []
 
         package init() {}
     }
@@ -65,6 +68,7 @@ package final class MetricHistory: Sendable {
             sample.rejected = Double(max(0, counts.rejected - last.counts.rejected)) / seconds
             sample.requestTime = Self.percentile(from: last.counts.requestTimes, to: counts.requestTimes)
             sample.commitTime = Self.percentile(from: last.counts.commitTimes, to: counts.commitTimes)
+            sample.deliveryTime = Self.percentile(from: last.counts.deliveryTimes, to: counts.deliveryTimes)
             for (tracker, count) in counts.delivered {
                 sample.delivered[tracker] = Double(max(0, count - (last.counts.delivered[tracker] ?? 0))) / seconds
             }

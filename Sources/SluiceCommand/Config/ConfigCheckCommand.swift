@@ -1,5 +1,8 @@
 import ArgumentParser
 import EventModel
+import EventSchema
+import Logging
+import TrackerKit
 
 /// `sluice config check`: reports everything that is wrong with the settings.
 struct ConfigCheckCommand: ParsableCommand {
@@ -7,7 +10,8 @@ struct ConfigCheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Report everything that is wrong with a configuration file, each with its line and column.",
         discussion: """
-            Reads the file and the environment as 'sluice serve' does, and connects to nothing; 'sluice check' also connects \
+            Reads the file and the environment as 'sluice serve' does, lets libpq and librdkafka check what is for them, and \
+            connects to nothing; 'sluice check' also connects \
             to the destinations. An environment variable that begins with SLUICE_ and belongs to no setting is a warning.
 
             Exits with 0 if there are no errors, 1 if there are, and 64 for wrong usage.
@@ -18,7 +22,8 @@ struct ConfigCheckCommand: ParsableCommand {
 
     func run() throws {
         let reader = try SettingsReader(options: CommandLineSettings(), file: config.path)
-        _ = Settings(reading: reader, keepsJournal: true)
+        let settings = Settings(reading: reader, keepsJournal: true)
+        try Self.checkTrackers(of: settings, reader)
         let warnings = reader.unknownVariables
         do {
             try reader.finish()
@@ -31,5 +36,17 @@ struct ConfigCheckCommand: ParsableCommand {
         try Terminal.print(lines: warnings)
         let count = warnings.isEmpty ? "no problems" : warnings.count.of("warning")
         try Terminal.print("\(config.path ?? "The environment"): \(count)")
+    }
+
+    /// Lets each tracker check its settings, which needs no plan.
+    private static func checkTrackers(of settings: Settings, _ reader: SettingsReader) throws {
+        let wiring = Wiring(settings, plan: TrackingPlan(events: []), minimumLogLevel: .error)
+        for tracker in try wiring.trackers() {
+            do throws(TrackerError) {
+                try tracker.checkSettings(for: wiring.catalog)
+            } catch {
+                reader.note(.invalidValue, at: .name(tracker.name), error.message)
+            }
+        }
     }
 }

@@ -40,7 +40,7 @@ struct DrainCommand: AsyncParsableCommand {
                 let waiting = status.waitingBatches + status.committingBatches
                 if waiting == 0 {
                     try Self.checkLosses(before: before, after: status)
-                    break
+                    return Terminal.printError("\(Self.success(status)); the process can be stopped.")
                 }
                 if clock.now() >= end {
                     throw Terminal.failure("Not in a queue or in the journal yet: \(waiting) accepted batches.")
@@ -51,8 +51,9 @@ struct DrainCommand: AsyncParsableCommand {
             if let stuck = status.trackers.first(where: Self.isStuck) ?? (clock.now() >= end ? behind : nil) {
                 let reason = stuck.reason.map { ": \($0)" } ?? "."
                 let count = (stuck.lagIsUpperBound ? "at most " : "") + stuck.lagEvents.of("event")
+                let verb = stuck.lagEvents == 1 ? "waits" : "wait"
                 throw Terminal.failure(
-                    "The tracker '\(stuck.name)' is \(stuck.status), and \(count) wait for it\(reason)"
+                    "The tracker '\(stuck.name)' is \(stuck.status), and \(count) \(verb) for it\(reason)"
                 )
             }
             let line = "\(behind.lagEvents.of("event")) left for '\(behind.name)' (\(behind.status))"
@@ -60,7 +61,14 @@ struct DrainCommand: AsyncParsableCommand {
             lastLine = line
             try await clock.sleepUntil(clock.now() + .milliseconds(200))
         }
-        Terminal.printError("All events are delivered; the process can be stopped.")
+    }
+
+    /// What has become of all events; some may have been refused or parked before.
+    private static func success(_ status: StatusReport) -> String {
+        let quarantined = status.trackers.reduce(0) { $0 + $1.refused + $1.parked }
+        guard quarantined > 0 else { return "All events are delivered" }
+        let count = quarantined.of("event")
+        return "All events are delivered, except \(count) of this run, which the quarantine has instead"
     }
 
     /// Fails if a tracker has settled events without delivering them.

@@ -28,8 +28,10 @@ actor PlanFiles: Service, PlanReloader {
     private let clock: RelativeClock
     private let thread: BlockingThread
     private let metrics = PlanMetrics()
-    /// The files when they were last read, and at the last look.
-    private var (read, seen): ([PlanSource], [PlanSource]) = ([], [])
+    /// The files when they were last read; `nil` until then.
+    private var read: [PlanSource]?
+    /// The files at the last look.
+    private var seen: [PlanSource] = []
     private nonisolated let currentProblem = Mutex<String?>(nil)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -76,8 +78,8 @@ actor PlanFiles: Service, PlanReloader {
         let sources = PlanReader().sources(at: [folder]).sources
         defer { seen = sources }
         guard sources == seen, sources != read else { return }
-        if read.isEmpty, PlanReader().read(sources).plan == pipeline.catalog.plan {
-            // The first look, and nothing has changed since the process read the plan.
+        if read == nil, PlanReader().read(sources).plan == pipeline.catalog.plan {
+            // Nothing has changed since the process read the plan.
             read = sources
             return
         }
@@ -86,8 +88,9 @@ actor PlanFiles: Service, PlanReloader {
 
     /// Reads the plan, and replaces the one in use if it is valid and different.
     func reload(askedBy asker: Logger.Metadata) async -> PlanReload {
-        read = PlanReader().sources(at: [folder]).sources
-        let reload = await replacePlan()
+        let (sources, failures) = PlanReader().sources(at: [folder])
+        read = sources
+        let reload = await replacePlan(with: PlanReader().read(sources), failures)
         metrics.count(reload.outcome)
         let asker = asker.merging(["folder": "\(folder)"]) { $1 }
         switch reload.outcome {
@@ -119,9 +122,18 @@ actor PlanFiles: Service, PlanReloader {
     /// How many lines a log line lists.
     private static let maximumLoggedLines = 20
 
-    private func replacePlan() async -> PlanReload {
-        let reading = PlanReader().read(paths: [folder])
-        guard let plan = reading.plan else { return refuse(reading.diagnostics.map(\.description)) }
+    /// Replaces the plan by what was read, unless a file could not be read.
+    private func replacePlan(with reading: PlanReport, _ failures: [Diagnostic]) async -> PlanReload {
+        let diagnostics = failures + reading.diagnostics
+        guard let plan = reading.plan, !diagnostics.contains(where: { $0.severity == .error }) else {
+            // The errors first: a warning does not keep a plan from being used.
+            let errors = diagnostics.filter { $0.severity == .error }
+            let warnings = diagnostics.filter { $0.severity != .error }
+            return refuse((errors + warnings).map(\.description))
+        }
+        guard !plan.events.isEmpty else {
+            return refuse(["The new plan has no events."] + diagnostics.map(\.description))
+        }
         let earlier = pipeline.catalog.plan
         guard plan != earlier else {
             currentProblem.withLock { $0 = nil }
@@ -140,11 +152,12 @@ actor PlanFiles: Service, PlanReloader {
         let diff = PlanDiff(from: earlier, to: plan)
         return PlanReload(
             .replaced,
-            Compatibility.worstFirst.flatMap(diff.changes).map { change in
-                [change.compatibility.rawValue, change.subject, change.sentence].compactMap { $0 }.joined(
-                    separator: ": "
-                )
-            }
+            diagnostics.map(\.description)
+                + Compatibility.worstFirst.flatMap(diff.changes).map { change in
+                    [change.compatibility.rawValue, change.subject, change.sentence].compactMap { $0 }.joined(
+                        separator: ": "
+                    )
+                }
         )
     }
 

@@ -48,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .setting(.adminListen, valueName: "host:port"))
     var admin: String?
 
-    @Flag(name: .customLong("no-admin"), help: "Have no private port.")
+    @Flag(name: .customLong("no-admin"), help: "Have no private port; the socket for commands remains.")
     var hasNoPrivatePort = false
 
     @OptionGroup var journal: JournalOptions
@@ -112,7 +112,7 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try await settings()
         // Before anything makes a metric.
         let registry = PrometheusRegistry()
-        if settings.privatePort != nil { MetricsSystem.bootstrap(registry) }
+        if settings.privatePort?.hasPort == true { MetricsSystem.bootstrap(registry) }
         let wiring = try Wiring(settings)
         let (keys, keyFile) = try wiring.keys()
         let tls = try wiring.tls()

@@ -53,8 +53,10 @@ struct Services {
         } catch let error as PipelineError where error.code == .journalHangs {
             // Returning would wait for the disk.
             ShutdownDeadline.endProcess(error.message)
-        } catch let error as OperationsError {
+        } catch let error as OperationsError where error.code == .cannotListen {
             throw Terminal.failure("\(error) Set admin.listen to another address, or use --no-admin.")
+        } catch let error as OperationsError {
+            throw Terminal.failure("\(error)")
         }
     }
 }

@@ -219,7 +219,8 @@ enum SettingKey: String, CaseIterable {
             "The maximum memory, in bytes, of all connections together, with their bodies and the answers not yet read."
         case .httpExplainedRejections:
             "The maximum number of rejected events per request that the answer explains."
-        case .adminEnabled: "Whether serve has a private port with metrics and health."
+        case .adminEnabled:
+            "Whether serve has a private port with metrics and health; the socket does not depend on it."
         case .adminListen:
             "The address of the private port, as host:port. One that other machines can reach needs admin.token."
         case .adminToken:
@@ -290,7 +291,7 @@ enum SettingKey: String, CaseIterable {
         case .parkAfterSeconds:
             """
             How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
-            events are parked in the quarantine.
+            events are parked in the quarantine; at most 10 if somebody has to change something first, such as a missing table.
             """
         case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
         case .quarantineFolder: "The folder of the quarantine (the dead-letter queue)."

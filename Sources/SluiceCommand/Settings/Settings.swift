@@ -17,7 +17,7 @@ struct Settings {
     var http: IngestConfiguration
     /// `nil` if the server does not speak TLS.
     var tls: TLSFiles.Paths?
-    /// `nil` if there is no private port.
+    /// The private port and the socket; `nil` if there is neither.
     var privatePort: OperationsConfiguration?
     /// The file of what an operator has paused or changed; `nil` without a journal.
     var controlFile: String?
@@ -194,7 +194,7 @@ extension SettingsReader {
         }
     }
 
-    /// The private port; `nil` if it is switched off.
+    /// The private port and the socket; `nil` if the port is switched off and there is no socket.
     fileprivate func privatePort(journal: String?) -> OperationsConfiguration? {
         var port = SettingDefaults.privatePort
         port.socketPath = string(.adminSocket) ?? journal.map(Settings.socketPath)
@@ -215,7 +215,8 @@ extension SettingsReader {
                 note(token.key, "expected a token of at least \(minimum) bytes, found \(token.bytes.count)")
             }
         }
-        return bool(.adminEnabled) ?? SettingDefaults.hasPrivatePort ? port : nil
+        port.hasPort = bool(.adminEnabled) ?? SettingDefaults.hasPrivatePort
+        return port.hasPort || port.socketPath != nil ? port : nil
     }
 
     /// Parses `host:port`, or `[host]:port` for an IPv6 address.

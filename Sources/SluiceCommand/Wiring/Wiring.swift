@@ -188,11 +188,7 @@ struct Wiring {
         settingChanges: SettingChanges,
         _ registry: PrometheusRegistry
     ) throws -> OperationsServer? {
-        guard let configuration = settings.privatePort else {
-            // What is paused stays so, though nobody can resume it now.
-            controlFile.pauseTrackers(of: pipeline, logger: logger)
-            return nil
-        }
+        guard let configuration = settings.privatePort else { return nil }
         let replay = try quarantineReplay(through: pipeline)
         do throws(OperationsError) {
             return try OperationsServer(

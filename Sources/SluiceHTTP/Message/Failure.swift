@@ -114,7 +114,7 @@ extension Failure {
     static let shuttingDown = Failure(
         status: "503 Service Unavailable",
         code: .shuttingDown,
-        message: "The service is shutting down. Nothing was accepted.",
+        message: "The server accepts no more events, because it is stopped or drained. Nothing was accepted.",
         fields: ["retry-after": "1"],
         endsConnection: true
     )

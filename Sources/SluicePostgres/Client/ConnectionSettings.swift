@@ -52,6 +52,13 @@ struct ConnectionSettings: Sendable {
             let ports = value.split(separator: ",", omittingEmptySubsequences: false)
             if ports.allSatisfy({ $0.isEmpty || Int($0).map((1...65_535).contains) == true }) { return }
             expected = "a number from 1 to 65535"
+        case "host", "hostaddr":
+            // Part of a password, which libpq would print when it cannot find such a host.
+            if !value.contains("@") { return }
+            throw PostgresFailure(
+                source: .settings,
+                message: "In the connection string, an '@' of the user or the password has to be written as %40."
+            )
         case "connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout":
             if Int32(value) != nil { return }
             expected = "a whole number"

@@ -121,7 +121,8 @@ struct ConfigTests {
             ("b.yml", "log:\n\tlevel: info", "b.yml:2:1: error: not YAML: "),
             ("c.yaml", "log:\n---\nlog:", "c.yaml:2:1: error: not YAML: expected a single document in the stream"),
             ("d.json", "{\"log\":", "d.json:2:1: error: not JSON: while parsing a flow node"),
-            ("e.json", "{'log': null}", "e.json:1:1: error: not JSON: "),
+            ("g.json", "{\n  \"http\": {\"open\": tru}}", "g.json:2:23: error: not JSON: Invalid value"),
+            ("e.json", "{'log': null}", "e.json:1:2: error: not JSON: Invalid value"),
             ("f.json", "log:", "f.json:1:1: error: not JSON: "),
             ("g.yaml", "- a", "g.yaml:1:1: error: expected settings by their names, found a list [wrong-type]"),
         ]

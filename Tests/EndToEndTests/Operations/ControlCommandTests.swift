@@ -67,10 +67,11 @@ struct ControlCommandTests {
         #expect(try await database.run("select count(*) from analytics.sold") == ["0"])
         try await stop(server)
 
-        // It stays paused where nobody can resume it.
+        // It stays paused without a port, and the socket is there.
         let arguments = ["--no-console", "--no-admin", "--postgres", database.url]
         server = try await ServingSluice.start(arguments, in: folder, plan: "plan")
         _ = try await server.process.errors.line(containing: "The tracker is paused since an earlier run.")
+        #expect(try await status(in: folder).trackers[0].status == "paused")
         try await stop(server)
         #expect(try await database.run("select count(*) from analytics.sold") == ["0"])
 

@@ -141,6 +141,8 @@ struct PostgresStartTests {
     func unreadable() async {
         for connection in [
             "postgres//user:secret@host/db", "host=a nosuchkeyword=secret", "postgres://u:secret@h:p:1/",
+            // The host is `secret@127.0.0.1`.
+            "postgres://u:a@secret@127.0.0.1:1/db",
         ] {
             let error = await startError(connection)
             #expect(error?.isRetryable == false || connection.hasSuffix("p:1/"))

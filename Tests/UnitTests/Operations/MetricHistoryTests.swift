@@ -10,6 +10,7 @@ struct MetricHistoryTests {
         counts.delivered = ["console": accepted / 2]
         counts.lag = ["console": accepted - accepted / 2]
         counts.requestTimes = requests
+        counts.deliveryTimes = requests
         return counts
     }
 
@@ -37,6 +38,7 @@ struct MetricHistoryTests {
         ] {
             history.add(Self.counts(0, requests: requests), now: .zero, time: .now())
             #expect(history.samples(from: 0).last?.requestTime == expected, "\(requests)")
+            #expect(history.samples(from: 0).last?.deliveryTime == expected, "\(requests)")
         }
     }
 

@@ -94,7 +94,8 @@ const showCharts = trackers => {
     chart("Undelivered events", trackers.map(({ name }) => ({ name, values: values(sample => sample.lag[name]) })), value => count(value ?? 0)),
     chart("99 of 100 take at most", [
       { name: "requests", values: values(sample => sample.requestTime) },
-      { name: "commits", values: values(sample => sample.commitTime) }
+      { name: "commits", values: values(sample => sample.commitTime) },
+      { name: "deliveries", values: values(sample => sample.deliveryTime) }
     ], duration)
   )
 }
@@ -251,7 +252,7 @@ const remark = event => {
 
 const showCatalogue = list => {
   const names = byId("event-names")
-  if (names.children.length !== list.length) names.replaceChildren(...list.map(({ name }) => make("option", { value: name })))
+  if ([...names.children].map(option => option.value).join("\n") !== list.map(({ name }) => name).join("\n")) names.replaceChildren(...list.map(({ name }) => make("option", { value: name })))
   update(byId("catalogue").tBodies[0], list.map(event => {
     const all = event.accepted + event.rejected
     return make("tr", { "data-event": event.name }, make("th", { scope: "row" }, event.name), cell(count(event.accepted), "number"),

@@ -36,7 +36,7 @@ struct PortFailure {
         PortFailure("too-many-connections", 503, "There are too many connections; nothing was accepted."),
         PortFailure("too-many-connections-from-address", 503, "One address has too many; nothing was accepted."),
         PortFailure("too-many-connections-for-key", 503, "One write key has too many; nothing was accepted."),
-        PortFailure("shutting-down", 503, "The server is shutting down; nothing was accepted."),
+        PortFailure("shutting-down", 503, "The server is stopped or drained; nothing was accepted."),
         PortFailure("not-ready", 503, "The server does not accept events at this time."),
         PortFailure("outcome-unknown", 504, "The disk did not answer in time, so events may have been accepted."),
     ]

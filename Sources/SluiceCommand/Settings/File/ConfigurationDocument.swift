@@ -50,7 +50,7 @@ struct ConfigurationDocument {
         let handle = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: true)
         let data = try handle.readToEnd() ?? Data()
         guard let text = String(data: data, encoding: .utf8) else {
-            throw ConfigurationTree.SyntaxError(mark: nil, sentence: "it is not UTF-8")
+            throw ConfigurationTree.SyntaxError(place: nil, sentence: "it is not UTF-8")
         }
         return path.hasSuffix(".json") ? try jsonTree(of: text) : try ConfigurationTree(text: text)
     }
@@ -60,7 +60,7 @@ struct ConfigurationDocument {
         let problem = text.isEmpty ? nil : jsonProblem(of: text)
         do throws(ConfigurationTree.SyntaxError) {
             let tree = try ConfigurationTree(text: JSONAsYAML.text(of: text))
-            if let problem { throw ConfigurationTree.SyntaxError(mark: nil, sentence: problem) }
+            if let problem { throw problem }
             return tree
         } catch {
             // Valid JSON that libyaml rejects all the same, such as a control character in a string.
@@ -69,12 +69,20 @@ struct ConfigurationDocument {
     }
 
     /// Why a text is not JSON; `nil` if it is.
-    private static func jsonProblem(of text: String) -> String? {
+    private static func jsonProblem(of text: String) -> ConfigurationTree.SyntaxError? {
         do {
             _ = try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)
             return nil
         } catch {
-            return (error as NSError).userInfo["NSDebugDescription"].map { "\($0)" } ?? "it cannot be parsed"
+            let sentence = (error as NSError).userInfo["NSDebugDescription"].map { "\($0)" } ?? "it cannot be parsed"
+            // Foundation gives the place as an offset in bytes, and only in its sentence.
+            guard let match = sentence.firstMatch(of: /^(.*) around character (\d+)/), let offset = Int(match.2) else {
+                return ConfigurationTree.SyntaxError(place: nil, sentence: sentence)
+            }
+            let before = String(decoding: text.utf8.prefix(offset), as: UTF8.self).unicodeScalars
+            let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
+            let place = (line: lines.count, column: (lines.last?.count ?? 0) + 1)
+            return ConfigurationTree.SyntaxError(place: place, sentence: String(match.1))
         }
     }
 
@@ -88,7 +96,7 @@ struct ConfigurationDocument {
         let format = path.hasSuffix(".json") ? "not JSON" : "not YAML"
         return SettingProblem(
             code: .invalidSyntax,
-            place: place(error.mark, in: path),
+            place: .file(path: path, line: error.place?.line ?? 1, column: error.place?.column ?? 1),
             sentence: "\(error.isOfValidText ? "cannot be read" : format): \(error.sentence)"
         )
     }

@@ -7,13 +7,23 @@ import Yams
 struct ConfigurationTree {
     /// The text is not YAML.
     struct SyntaxError: Error {
-        /// Where it is; `nil` if that is unknown.
-        let mark: Mark?
+        /// The line and the column, both from 1; `nil` if they are unknown.
+        let place: (line: Int, column: Int)?
         let sentence: String
         /// Whether the text is valid nevertheless, as JSON.
-        var isOfValidText = false
+        let isOfValidText: Bool
 
-        var ofValidText: SyntaxError { SyntaxError(mark: mark, sentence: sentence, isOfValidText: true) }
+        init(place: (line: Int, column: Int)?, sentence: String, isOfValidText: Bool = false) {
+            self.place = place
+            self.sentence = sentence
+            self.isOfValidText = isOfValidText
+        }
+
+        init(at mark: Mark, _ sentence: String) {
+            self.init(place: (mark.line, mark.column), sentence: sentence)
+        }
+
+        var ofValidText: SyntaxError { SyntaxError(place: place, sentence: sentence, isOfValidText: true) }
     }
 
     /// The value of the document; `nil` if it is empty.
@@ -38,7 +48,7 @@ struct ConfigurationTree {
                 let name = names.first ?? ""
                 guard let placeholder = Self.placeholder(for: name, number: renamed.count),
                     Self.replace(name, at: context.mark, with: placeholder, in: &text)
-                else { throw SyntaxError(mark: context.mark, sentence: "the key '\(name)' is there twice") }
+                else { throw SyntaxError(at: context.mark, "the key '\(name)' is there twice") }
                 renamed[placeholder] = name
             } catch {
                 throw Self.syntaxError(error)
@@ -77,11 +87,11 @@ struct ConfigurationTree {
             YamlError.parser(let context, let problem, let mark, _),
             YamlError.composer(let context, let problem, let mark, _):
             let circumstances = context.map { "\($0.text) in line \($0.mark.line), " } ?? ""
-            return SyntaxError(mark: mark, sentence: circumstances + problem)
+            return SyntaxError(at: mark, circumstances + problem)
         case YamlError.reader(let problem, _, _, _):
-            return SyntaxError(mark: nil, sentence: problem)
+            return SyntaxError(place: nil, sentence: problem)
         default:
-            return SyntaxError(mark: nil, sentence: "it cannot be parsed")
+            return SyntaxError(place: nil, sentence: "it cannot be parsed")
         }
     }
 }

@@ -11,7 +11,7 @@ struct ParkingTests {
     private static let attemptsInAnHour = 150
 
     @Test(
-        "events of a broken table are parked after five minutes while others are delivered, and then at once",
+        "events of a broken table are parked while others are delivered, first after a time and then at once",
         arguments: [false, true]
     )
     func brokenTable(_ stopsAtFirstFailure: Bool) async throws {
@@ -47,9 +47,12 @@ struct ParkingTests {
         }
     }
 
-    @Test("the search for the failing events starts once deliveries have failed for five minutes")
-    func patience() throws {
-        let (alpha, failure) = (0, ScriptedTracker.outage)
+    @Test(
+        "the search for the failing events starts after five minutes, or after ten seconds if somebody has to change something",
+        arguments: [(ScriptedTracker.outage, 300), (TableTracker.reason, 10)]
+    )
+    func patience(failure: TrackerError, seconds: Int) throws {
+        let alpha = 0
         let harness = DispatchStateHarness(.small())
         harness.start()
         harness.submit(1, "A")
@@ -57,10 +60,10 @@ struct ParkingTests {
         let delivery = try #require(harness.delivery(alpha))
         harness.now = .seconds(10)
         harness.settle(alpha, delivery, .retry(failure))
-        harness.now = .seconds(309)
+        harness.now = .seconds(9 + seconds)
         let second = try #require(harness.delivery(alpha))
         harness.settle(alpha, second, .retry(failure))
-        harness.now = .seconds(310)
+        harness.now = .seconds(10 + seconds)
         guard case .diagnose(let rest, _) = harness.step(alpha) else {
             Issue.record("there is no diagnosis")
             return
@@ -69,7 +72,7 @@ struct ParkingTests {
         // Progress begins a new count.
         let partly = DeliveryOutcome(retry: .init(positions: [0], reason: failure))
         harness.settle(alpha, rest, partly)
-        harness.now = .seconds(600)
+        harness.now = .seconds(15 + seconds)
         #expect(harness.delivery(alpha)?.count == 1)
     }
 
