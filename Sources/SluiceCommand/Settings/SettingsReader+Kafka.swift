@@ -25,7 +25,11 @@ extension SettingsReader {
     }
 
     /// Sets the property for `kafka.timeouts.deliverySeconds`, unless a source with precedence over it states the property itself.
-    private func setDeliveryTimeout(_ timeout: Duration, in properties: inout [String: KafkaProperty], of tracker: String) {
+    private func setDeliveryTimeout(
+        _ timeout: Duration,
+        in properties: inout [String: KafkaProperty],
+        of tracker: String
+    ) {
         let own = precedence(of: .kafkaDeliverySeconds, tracker)
         // librdkafka has two names for it.
         let names = ["message.timeout.ms", "delivery.timeout.ms"]
