@@ -63,6 +63,50 @@ extension ConfigTests {
         #expect(shown["kafka.properties"]?.value == printed)
     }
 
+    @Test("show prints where the files for TLS are, of the server, PostgreSQL and Kafka, and nothing of their content")
+    func tlsFiles() async throws {
+        let folder = try TestFolder()
+        try folder.write("geheim", to: "server.key")
+        try folder.write(
+            """
+            http: { tls: { certificate: server.pem, privateKey: server.key } }
+            postgres: { url: "postgres://db/x?sslmode=verify-full&sslrootcert=pg.pem&sslpassword=geheim" }
+            kafka:
+              brokers: "a:1"
+              properties:
+                - security.protocol=ssl
+                - ssl.ca.location=kafka.pem
+                - ssl.certificate.location=client.pem
+                - ssl.key.location=client.key
+                - ssl.key.password=geheim
+                - ssl.certificate.pem=geheim
+
+            """,
+            to: "sluice.yaml"
+        )
+        let environment = ["SLUICE_HTTP_TLS_CLIENT_AUTHORITIES": "clients.pem"]
+        let shown = try await settings(["--config", "sluice.yaml"], in: folder, environment: environment)
+        #expect(shown["http.tls.certificate"] == Shown(value: "server.pem", source: "file", place: "sluice.yaml:1"))
+        #expect(shown["http.tls.privateKey"] == Shown(value: "server.key", source: "file", place: "sluice.yaml:1"))
+        #expect(
+            shown["http.tls.clientAuthorities"]
+                == Shown(value: "clients.pem", source: "environment", place: "SLUICE_HTTP_TLS_CLIENT_AUTHORITIES")
+        )
+        #expect(
+            shown["postgres.url"]?.value
+                == "host=db dbname=x sslmode=verify-full sslrootcert=pg.pem sslpassword=***"
+        )
+        let properties = [
+            "security.protocol=ssl", "ssl.ca.location=kafka.pem", "ssl.certificate.location=client.pem",
+            "ssl.key.location=client.key", "ssl.key.password=***", "ssl.certificate.pem=***",
+        ]
+        #expect(shown["kafka.properties"]?.value == "[\(properties.joined(separator: ", "))]")
+        let none = try await settings([], in: folder)
+        for key in ["certificate", "privateKey", "clientAuthorities"] {
+            #expect(none["http.tls.\(key)"] == Shown(value: "none", source: "default", place: nil))
+        }
+    }
+
     @Test("the password in a connection counts if its source has precedence over that of postgres.passwordFile")
     func passwordFile() async throws {
         let folder = try TestFolder()
