@@ -92,7 +92,7 @@ struct ProxyProtocolTests {
         }
     }
 
-    @Test("who is not a proxy cannot state an address")
+    @Test("only a configured proxy can state an address")
     func stranger() async throws {
         try await TestServer.run(Self.setup("192.0.2.0/24")) { server in
             try await RawClient.with(server.address) { client in

@@ -122,7 +122,7 @@ struct TLSTests {
         }
     }
 
-    @Test("with authorities for clients, only a client with a certificate of theirs is served")
+    @Test("with authorities for clients, only a client with a certificate from one of them is served")
     func clientCertificates() async throws {
         let folder = try TestFolder()
         let client = try await TestCertificate("client", in: folder)
