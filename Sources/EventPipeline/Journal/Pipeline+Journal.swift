@@ -134,7 +134,9 @@ extension Pipeline {
             if let failures { log.retires(after: failures) }
             if !segments.isEmpty { log.retired(segments) }
         case .failure(let error):
-            let failures = decide { state, _ in state.removalFailures.failed(now: now) }
+            let failures = decide { state, _ in
+                state.removalFailures.failed(because: error.code.rawValue, now: now)
+            }
             if let failures { log.notRetired(error, failures) }
         }
     }
@@ -146,9 +148,11 @@ extension Pipeline {
             let now = clock.now()
             let duration = state.journalHealth.wait(now: now)
             let ended = state.endCommit(outcome, now: clock.now, actions: &actions)
-            guard case .failure = outcome else { return (duration, ended, state.rejections.ended(now: now)) }
+            guard case .failure(let error) = outcome else {
+                return (duration, ended, state.rejections.ended(now: now))
+            }
             let events = ended.reduce(0) { $0 + $1.batch.count }
-            return (duration, ended, state.rejections.failed(events, now: now))
+            return (duration, ended, state.rejections.failed(events, because: error.code.rawValue, now: now))
         }
         if let duration { metrics.journal.committed(after: duration) }
         switch outcome {
@@ -190,7 +194,9 @@ extension Pipeline {
             let failures = decide { state, _ in state.trackers[queue].episodes.cursor.ended(now: clock.now()) }
             if let failures { log.cursorMoves(name, after: failures) }
         } catch {
-            let failures = decide { state, _ in state.trackers[queue].episodes.cursor.failed(now: clock.now()) }
+            let failures = decide { state, _ in
+                state.trackers[queue].episodes.cursor.failed(because: error.code.rawValue, now: clock.now())
+            }
             if let failures { log.cursorNotMoved(name, error, failures) }
         }
     }

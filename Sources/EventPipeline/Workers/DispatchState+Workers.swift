@@ -43,7 +43,7 @@ extension DispatchState {
             fail(Lifecycle.Failure(queue: queue, error: error, isOfStart: true), now: now, actions: &actions)
         }
         guard let error else { return Report(pause: nil, summary: trackers[queue].episodes.start.ended(now: now)) }
-        let kind = error.isRetryable ? "retryable" : "blocked"
+        let kind = (error.isRetryable ? "retryable " : "blocked ") + error.code.description
         return Report(pause: pause, summary: trackers[queue].episodes.start.failed(because: kind, now: now))
     }
 
@@ -70,7 +70,8 @@ extension DispatchState {
             return Report(pause: nil, settledSequence: trackers[queue].settledSequence)
         }
         guard pause == nil else {
-            return Report(pause: pause, summary: trackers[queue].episodes.delivery.failed(now: now))
+            let kind = settlement.retryReason?.code.description ?? ""
+            return Report(pause: pause, summary: trackers[queue].episodes.delivery.failed(because: kind, now: now))
         }
         return Report(
             pause: nil,

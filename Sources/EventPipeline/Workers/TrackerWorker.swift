@@ -222,7 +222,7 @@ struct TrackerWorker: Sendable {
             let (pause, failures) = pipeline.decide { state, _ in
                 (
                     state.journalNotRead(of: queue, now: now, jitter: jitter),
-                    state.trackers[queue].episodes.reading.failed(now: now)
+                    state.trackers[queue].episodes.reading.failed(because: error.code.rawValue, now: now)
                 )
             }
             if let failures { pipeline.log.journalNotRead(error, tracker: tracker.name, pause: pause, failures) }

@@ -7,8 +7,8 @@ struct InitCommand: ParsableCommand {
         commandName: "init",
         abstract: "Create a folder with a commented example of a tracking plan, and settings.",
         discussion: """
-            Writes events/orders.plist and sluice.json, and prints the next steps. It overwrites nothing: if there is an \
-            events folder or a sluice.json already, it exits with 1 and writes nothing. With --segment it also writes \
+            Writes events/orders.plist and sluice.yaml, and prints the next steps. It overwrites nothing: if there is an \
+            events folder or a sluice.yaml already, it exits with 1 and writes nothing. With --segment it also writes \
             events/segment.plist or, if there is an events folder already, only that.
             """
     )
@@ -32,7 +32,7 @@ struct InitCommand: ParsableCommand {
 
     func run() throws {
         let events = path("events")
-        let settings = path("sluice.json")
+        let settings = path("sluice.yaml")
         if segment, Self.exists(events) { return try addSegment(to: events) }
         for path in [events, settings] where Self.exists(path) {
             throw Terminal.failure("'\(path)' already exists; nothing was written.")

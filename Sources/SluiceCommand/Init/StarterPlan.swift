@@ -136,22 +136,30 @@ enum StarterPlan {
 
         """
 
-    /// Some settings; `sluice config example` lists them all.
+    /// Some settings.
     static let settings = """
-        {
-            "events": { "directory": "events" },
-            "http": { "listen": "127.0.0.1:8080" },
-            "console": { "format": "pretty" },
-            "journal": { "folder": "journal" },
-            "quarantine": { "folder": "quarantine" }
-        }
+        # `sluice config example` prints every setting with its meaning, and `sluice config check` checks this file.
+        events:
+          directory: events
+
+        http:
+          listen: 127.0.0.1:8080
+
+        console:
+          format: pretty
+
+        journal:
+          folder: journal
+
+        quarantine:
+          folder: quarantine
 
         """
 
     /// The commands to run next, in the folder.
     static let nextSteps = """
             sluice lint
-            sluice serve --config sluice.json
+            sluice serve --config sluice.yaml
 
         and in another terminal, send a valid event and an invalid one:
 

@@ -99,73 +99,11 @@ extension SettingsReader {
         return own > other && ConnectionParameters.stated(in: connection.text)?["password"]?.isEmpty == false
     }
 
-    private func precedence(of key: SettingKey, _ tracker: String) -> Int {
+    func precedence(of key: SettingKey, _ tracker: String) -> Int {
         source(of: Setting(key, of: tracker)).precedence
     }
 
-    /// A Kafka tracker; `nil` if no brokers are set for it.
-    private func kafka(named name: String) -> KafkaConfiguration? {
-        let metadataTimeout = timeout(.kafkaMetadataSeconds, of: name)
-        let deliveryTimeout = timeout(.kafkaDeliverySeconds, of: name)
-        guard let brokers = string(.kafkaBrokers, of: name) else { return nil }
-        var kafka = KafkaConfiguration(brokers: brokers, name: name)
-        if let topic = string(.kafkaTopic, of: name) { kafka.topic = topic }
-        if let source = string(.kafkaSource, of: name) { kafka.source = source }
-        if let metadataTimeout { kafka.startTimeout = metadataTimeout }
-        kafka.sendsTraceparent = bool(.httpTraceparent) ?? kafka.sendsTraceparent
-        kafka.properties = kafkaProperties(of: name)
-        if let deliveryTimeout {
-            let properties = ["message.timeout.ms", "delivery.timeout.ms"]
-            if let stated = properties.first(where: { kafka.properties[$0] != nil }) {
-                let sentence = "set either this or the property '\(stated)', not both"
-                note(.kafkaDeliverySeconds, of: name, sentence, as: .conflictingSettings)
-            }
-            kafka.properties[properties[0]] = "\(deliveryTimeout.components.seconds * 1000)"
-        }
-        return kafka
-    }
-
-    /// The properties of the setting and of the file that another setting names.
-    ///
-    /// If both state a property, the setting whose source has precedence counts; with the same source it is a problem.
-    /// The texts are left out of problems, because they may be passwords.
-    private func kafkaProperties(of tracker: String) -> [String: String] {
-        var properties: [String: String] = [:]
-        for (index, text) in (strings(.kafkaProperties, of: tracker) ?? []).enumerated() {
-            guard let (name, value) = Self.property(text) else {
-                note(.kafkaProperties, of: tracker, "expected name=value, and entry \(index + 1) is not")
-                continue
-            }
-            properties[name] = value
-        }
-        guard let file = string(.kafkaPropertiesFile, of: tracker),
-            let bytes = contents(of: .kafkaPropertiesFile, file, of: tracker)
-        else { return properties }
-        let stated = properties
-        let (own, other) = (precedence(of: .kafkaProperties, tracker), precedence(of: .kafkaPropertiesFile, tracker))
-        var names: Set<String> = []
-        let text = String(decoding: bytes, as: UTF8.self)
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-            let place = SettingProblem.Place.file(path: file, line: index + 1, column: 1)
-            guard let (name, value) = Self.property(String(line)) else {
-                note(.invalidSyntax, at: place, "expected name=value")
-                continue
-            }
-            if !names.insert(name).inserted || (stated[name] != nil && own == other) {
-                note(.duplicateKey, at: place, "the property '\(name)' has a value already")
-            }
-            if stated[name] == nil || other > own { properties[name] = value }
-        }
-        return properties
-    }
-
-    private static func property(_ text: String) -> (name: String, value: String)? {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
-        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
-    }
-
-    private func timeout(_ key: SettingKey, of tracker: String) -> Duration? {
+    func timeout(_ key: SettingKey, of tracker: String) -> Duration? {
         duration(key, of: tracker, within: 1...86_400, in: { .seconds($0) })
     }
 

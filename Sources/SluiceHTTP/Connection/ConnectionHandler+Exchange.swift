@@ -148,7 +148,8 @@ extension ConnectionHandler {
 
     /// Counts a batch against its key's part of the journal; false if the key has used that, and then its events do not count.
     private func takeJournalShare(_ bytes: Int) -> Bool {
-        guard let grant = exchange.grant, let keys = loop.keys.ring?.keyCount else { return true }
+        guard let grant = exchange.grant, let ring = loop.keys.ring else { return true }
+        let keys = ring.validKeyCount(now: loop.now())
         guard shared.journalShares.take(bytes, of: grant.limiter, among: keys) else {
             grant.limiter.giveBack(exchange.countedEvents)
             return false

@@ -12,8 +12,8 @@ import Foundation
 
 /// Takes changes of the file with the keys into a running server, and keeps what keys sent today across restarts.
 ///
-/// It looks at the file once a second. A file that is missing or invalid changes nothing, and is logged. The numbers of events of
-/// the day are in another file, whose name ends in `.usage`; it is written once a second, so after a crash the last second's events
+/// It looks at the file once a second. A file that is missing or invalid changes nothing, and is logged. Events that keys name and the
+/// plan does not have are logged as well, whenever the keys or the plan were replaced. The numbers of events of the day are in another file, whose name ends in `.usage`; it is written once a second, so after a crash the last second's events
 /// are not counted.
 public final class KeyFileService: Service {
     private struct State {
@@ -27,6 +27,8 @@ public final class KeyFileService: Service {
         var failures = FailureEpisode()
         /// The day's numbers cannot be stored.
         var usageFailures = FailureEpisode()
+        /// The replacements of the keys and the plan after which unknown events were logged.
+        var checkedVersion: UInt64 = 0
     }
 
     private let path: String
@@ -55,6 +57,7 @@ public final class KeyFileService: Service {
         guard let bytes = try Self.contents(of: path) else { return }
         try replaceKeys(with: bytes)
         state.withLock { $0.bytes = bytes }
+        warnOfUnknownEvents()
     }
 
     /// Looks at the file until a graceful shutdown or cancellation.
@@ -83,6 +86,7 @@ public final class KeyFileService: Service {
                 )
             }
         }
+        warnOfUnknownEvents()
         storeUsage()
     }
 
@@ -128,7 +132,17 @@ public final class KeyFileService: Service {
             self.keys.usage = usage
             state.withLock { $0.usage = usage }
         }
-        let unknown = self.keys.unknownEvents(of: keys)
+    }
+
+    /// Logs the events that keys name and the plan does not have, if the keys or the plan were replaced since the last time.
+    private func warnOfUnknownEvents() {
+        let version = keys.version
+        let isNew = state.withLock { state in
+            defer { state.checkedVersion = version }
+            return state.checkedVersion != version
+        }
+        guard isNew else { return }
+        let unknown = keys.unknownEvents
         guard !unknown.isEmpty else { return }
         logger.warning(
             "Write keys name events that the plan does not have.",

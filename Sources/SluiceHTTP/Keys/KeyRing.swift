@@ -1,4 +1,4 @@
-import EventModel
+package import EventModel
 import EventValidation
 import Hashing
 
@@ -39,8 +39,10 @@ package final class KeyRing: Sendable {
     /// The values, by the first bytes of their digests.
     private let entries: [UInt64: [Entry]]
     private let origins: [OriginPattern]
-    /// The number of keys that have a value.
-    let keyCount: Int
+    /// The number of keys with a value that never expires.
+    private let lastingKeyCount: Int
+    /// When each of the other keys has no valid value any more.
+    private let ends: [Timestamp]
 
     /// Compiles keys; a key keeps the limiter that it has under its name.
     init(_ keys: [WriteKey], limiters: [String: KeyLimiter], catalog: EventCatalog) {
@@ -56,7 +58,11 @@ package final class KeyRing: Sendable {
             }
         }
         self.entries = entries
-        keyCount = keys.count { !$0.values.isEmpty }
+        lastingKeyCount = keys.count { $0.values.contains { $0.expires == nil } }
+        ends = keys.compactMap { key in
+            let ends = key.values.compactMap(\.expires)
+            return ends.count < key.values.count ? nil : ends.max { $0.microseconds < $1.microseconds }
+        }
         origins = Array(Set(keys.flatMap(\.origins))).compactMap(OriginPattern.init)
     }
 
@@ -67,6 +73,11 @@ package final class KeyRing: Sendable {
         guard text.count <= WriteKey.maximumBytes else { return nil }
         let digest = SHA256Digest(of: text).bytes
         return entries[Self.prefix(of: digest)]?.first { ConstantTime.areEqual($0.digest, digest) }?.match
+    }
+
+    /// The number of keys that have a value which has not expired.
+    package func validKeyCount(now: Timestamp) -> Int {
+        lastingKeyCount + ends.count { now.microseconds < $0.microseconds }
     }
 
     /// Whether web pages of this origin may send with any key.

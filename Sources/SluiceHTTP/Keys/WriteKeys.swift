@@ -44,7 +44,7 @@ public final class WriteKeys: Sendable {
     }
 
     /// Replaces the plan, in which the keys name events.
-    func replacePlan(with catalog: EventCatalog) {
+    package func replacePlan(with catalog: EventCatalog) {
         state.withLock { state in
             state.catalog = catalog
             if state.ring != nil { state.ring = KeyRing(state.keys, limiters: state.limiters, catalog: catalog) }
@@ -71,14 +71,15 @@ public final class WriteKeys: Sendable {
     }
 
     /// The events that keys name and the plan does not have, sorted.
-    func unknownEvents(of keys: [WriteKey]) -> [String] {
-        EventSet.unknownNames(of: keys.flatMap { $0.events ?? [] }, in: catalog)
+    var unknownEvents: [String] {
+        let (keys, catalog) = state.withLock { ($0.keys, $0.catalog) }
+        return EventSet.unknownNames(of: keys.flatMap { $0.events ?? [] }, in: catalog)
     }
 
     /// The keys; `nil` if there never were any.
     var ring: KeyRing? { state.withLock { $0.ring } }
 
-    /// How often the keys were replaced.
+    /// How often the keys or the plan were replaced.
     var version: UInt64 { replacements.load(ordering: .acquiring) }
 
     /// Whether anyone may send.

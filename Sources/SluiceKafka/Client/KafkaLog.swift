@@ -1,17 +1,22 @@
 import CLibRDKafka
 import EventModel
-import Logging
+package import Logging
 import Synchronization
 
-/// Forwards librdkafka's log to swift-log, from whatever thread it comes; its problems are summed up by their kind.
-final class KafkaLog: Sendable {
-    /// The maximum number of kinds of problems that are summed up apart; librdkafka has about 40.
+/// Forwards librdkafka's log to swift-log, from whatever thread it comes; problems are summed up by facility.
+package final class KafkaLog: Sendable {
+    /// The maximum number of facilities whose problems are summed up separately; librdkafka has about 40.
     private static let maximumFacilities = 64
 
     private struct State {
         var lastProblem: String?
         var problems: [String: FailureEpisode] = [:]
     }
+
+    /// Texts that tell why a broker cannot be used; librdkafka logs all of them with the same facility.
+    private static let reasons = [
+        "resolve", "refused", "unreachable", "handshake", "certificate", "authentic", "timed out", "disconnected",
+    ]
 
     private let logger: Logger
     private let clock = RelativeClock(ContinuousClock())
@@ -20,7 +25,7 @@ final class KafkaLog: Sendable {
     /// The last error that librdkafka logged, to explain why no broker can be reached.
     var lastError: String? { state.withLock { $0.lastProblem } }
 
-    init(logger: Logger) {
+    package init(logger: Logger) {
         self.logger = logger
     }
 
@@ -45,7 +50,8 @@ final class KafkaLog: Sendable {
         Unmanaged.passUnretained(self).release()
     }
 
-    private func take(severity: Int32, facility: String, line: String) {
+    /// Logs a line of librdkafka.
+    package func take(severity: Int32, facility: String, line: String) {
         guard severity > 4 else { return takeProblem(facility, line) }
         let level: Logger.Level = severity < 7 ? .debug : .trace
         logger.log(level: level, "librdkafka has logged.", metadata: ["facility": "\(facility)", "line": "\(line)"])
@@ -55,7 +61,8 @@ final class KafkaLog: Sendable {
         let summary = state.withLock { state in
             state.lastProblem = line
             let isKnown = state.problems[facility] != nil || state.problems.count < Self.maximumFacilities
-            return state.problems[isKnown ? facility : "", default: FailureEpisode()].failed(now: clock.now())
+            return state.problems[isKnown ? facility : "", default: FailureEpisode()]
+                .failed(because: Self.reason(in: line), now: clock.now())
         }
         guard let summary else { return }
         // librdkafka logs a lost connection as an error, but operators need to know only if the tracker says that it matters.
@@ -63,5 +70,10 @@ final class KafkaLog: Sendable {
             "librdkafka reported an error; deliveries that it affects are retried.",
             metadata: ["facility": "\(facility)", "line": "\(line)", "lines": "\(summary.count)"]
         )
+    }
+    /// The kind of failure that a line reports, without the broker and other values.
+    private static func reason(in line: String) -> String {
+        let text = line.lowercased()
+        return reasons.first { text.contains($0) } ?? ""
     }
 }

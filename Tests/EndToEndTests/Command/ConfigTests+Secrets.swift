@@ -63,6 +63,50 @@ extension ConfigTests {
         #expect(shown["kafka.properties"]?.value == printed)
     }
 
+    @Test("show prints where the files for TLS are, of the server, PostgreSQL and Kafka, and nothing of their content")
+    func tlsFiles() async throws {
+        let folder = try TestFolder()
+        try folder.write("geheim", to: "server.key")
+        try folder.write(
+            """
+            http: { tls: { certificate: server.pem, privateKey: server.key } }
+            postgres: { url: "postgres://db/x?sslmode=verify-full&sslrootcert=pg.pem&sslpassword=geheim" }
+            kafka:
+              brokers: "a:1"
+              properties:
+                - security.protocol=ssl
+                - ssl.ca.location=kafka.pem
+                - ssl.certificate.location=client.pem
+                - ssl.key.location=client.key
+                - ssl.key.password=geheim
+                - ssl.certificate.pem=geheim
+
+            """,
+            to: "sluice.yaml"
+        )
+        let environment = ["SLUICE_HTTP_TLS_CLIENT_AUTHORITIES": "clients.pem"]
+        let shown = try await settings(["--config", "sluice.yaml"], in: folder, environment: environment)
+        #expect(shown["http.tls.certificate"] == Shown(value: "server.pem", source: "file", place: "sluice.yaml:1"))
+        #expect(shown["http.tls.privateKey"] == Shown(value: "server.key", source: "file", place: "sluice.yaml:1"))
+        #expect(
+            shown["http.tls.clientAuthorities"]
+                == Shown(value: "clients.pem", source: "environment", place: "SLUICE_HTTP_TLS_CLIENT_AUTHORITIES")
+        )
+        #expect(
+            shown["postgres.url"]?.value
+                == "host=db dbname=x sslmode=verify-full sslrootcert=pg.pem sslpassword=***"
+        )
+        let properties = [
+            "security.protocol=ssl", "ssl.ca.location=kafka.pem", "ssl.certificate.location=client.pem",
+            "ssl.key.location=client.key", "ssl.key.password=***", "ssl.certificate.pem=***",
+        ]
+        #expect(shown["kafka.properties"]?.value == "[\(properties.joined(separator: ", "))]")
+        let none = try await settings([], in: folder)
+        for key in ["certificate", "privateKey", "clientAuthorities"] {
+            #expect(none["http.tls.\(key)"] == Shown(value: "none", source: "default", place: nil))
+        }
+    }
+
     @Test("the password in a connection counts if its source has precedence over that of postgres.passwordFile")
     func passwordFile() async throws {
         let folder = try TestFolder()
@@ -126,6 +170,56 @@ extension ConfigTests {
             let run = try await Sluice.run(arguments, in: folder, environment: environment)
             #expect(run.output.contains { $0.contains("[invalid-settings]") } != isValid, "\(run.output)")
         }
+    }
+
+    @Test("of kafka.timeouts.deliverySeconds and the property for it, the source with precedence wins")
+    func deliveryTimeoutPrecedence() async throws {
+        let folder = try TestFolder()
+        // The value that is used is found out by its validity.
+        try folder.write("message.timeout.ms=never\n", to: "invalid.properties")
+        let seconds = ["SLUICE_KAFKA_TIMEOUTS_DELIVERY_SECONDS": "5"]
+        for (settings, environment, options, isValid) in [
+            ("properties: [message.timeout.ms=never]", seconds, [], true),
+            ("properties: [delivery.timeout.ms=never]", seconds, [], true),
+            ("propertiesFile: invalid.properties", seconds, [], true),
+            ("", seconds, ["--kafka-property", "message.timeout.ms=never"], false),
+            ("", seconds, ["--kafka-properties-file", "invalid.properties"], false),
+            (
+                "timeouts: { deliverySeconds: 5 }", ["SLUICE_KAFKA_PROPERTIES": "delivery.timeout.ms=never"],
+                [], false
+            ),
+        ] {
+            try folder.write("kafka: { brokers: '127.0.0.1:1', \(settings) }", to: "sluice.yaml")
+            let more = ["SLUICE_KAFKA_TIMEOUTS_METADATA_SECONDS": "1"]
+            let run = try await Sluice.run(
+                ["check", "--events", Sluice.plan, "--timeout", "8", "--config", "sluice.yaml"] + options,
+                in: folder,
+                environment: environment.merging(more) { $1 }
+            )
+            #expect(run.output.contains { $0.contains("[invalid-settings]") } != isValid, "\(settings): \(run.output)")
+            #expect(!(run.output + run.errors).contains { $0.contains("[conflicting-settings]") })
+        }
+        let both = "set either this or the property 'message.timeout.ms', not both [conflicting-settings]"
+        for properties in ["properties: [message.timeout.ms=1]", "propertiesFile: invalid.properties"] {
+            try folder.write(
+                "kafka: { brokers: 'a:1', timeouts: { deliverySeconds: 5 }, \(properties) }",
+                to: "sluice.yaml"
+            )
+            let run = try await Sluice.run("config", "check", "--config", "sluice.yaml", in: folder)
+            #expect(run.output == ["sluice.yaml:1:55: error: kafka.timeouts.deliverySeconds: \(both)"])
+        }
+    }
+
+    @Test("a property that is listed twice in kafka.properties is a problem")
+    func propertyTwice() async throws {
+        let folder = try TestFolder()
+        try folder.write(
+            "kafka: { brokers: 'a:1', properties: [sasl.password=geheim, sasl.password=geheim] }",
+            to: "sluice.yaml"
+        )
+        let run = try await Sluice.run("config", "check", "--config", "sluice.yaml", in: folder)
+        let problem = "the property 'sasl.password' is listed twice [duplicate-key]"
+        #expect(run.output == ["sluice.yaml:1:38: error: kafka.properties: \(problem)"])
     }
 
     @Test("a secret may be in a file, and a source with precedence overrides it")

@@ -11,12 +11,14 @@ struct InitTests {
         #expect(run.ending == .exit(0) && run.errors == [])
         let commands = Self.commands(in: run.output)
         #expect(commands.first == "cd 'my shop'")
-        #expect(commands.contains("sluice lint") && commands.contains("sluice serve --config sluice.json"))
+        #expect(commands.contains("sluice lint") && commands.contains("sluice serve --config sluice.yaml"))
 
         let shop = try TestFolder.inside(folder, "my shop")
+        let check = try await Sluice.run("config", "check", "--config", "sluice.yaml", in: shop)
+        #expect(check.ending == .exit(0) && check.output == ["sluice.yaml: no problems"])
         let lint = try await Sluice.run("lint", in: shop)
         #expect(lint.ending == .exit(0) && lint.output == [] && lint.errors == ["1 event, no problems"])
-        let server = try await ServingSluice.start(["--config", "sluice.json"], in: shop, plan: "events")
+        let server = try await ServingSluice.start(["--config", "sluice.yaml"], in: shop, plan: "events")
         let curls = commands.filter { $0.hasPrefix("curl ") }
         #expect(curls.count == 2)
         var answers: [String] = []
@@ -65,10 +67,10 @@ struct InitTests {
         try other.write(Plans.shop(minimumQuantity: 1), to: "events/shop.plist")
         #expect(try await Sluice.run("init", "--segment", in: other).ending == .exit(0))
         #expect(try await Sluice.run("lint", in: other).errors == ["6 events, no problems"])
-        #expect(!FileManager.default.fileExists(atPath: other.path("sluice.json")))
+        #expect(!FileManager.default.fileExists(atPath: other.path("sluice.yaml")))
     }
 
-    @Test("init overwrites no file", arguments: ["events/mine.txt", "sluice.json"])
+    @Test("init overwrites no file", arguments: ["events/mine.txt", "sluice.yaml"])
     func overwriting(name: String) async throws {
         let folder = try TestFolder()
         try folder.write("mine", to: name)
@@ -83,18 +85,18 @@ struct InitTests {
     @Test("if init cannot write all of its files, it writes none")
     func half() async throws {
         let folder = try TestFolder()
-        let link = folder.path("sluice.json")
+        let link = folder.path("sluice.yaml")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere")
         let run = try await Sluice.run("init", in: folder)
         #expect(run.ending == .exit(1) && run.output == [])
-        #expect(run.errors == ["error: 'sluice.json' already exists; nothing was written."])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.json"])
+        #expect(run.errors == ["error: 'sluice.yaml' already exists; nothing was written."])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.yaml"])
 
         // With a file size limit of 0, the first file can be created, but not written.
         let program = try SluiceProcess.executable().path
         let script = "trap '' XFSZ; cd '\(folder.url.path)'; ulimit -f 0; exec '\(program)' init a/b"
         #expect(try await Command.run("bash", ["-c", script]).status == 1)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.json"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["sluice.yaml"])
     }
 
     @Test("init uses the current folder by default, and reports a folder that cannot be created")
@@ -104,9 +106,9 @@ struct InitTests {
         #expect(here.ending == .exit(0))
         #expect(Self.commands(in: here.output).first == "sluice lint")
         #expect(FileManager.default.fileExists(atPath: folder.path("events/orders.plist")))
-        let file = try await Sluice.run("init", "sluice.json/shop", in: folder)
+        let file = try await Sluice.run("init", "sluice.yaml/shop", in: folder)
         #expect(file.ending == .exit(1))
-        #expect(file.errors == ["error: 'sluice.json' is not a folder."])
+        #expect(file.errors == ["error: 'sluice.yaml' is not a folder."])
         #expect(try await Sluice.run("init", "", in: folder).ending == .exit(64))
     }
 

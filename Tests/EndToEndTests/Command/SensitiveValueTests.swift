@@ -54,7 +54,7 @@ struct SensitiveValueTests {
         return false
     }
 
-    @Test("what is dropped or hashed is in no file and no output, and what is hidden only where it may be")
+    @Test("dropped and hashed values are in no file and no output, and hidden ones only where they are allowed")
     func everywhere() async throws {
         let folder = try TestFolder()
         try folder.write(Self.plan, to: "plan/plan.plist")

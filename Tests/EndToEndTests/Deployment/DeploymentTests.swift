@@ -24,6 +24,7 @@ struct DeploymentTests {
         let options = Self.options(in: command)
         #expect(options.count >= 5)
         #expect(options.subtracting(try await Self.knownOptions()) == [])
+        #expect(command.contains(" --config /etc/sluice/sluice.yaml "))
         #expect(text.contains("\nType=notify\n") && text.contains("\nWatchdogSec="))
         #if os(Linux)
         let path = RepositoryFile.url(Self.unit).path
@@ -32,6 +33,21 @@ struct DeploymentTests {
         let exposure = try #require(line.firstMatch(of: /: (\d+\.\d)/).flatMap { Double($0.1) })
         #expect(exposure <= 2, "\(line)")
         #endif
+    }
+
+    @Test("the unit's secrets are credentials, of which the environment has only the paths")
+    func credentials() async throws {
+        let text = try RepositoryFile.text(Self.unit)
+        let loaded = text.matches(of: /\n#?LoadCredential=([a-z.-]+):\/etc\/sluice\/secrets\/([a-z.-]+)/)
+        #expect(loaded.allSatisfy { $0.1 == $0.2 })
+        let environment = text.matches(of: /\n#?Environment=([A-Z_]+)=(.*)/)
+        #expect(environment.count == 3)
+        #expect(environment.map(\.2) == loaded.map { "%d/" + $0.1 })
+        let settings = try await Sluice.output(of: ["config", "example"])
+        for variable in environment.map(\.1) {
+            #expect(variable.hasSuffix("_FILE") && settings.contains(variable), "\(variable)")
+        }
+        #expect(!text.contains("EnvironmentFile="))
     }
 
     @Test("the unit gives a shutdown more time than its longest one takes")
@@ -79,7 +95,7 @@ struct DeploymentTests {
     func manifests() async throws {
         let objects = try Array(Yams.compose_all(yaml: try RepositoryFile.text(Self.manifests)))
         let kinds = objects.compactMap { $0["kind"]?.string }
-        #expect(kinds == ["Service", "Service", "StatefulSet", "PodDisruptionBudget"])
+        #expect(kinds == ["ConfigMap", "Service", "Service", "StatefulSet", "PodDisruptionBudget"])
         let set = try #require(objects.first { $0["kind"]?.string == "StatefulSet" }?["spec"])
         let pod = try #require(set["template"]?["spec"])
         let container = try #require(pod["containers"]?[0])
@@ -89,19 +105,19 @@ struct DeploymentTests {
             #expect(request["port"]?.string == "ingest")
         }
         let arguments = (container["args"]?.array() ?? []).compactMap(\.string)
-        let options = Self.options(in: arguments.joined(separator: " "))
-        #expect(options.count >= 6)
-        #expect(options.subtracting(try await Self.knownOptions()) == [])
-        let settings = try await Sluice.output(of: ["config", "example"])
-        for variable in (container["env"]?.array() ?? []).compactMap({ $0["name"]?.string }) {
-            #expect(settings.contains(variable), "\(variable)")
-        }
+        #expect(arguments == ["serve", "--config=/etc/sluice/settings/sluice.yaml"])
+        let map = try #require(objects.first { $0["kind"]?.string == "ConfigMap" })
+        let settings = try #require(map["data"]?["sluice.yaml"]?.string)
+        #expect(try await SettingsFile.problems(in: settings) == ["sluice.yaml: no problems"])
+        // Secrets are files.
+        #expect(container["env"] == nil)
         let mounts = (container["volumeMounts"]?.array() ?? []).compactMap { $0["name"]?.string }
         let volumes =
             (pod["volumes"]?.array() ?? []).compactMap { $0["name"]?.string }
             + (set["volumeClaimTemplates"]?.array() ?? []).compactMap { $0["metadata"]?["name"]?.string }
         #expect(Set(mounts) == Set(volumes))
-        let labels = objects.map { $0["spec"]?["selector"]?["app"] ?? $0["spec"]?["selector"]?["matchLabels"]?["app"] }
+        let selectors = objects.dropFirst().map { $0["spec"]?["selector"] }
+        let labels = selectors.map { $0?["app"] ?? $0?["matchLabels"]?["app"] }
         #expect(labels.allSatisfy { $0?.string == "sluice" })
     }
 }

@@ -22,11 +22,15 @@ struct Compose {
         }
 
         let environment: [String]
+        /// The names of its secrets, which are files in `/run/secrets`.
+        let secrets: [String]
         let dependencies: [String]
         let hasHealthCheck: Bool
     }
 
     let services: [String: Service]
+    /// The file of each secret.
+    let secrets: [String: String]
 
     /// Reads a compose file.
     ///
@@ -36,11 +40,13 @@ struct Compose {
         guard let services = root?["services"] as? [String: [String: Any]] else {
             throw Problem("the compose file has no services")
         }
+        secrets = (root?["secrets"] as? [String: [String: Any]] ?? [:]).compactMapValues { $0["file"] as? String }
         self.services = services.mapValues { service in
             Service(
                 isBuilt: service["build"] != nil,
                 command: (service["command"] as? [Any] ?? []).map { "\($0)" },
                 environment: Array((service["environment"] as? [String: Any] ?? [:]).keys),
+                secrets: (service["secrets"] as? [Any] ?? []).map { "\($0)" },
                 dependencies: Array((service["depends_on"] as? [String: Any] ?? [:]).keys),
                 hasHealthCheck: (service["healthcheck"] as? [String: Any])?["test"] != nil
             )

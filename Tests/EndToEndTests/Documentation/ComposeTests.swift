@@ -34,6 +34,34 @@ struct ComposeTests {
         }
     }
 
+    @Test("secrets are files: each exists, is one that a service uses, and is in no environment")
+    func secrets() throws {
+        let text = try RepositoryFile.text("docker-compose.yml")
+        let compose = try Compose(text)
+        #expect(Set(compose.services.values.flatMap(\.secrets)) == Set(compose.secrets.keys))
+        for file in compose.secrets.values {
+            let secret = try RepositoryFile.text(String(file.trimmingPrefix("./")))
+            #expect(secret.contains { !$0.isWhitespace })
+        }
+        #expect(!compose.secrets.isEmpty)
+        #expect(!text.contains("PASSWORD:") && !text.contains("DATABASE_URL"))
+    }
+
+    @Test("Sluice's services have the file with the settings, which has no problems")
+    func settingsFile() async throws {
+        let file = "deploy/compose/sluice.yaml"
+        let text = try RepositoryFile.text(file)
+        #expect(try await SettingsFile.problems(in: text) == ["sluice.yaml: no problems"])
+        let services = try #require(try Yams.compose(yaml: try RepositoryFile.text("docker-compose.yml"))?["services"])
+        for name in ["sluice", "migrate"] {
+            let service = try #require(services[name])
+            let mount = "./\(file):/etc/sluice/sluice.yaml:ro"
+            #expect(service["volumes"]?.array().compactMap(\.string).contains(mount) == true)
+            #expect(service["command"]?.array().compactMap(\.string).last == "/etc/sluice/sluice.yaml")
+            #expect(service["secrets"]?.array().compactMap(\.string) == ["postgres-password"])
+        }
+    }
+
     @Test("Prometheus and Grafana start only with their profile, and the files that they mount exist")
     func monitoring() throws {
         let text = try RepositoryFile.text("docker-compose.yml")

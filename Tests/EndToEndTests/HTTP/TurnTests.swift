@@ -176,7 +176,7 @@ struct TurnTests {
     }
 
     @Test(
-        "until the key in a body is known, senders share the time by their addresses, and not with all who have no key"
+        "until the key in a body is known, each address gets an equal share of the time"
     )
     func keysInBodies() async throws {
         let garbage = try await Requests.gzip("[" + String(repeating: "1,", count: 2_000_000) + "1]")
@@ -203,7 +203,7 @@ struct TurnTests {
         }
     }
 
-    @Test("a key in front of the messages is judged before they are translated")
+    @Test("a key that precedes the messages is checked before they are translated")
     func keyInFront() async throws {
         let messages = String(repeating: #"{"event":"Ping"},"#, count: 400_000)
         let body = Array(#"{"api_key":"no-key","batch":[\#(messages){}]}"#.utf8)

@@ -130,7 +130,7 @@ struct PrivatePortTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("whoever takes all connections of the private port does not hold up events")
+    @Test("taking all connections of the private port does not delay events")
     func connections() async throws {
         let folder = try TestFolder()
         let server = try await ServingSluice.start([], in: folder)

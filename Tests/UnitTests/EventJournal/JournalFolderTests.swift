@@ -50,7 +50,7 @@ struct JournalFolderTests {
         #expect(error?.operation == "make")
     }
 
-    @Test("is locked by one process, and the error names it")
+    @Test("only one process can lock the journal, and the error names that process")
     func locked() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let journal = try Journal(folder: folder, now: 0)

@@ -193,7 +193,7 @@ struct PrivacyTests {
     // MARK: Rejected events
 
     @Test(
-        "what is stored of a rejected event has none of the protected values, wherever they are",
+        "a stored rejected event has none of the protected values, wherever they are",
         arguments: [
             (
                 signUp(#""email":"ada@example.com","age":36,"plan":7"#),
@@ -278,7 +278,7 @@ struct PrivacyTests {
         #expect(stored.hasPrefix("The event is not stored"))
     }
 
-    @Test("a text that cannot be read is not stored")
+    @Test("a text that cannot be searched for protected values is not stored")
     func unreadable() throws {
         let checked = try Self.validator().check(
             #"{"name":"Signed Up","payload":{"email":"ada@example.com""#,
@@ -316,7 +316,7 @@ struct PrivacyTests {
 
     // MARK: Typed events
 
-    @Test("a typed event is protected as one that arrives as JSON")
+    @Test("typed events are protected in the same way as events that arrive as JSON")
     func typed() throws {
         let catalog = Protected.catalog.hashing(with: try #require(Self.key))
         var builder = EventBatchBuilder(catalog: catalog, now: { Sent.arrival })

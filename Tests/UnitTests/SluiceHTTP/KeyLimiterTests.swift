@@ -49,7 +49,7 @@ struct KeyLimiterTests {
     }
 
     @Test(
-        "beside single events of another sender, a batch is accepted when its sender comes again, and the rate stays true",
+        "beside single events of another sender, a batch is accepted when its sender retries, within the rate",
         arguments: [100, 10]
     )
     func sharedKey(pauseInMilliseconds: Int) throws {
@@ -76,7 +76,7 @@ struct KeyLimiterTests {
         #expect((5900...6040).contains(20 * batches + singles))
     }
 
-    @Test("a sender that does not come again delays others only while its place is kept, and single events not at all")
+    @Test("a sender that does not retry delays others only while its place is kept, and single events not at all")
     func noShow() throws {
         let limiter = Self.limiter(10, burst: 20)
         let sender = try NetworkRange.Address(SocketAddress(ipAddress: "192.0.2.1", port: 0))

@@ -61,6 +61,19 @@ struct WriteKeysTests {
         #expect(!keys.isOpen, "without its last key a server accepts nothing")
     }
 
+    @Test("only keys with a value that has not expired count as keys that share the journal")
+    func validKeys() throws {
+        let keys = WriteKeys(catalog: Self.catalog)
+        var rotated = Self.key("rotated", "old", "new")
+        rotated.values[0].expires = Self.later(10)
+        var ending = Self.key("ending", "first", "last")
+        ending.values[0].expires = Self.later(20)
+        ending.values[1].expires = Self.later(10)
+        try keys.replace(with: [rotated, ending, Self.key("lasting", "x"), Self.key("revoked")])
+        let ring = try #require(KeyLookup(keys).ring)
+        #expect([0, 19, 20].map { ring.validKeyCount(now: Self.later($0)) } == [3, 3, 2])
+    }
+
     @Test("a replaced key keeps what was counted under its name")
     func countsStay() throws {
         let keys = WriteKeys(catalog: Self.catalog)
@@ -257,13 +270,27 @@ struct KeyFileServiceTests {
         #expect(problem?.message.contains("eventPerDay") == true)
     }
 
-    @Test("an event that the plan does not have is logged")
+    @Test("an event that the plan does not have is logged at the start, and whenever the keys or the plan are replaced")
     func unknownEvent() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         var key = Self.key("web")
-        key.events = ["Nothing"]
+        key.events = ["Sold"]
         try write([key])
-        try service().load()
-        #expect(log.all.count { $0.contains("events=Nothing") } == 1)
+        let service = service()
+        try service.load()
+        let warning = "Write keys name events that the plan does not have. events=Sold "
+        func warnings() -> Int {
+            for _ in 0..<3 { service.look() }
+            return log.all.count { $0.hasPrefix(warning) }
+        }
+        #expect(warnings() == 1)
+        let sold = EventDefinition(key: "Sold", trackers: ["console"], location: PlanLocation(file: "shop.plist"))
+        keys.replacePlan(with: EventCatalog(plan: TrackingPlan(events: [sold])))
+        #expect(warnings() == 1)
+        keys.replacePlan(with: EventCatalog(plan: TrackingPlan(events: [])))
+        #expect(warnings() == 2)
+        key.origins = ["https://shop.example"]
+        try write([key])
+        #expect(warnings() == 3)
     }
 }

@@ -123,7 +123,7 @@ struct SegmentTests {
     }
 
     @Test(
-        "a message that is not JSON is rejected alone",
+        "only the message that is not JSON is rejected",
         arguments: [
             #"{"type":"track","event":"Order Completed","properties":{"total":NaN}}"#,
             #"{"type":"track","event":"Order Completed","properties":{"total":-Infinity}}"#,

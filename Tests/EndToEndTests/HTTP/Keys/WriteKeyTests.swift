@@ -124,7 +124,7 @@ struct WriteKeyTests {
         #expect(result.lines.isEmpty)
     }
 
-    @Test("an unauthorized request costs nothing but its answer: the connection goes on")
+    @Test("an unauthorized request is answered, and the connection stays open")
     func connectionGoesOn() async throws {
         let allowed = KeyedExchange.Request(fields: "Authorization: Bearer web-key\r\n")
         let result = try await KeyedExchange.send(
@@ -145,7 +145,7 @@ struct WriteKeyTests {
         #expect(try await KeyedExchange.send(live, ready, keys: []).responses.map(\.status) == [200, 200])
     }
 
-    @Test("an event that a key may not send is rejected alone")
+    @Test("only the events that a key may not send are rejected")
     func forbiddenEvent() async throws {
         let body = #"[{"name":"Ping"},{"name":"Pong"},{"name":"Ping"}]"#
         let request = KeyedExchange.Request(fields: "Authorization: Bearer web-key\r\n", body: body)

@@ -22,7 +22,6 @@ struct ProxyProtocolTests {
         setup.http.proxies = [proxies].compactMap { NetworkRange($0) }
         setup.http.expectsProxyHeader = true
         setup.http.maximumConnectionsPerAddress = 1
-        setup.http.timeouts.head = .milliseconds(200)
         return setup
     }
 
@@ -49,7 +48,6 @@ struct ProxyProtocolTests {
     func silent() async throws {
         var setup = Self.setup("127.0.0.1")
         setup.http.maximumConnections = 2
-        setup.http.timeouts.head = .seconds(60)
         try await TestServer.run(setup) { server in
             let silent = [try await RawClient(to: server.address), try await RawClient(to: server.address)]
             for client in silent { try await client.send(bytes: Self.signature) }
@@ -84,7 +82,10 @@ struct ProxyProtocolTests {
         ] as [[UInt8]]
     )
     func invalid(bytes: [UInt8]) async throws {
-        try await TestServer.run(Self.setup("127.0.0.1")) { server in
+        var setup = Self.setup("127.0.0.1")
+        // Some of them wait for the rest of a header.
+        setup.http.timeouts.head = .milliseconds(200)
+        try await TestServer.run(setup) { server in
             try await RawClient.with(server.address) { client in
                 if !bytes.isEmpty { try await client.send(bytes: bytes) }
                 #expect(try await client.isAtEnd())
@@ -92,7 +93,7 @@ struct ProxyProtocolTests {
         }
     }
 
-    @Test("who is not a proxy cannot state an address")
+    @Test("only a configured proxy can state an address")
     func stranger() async throws {
         try await TestServer.run(Self.setup("192.0.2.0/24")) { server in
             try await RawClient.with(server.address) { client in

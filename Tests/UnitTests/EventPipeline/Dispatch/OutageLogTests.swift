@@ -53,4 +53,22 @@ struct OutageLogTests {
         #expect(log.all.count { $0.hasPrefix("The tracker could not start and will try again") } == 1)
         #expect(log.errors.count { $0.hasPrefix("The tracker is blocked") && $0.contains("failures=2") } == 1)
     }
+
+    @Test("a delivery that fails for another reason than before is logged at once")
+    func deliveryReason() async throws {
+        let full = TrackerError(code: .failed, message: "Scripted full disk.", isRetryable: true)
+        let acts: [ScriptedTracker.Act] = [.fail, .fail, .answer(.retry(full)), .fail, .answer(.retry(full))]
+        let (tracker, log) = (ScriptedTracker(name: "alpha", acts), RecordingLog())
+        try await Self.harness(tracker, log).run { pipeline, clock in
+            try await pipeline.submit(PipelineHarness.batch("A", 0..<1))
+            for pause in Self.pauses.prefix(acts.count) {
+                await clock.waitForSleeper(for: pause)
+                clock.advance(by: pause)
+            }
+            await pipeline.flush()
+        }
+        let failures = log.all.filter { $0.hasPrefix("A delivery failed and is tried again.") }
+        #expect(failures.map { $0.contains("[failed]") } == [false, true])
+        #expect(failures.last?.contains("failures=2 ") == true)
+    }
 }

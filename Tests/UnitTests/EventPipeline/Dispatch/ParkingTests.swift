@@ -125,7 +125,7 @@ struct ParkingTests {
         }
     }
 
-    @Test("of events that always fail, exactly these are parked, even if they are adjacent or have one name")
+    @Test("exactly the events that always fail are parked, even if they are adjacent or have one name")
     func neighbours() async throws {
         let tracker = PoisonTracker(poison: [0, 1, 2, 9, 19])
         try await withQuarantine { quarantine, lines in
@@ -275,7 +275,7 @@ struct ParkingTests {
         #expect(again.delivered == [40])
     }
 
-    @Test("if the quarantine stores nothing, nothing is parked")
+    @Test("without a quarantine, nothing is parked")
     func discarding() async throws {
         let tracker = TableTracker(broken: ["A"])
         let harness = try PipelineHarness([tracker])

@@ -87,7 +87,7 @@ struct PipelinePrivacyTests {
         #expect(!texts.contains { $0.contains("DE1") }, "\(texts)")
     }
 
-    @Test("what is refused goes to the quarantine as a whole, and what is retried stays hidden")
+    @Test("refused events are quarantined in full, and hidden values stay hidden in retries")
     func outcomes() async throws {
         try await withQuarantine { quarantine, lines in
             let beta = ScriptedTracker(name: "beta", [.fail, .refuse([1])])

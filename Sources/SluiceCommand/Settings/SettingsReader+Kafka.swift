@@ -1,0 +1,93 @@
+import SluiceKafka
+
+/// The settings of Kafka trackers.
+extension SettingsReader {
+    /// A Kafka tracker; `nil` if no brokers are set for it.
+    func kafka(named name: String) -> KafkaConfiguration? {
+        let metadataTimeout = timeout(.kafkaMetadataSeconds, of: name)
+        let deliveryTimeout = timeout(.kafkaDeliverySeconds, of: name)
+        guard let brokers = string(.kafkaBrokers, of: name) else { return nil }
+        var kafka = KafkaConfiguration(brokers: brokers, name: name)
+        if let topic = string(.kafkaTopic, of: name) { kafka.topic = topic }
+        if let source = string(.kafkaSource, of: name) { kafka.source = source }
+        if let metadataTimeout { kafka.startTimeout = metadataTimeout }
+        kafka.sendsTraceparent = bool(.httpTraceparent) ?? kafka.sendsTraceparent
+        var properties = kafkaProperties(of: name)
+        if let deliveryTimeout { setDeliveryTimeout(deliveryTimeout, in: &properties, of: name) }
+        kafka.properties = properties.mapValues(\.value)
+        return kafka
+    }
+
+    /// The value of one of librdkafka's properties, and the setting that states it.
+    private struct KafkaProperty {
+        let value: String
+        let key: SettingKey
+    }
+
+    /// Sets the property for `kafka.timeouts.deliverySeconds`, unless a source with precedence over it states the property itself.
+    private func setDeliveryTimeout(
+        _ timeout: Duration,
+        in properties: inout [String: KafkaProperty],
+        of tracker: String
+    ) {
+        let own = precedence(of: .kafkaDeliverySeconds, tracker)
+        // librdkafka has two names for it.
+        let names = ["message.timeout.ms", "delivery.timeout.ms"]
+        for name in names {
+            guard let stated = properties[name].map({ precedence(of: $0.key, tracker) }) else { continue }
+            if stated > own { return }
+            if stated == own {
+                let sentence = "set either this or the property '\(name)', not both"
+                note(.kafkaDeliverySeconds, of: tracker, sentence, as: .conflictingSettings)
+            }
+            properties[name] = nil
+        }
+        let milliseconds = "\(timeout.components.seconds * 1000)"
+        properties[names[0]] = KafkaProperty(value: milliseconds, key: .kafkaDeliverySeconds)
+    }
+
+    /// The properties of the setting and of the file that another setting names.
+    ///
+    /// If both state a property, the setting whose source has precedence counts; with the same source it is a problem, and so is a
+    /// property that one of them states twice. The texts are left out of problems, because they may be passwords.
+    private func kafkaProperties(of tracker: String) -> [String: KafkaProperty] {
+        var properties: [String: KafkaProperty] = [:]
+        for (index, text) in (strings(.kafkaProperties, of: tracker) ?? []).enumerated() {
+            guard let (name, value) = Self.property(text) else {
+                note(.kafkaProperties, of: tracker, "expected name=value, and entry \(index + 1) is not")
+                continue
+            }
+            let property = KafkaProperty(value: value, key: .kafkaProperties)
+            if properties.updateValue(property, forKey: name) != nil {
+                note(.kafkaProperties, of: tracker, "the property '\(name)' is listed twice", as: .duplicateKey)
+            }
+        }
+        guard let file = string(.kafkaPropertiesFile, of: tracker),
+            let bytes = contents(of: .kafkaPropertiesFile, file, of: tracker)
+        else { return properties }
+        let stated = properties
+        let (own, other) = (precedence(of: .kafkaProperties, tracker), precedence(of: .kafkaPropertiesFile, tracker))
+        var names: Set<String> = []
+        let text = String(decoding: bytes, as: UTF8.self)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
+            let place = SettingProblem.Place.file(path: file, line: index + 1, column: 1)
+            guard let (name, value) = Self.property(String(line)) else {
+                note(.invalidSyntax, at: place, "expected name=value")
+                continue
+            }
+            if !names.insert(name).inserted || (stated[name] != nil && own == other) {
+                note(.duplicateKey, at: place, "the property '\(name)' has a value already")
+            }
+            if stated[name] == nil || other > own {
+                properties[name] = KafkaProperty(value: value, key: .kafkaPropertiesFile)
+            }
+        }
+        return properties
+    }
+
+    private static func property(_ text: String) -> (name: String, value: String)? {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
+        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+}
