@@ -221,7 +221,7 @@ enum SettingKey: String, CaseIterable {
             "The maximum number of rejected events per request that the answer explains."
         case .adminEnabled: "Whether serve has a private port with metrics and health."
         case .adminListen:
-            "The address of the private port, as host:port. One that other machines can reach needs admin.token."
+            "The address of the private port, as host:port. An address that other machines can reach needs admin.token."
         case .adminToken:
             "The token for the private port, at least 16 bytes; better in a file, see admin.tokenFile."
         case .adminSocket:
