@@ -6,16 +6,16 @@ import Operations
 struct DrainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Let a running serve accept no more events, and wait until it has delivered all of them.",
+        abstract: "Make a running server stop accepting events, and wait until it has delivered all of them.",
         discussion: """
             Exits with 0 once everything is delivered, so that the process can be stopped. Exits with 1, and names the tracker, \
-            if one is blocked or paused, or has not delivered all in time; its events stay in the journal. Exits with 1 as well \
-            if a tracker refuses, parks or drops events meanwhile. Senders get 503 from now on; the process accepts events \
-            again after 'sluice drain --undo' or a restart.
+            if one is blocked or paused, or has not delivered everything in time; its events stay in the journal. Also exits \
+            with 1 if a tracker refuses, parks or drops events in the meantime. From now on, senders get 503; the process \
+            accepts events again after 'sluice drain --undo' or a restart.
             """
     )
 
-    @Flag(help: "Let the process accept events again, and do not wait.")
+    @Flag(help: "Make the process accept events again, and do not wait.")
     var undo = false
 
     @Option(help: ArgumentHelp("How long to wait, in seconds. Default: 300.", valueName: "seconds"))

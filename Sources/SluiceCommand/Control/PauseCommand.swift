@@ -5,7 +5,7 @@ import Foundation
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Pause a tracker of a running serve.",
+        abstract: "Pause a tracker of a running server.",
         discussion: """
             Its events wait in the journal, and it stays paused after a restart. Without a journal, its queue fills up, and a \
             restart resumes it.
@@ -33,7 +33,7 @@ struct PauseCommand: AsyncParsableCommand {
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let a paused tracker of a running serve deliver again."
+        abstract: "Resume a paused tracker of a running server."
     )
 
     @Argument(help: "The tracker's name.")

@@ -1,14 +1,15 @@
 import ArgumentParser
 import Operations
 
-/// `sluice reload`: lets a running `serve` read its tracking plan again.
+/// `sluice reload`: reloads the tracking plan of a running `serve`.
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Let a running serve read its tracking plan again.",
+        abstract: "Reload the tracking plan of a running server.",
         discussion: """
-            It reads changed files by itself within a few seconds; this command says what became of them. The new plan replaces the \
-            old one between two batches. A plan with problems changes nothing: they are printed, and the command exits with 1.
+            The server reloads changed files automatically within a few seconds; this command reloads them at once and reports the \
+            result. The new plan replaces the old one between two batches. A plan with problems changes nothing: the problems are \
+            printed, and the command exits with 1.
             """
     )
 

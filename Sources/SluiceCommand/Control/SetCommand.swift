@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import Operations
 
-/// `sluice set`: changes a setting of a running `serve` for a time.
+/// `sluice set`: changes a setting of a running `serve` temporarily.
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change a setting of a running serve for a time.",
+        abstract: "Change a setting of a running server temporarily.",
         discussion: """
-            The change is above options, environment, file and defaults, and ends by itself. With a journal it survives a restart. \
-            These settings can be changed:
+            The change takes precedence over options, environment variables, the file and defaults, and expires by itself. With a \
+            journal it survives a restart. These settings can be changed:
 
             \(Setting.changeableNames.map { "  \($0)" }.joined(separator: "\n"))
             """

@@ -5,7 +5,7 @@ import Operations
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what a running serve does: whether it accepts events, its journal, and each tracker.",
+        abstract: "Show the state of a running server: whether it accepts events, its journal, and each tracker.",
         discussion: "Exits with 1 if the process accepts no events, or does not answer."
     )
 

@@ -6,7 +6,7 @@ import Foundation
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Show events as a running serve accepts or rejects them, until Ctrl-C.",
+        abstract: "Show events as a running server accepts or rejects them, until Ctrl-C.",
         discussion: """
             Each event is one line of JSON: its verdict, and for an accepted event its trackers and the event, for a rejected one \
             who sent it, its errors and what was sent. Shows at most 200 events a second; the number of events that were \

@@ -7,7 +7,7 @@ import Operations
 struct TopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
-        abstract: "Show what a running serve does, with rates, once a second until Ctrl-C."
+        abstract: "Show the state of a running server and its rates, once a second until Ctrl-C."
     )
 
     @OptionGroup var control: ControlOptions

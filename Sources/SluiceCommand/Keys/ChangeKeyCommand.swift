@@ -6,7 +6,7 @@ struct ChangeKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change",
         abstract: "Change the events, limits or origins of a key, and keep its values.",
-        discussion: "An option replaces what the key had; what no option names stays as it is."
+        discussion: "Each option replaces what the key had; everything else stays as it is."
     )
 
     @Argument(help: "The name of the key.")
@@ -15,22 +15,22 @@ struct ChangeKeyCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("An event that the key may send; can be repeated.", valueName: "event"))
     var allow: [String] = []
 
-    @Flag(help: "Let the key send all events.")
+    @Flag(help: "Allow the key to send all events.")
     var allowAll = false
 
-    @Option(help: ArgumentHelp("The average number of events per second; 0 for any number.", valueName: "number"))
+    @Option(help: ArgumentHelp("The average number of events per second; 0 for no limit.", valueName: "number"))
     var rate: Int?
 
     @Option(help: ArgumentHelp("How many events may come at once; 0 for ten times the rate.", valueName: "number"))
     var burst: Int?
 
-    @Option(help: ArgumentHelp("The number of events per day in UTC; 0 for any number.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of events per day in UTC; 0 for no limit.", valueName: "number"))
     var daily: Int?
 
     @Option(help: ArgumentHelp("An origin of web pages that may send; can be repeated.", valueName: "origin"))
     var origin: [String] = []
 
-    @Flag(help: "Let no web page send with the key.")
+    @Flag(help: "Do not allow web pages to send with the key.")
     var noOrigins = false
 
     @OptionGroup var store: KeyStore

@@ -6,7 +6,7 @@ import SluiceHTTP
 struct ImportKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Take over a key that clients already use, for example a write key of Segment.",
+        abstract: "Import a key that clients already use, for example a write key of Segment.",
         discussion: """
             Reads the key from standard input, because other users could see it in the list of processes. If there is a key \
             of this name, it gets the imported one as a further value.

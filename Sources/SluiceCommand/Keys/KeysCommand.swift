@@ -6,7 +6,7 @@ import SluiceHTTP
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Make, list, change, rotate and revoke the write keys with which clients send events.",
+        abstract: "Create, list, change, rotate and revoke the write keys with which clients send events.",
         discussion: """
             Only digests of keys are stored, so a key is shown once. A running server takes changes within a second. Once \
             the file exists, every request needs a key.
@@ -27,7 +27,7 @@ struct KeyGrantOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The average number of events per second, rejected ones included. Default: any number.",
+            "The average number of events per second, rejected ones included. Default: no limit.",
             valueName: "number"
         )
     )
@@ -38,7 +38,7 @@ struct KeyGrantOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The number of events per day in UTC, rejected ones included. Default: any number.",
+            "The number of events per day in UTC, rejected ones included. Default: no limit.",
             valueName: "number"
         )
     )

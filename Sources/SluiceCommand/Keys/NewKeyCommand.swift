@@ -4,7 +4,7 @@ import ArgumentParser
 struct NewKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Make a key, and print it.",
+        abstract: "Create a key, and print it.",
         discussion: "Standard output gets only the key, so a script can store it."
     )
 

@@ -48,7 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: .setting(.adminListen, valueName: "host:port"))
     var admin: String?
 
-    @Flag(name: .customLong("no-admin"), help: "Have no private port; the socket for commands remains.")
+    @Flag(name: .customLong("no-admin"), help: "Do not open the private port; the socket for commands remains.")
     var hasNoPrivatePort = false
 
     @OptionGroup var journal: JournalOptions

@@ -222,7 +222,7 @@ enum SettingKey: String, CaseIterable {
         case .adminEnabled:
             "Whether serve has a private port with metrics and health; the socket does not depend on it."
         case .adminListen:
-            "The address of the private port, as host:port. One that other machines can reach needs admin.token."
+            "The address of the private port, as host:port. An address that other machines can reach needs admin.token."
         case .adminToken:
             "The token for the private port, at least 16 bytes; better in a file, see admin.tokenFile."
         case .adminSocket:

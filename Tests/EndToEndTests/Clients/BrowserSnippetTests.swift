@@ -163,7 +163,7 @@ struct BrowserSnippetTests {
         #expect(Set(events.map(\.userId)) == ["17850"])
     }
 
-    @Test("a page that is left at once has sent its events")
+    @Test("a page that is closed at once has sent its events")
     func leaving() async throws {
         let scene = try await Scene()
         defer { kill(scene.site.processID, SIGKILL) }

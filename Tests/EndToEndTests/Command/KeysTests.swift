@@ -79,7 +79,7 @@ struct KeysTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("keys.json"))) == before)
     }
 
-    @Test("an event that a key may not send is replayed from the quarantine only if that is asked for")
+    @Test("an event that a key may not send is replayed from the quarantine only on request")
     func forbiddenEvent() async throws {
         let folder = try TestFolder()
         let key = try await Self.sluice(["keys", "new", "web", "--allow", "Item Returned"], folder)

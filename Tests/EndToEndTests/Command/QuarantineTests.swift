@@ -135,7 +135,7 @@ struct QuarantineTests {
     }
 
     @Test(
-        "the bytes of events are escaped for a terminal, and unchanged for a pipe",
+        "the bytes of events are escaped for a terminal, and unchanged in a pipe",
         arguments: [
             ["quarantine", "export"], ["quarantine", "show", "verdicts/0-0", "--original"], ["journal", "cat"],
         ]

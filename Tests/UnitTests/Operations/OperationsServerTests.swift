@@ -100,7 +100,7 @@ struct OperationsServerTests {
     }
 
     @Test(
-        "refuses requests of web pages of another origin",
+        "refuses requests from web pages of another origin",
         arguments: [
             ("http://localhost:8081", false), ("https://localhost:8081", false), ("http://evil.example", true),
             ("null", true), ("http://localhost", true), ("http://localhost:8081.evil.example", true),
@@ -137,7 +137,7 @@ struct OperationsServerTests {
         }
     }
 
-    @Test("lets a browser in with a cookie, until the session ends by itself or with a logout")
+    @Test("lets a browser in with a cookie, until the session expires or the user logs out")
     func sessions() async throws {
         try await ask(try server(token: Self.token)) { [clock] client in
             let accept = ["Accept": "text/html"]

@@ -114,7 +114,7 @@ struct EventClientTests {
         )
     }
 
-    @Test("rejected events are reported, are not sent again, and hold nothing up")
+    @Test("rejected events are reported, are not sent again, and delay nothing")
     func rejection() async throws {
         let body = #"{"accepted":0,"rejected":[{"index":0,"id":"x","errors":[{"code":"too-long"}]}],"rejectedCount":2}"#
         let transport = ScriptedTransport([TransportAnswer(status: 422, body: Array(body.utf8))])

@@ -234,7 +234,7 @@ struct KeyFileServiceTests {
         #expect(throws: KeyFile.Problem.self) { try service().load() }
     }
 
-    @Test("the events of the day survive a restart")
+    @Test("the daily counts survive a restart")
     func usage() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try write([Self.key("web", daily: 10)])

@@ -64,7 +64,7 @@ struct KeyConnectionTests {
         }
     }
 
-    @Test("streams of HTTP/2 count for their key like connections, until they close")
+    @Test("HTTP/2 streams count for their key like connections, until they close")
     func streams() async throws {
         let folder = try TestFolder()
         let certificate = try await TestCertificate("server", in: folder)

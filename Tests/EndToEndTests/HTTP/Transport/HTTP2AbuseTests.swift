@@ -7,7 +7,7 @@ import Testing
 @Suite("HTTP/2 abuse", .timeLimit(.minutes(5)))
 struct HTTP2AbuseTests {
     @Test(
-        "a sender that breaks the rules of HTTP/2 loses its stream or its connection, and others are served",
+        "a sender that violates HTTP/2 loses its stream or its connection, and others are served",
         arguments: [
             ("rapid-reset", "closed"), ("endless-header", "closed"), ("pings", "closed"), ("closed-window", "reset"),
             ("many-streams", "closed"),
