@@ -17,7 +17,7 @@ extension TrackerWorker {
         guard !plan.isFirst, delivery.slices.contains(where: { plan.mustCheck($0) }) else { return delivery }
         let reread = try plan.reread(delivery, for: tracker.name)
         do throws(JournalError) {
-            try await pipeline.quarantinePermanently(reread.rejections, source: "queue")
+            try await pipeline.quarantine(reread.rejections, undeliveredBy: tracker.name)
         } catch {
             throw TrackerError(
                 code: .failed,

@@ -38,6 +38,7 @@ struct PlanReplacementTests {
         _ trackers: [any Tracker],
         journal files: SimulatedFileSystem = SimulatedFileSystem(seed: 1),
         catalog: EventCatalog = numbers,
+        flushes: Bool = true,
         _ body: (Pipeline) async throws -> Void
     ) async throws -> [String] {
         try await withQuarantine { quarantine, lines in
@@ -50,6 +51,7 @@ struct PlanReplacementTests {
             )
             try await harness.runWithTime { pipeline in
                 try await body(pipeline)
+                guard flushes else { return }
                 await pipeline.flush()
                 #expect(pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.enqueued >= 0 })
             }
@@ -89,6 +91,37 @@ struct PlanReplacementTests {
         #expect(alpha.deliveredNumbers == [0, 100, 101])
         #expect(lines.count == count - 1)
         #expect(lines.allSatisfy { $0.contains("wrong-type") })
+    }
+
+    @Test(
+        "an event that no longer follows the plan is quarantined for the trackers that had not delivered it, with their names, as after a restart",
+        arguments: [3, 40],
+        [false, true]
+    )
+    func rejectedForOne(count: Int, isRestarted: Bool) async throws {
+        let files = SimulatedFileSystem(seed: 5)
+        let numbers = Self.catalog(.integer, trackers: ["alpha", "beta"])
+        let texts = Self.catalog(.string, trackers: ["alpha", "beta"])
+        let alpha = ScriptedTracker(name: "alpha")
+        let beta = ScriptedTracker(name: "beta", isRestarted ? Array(repeating: .fail, count: 10_000) : [.stall])
+        var lines = try await quarantined([alpha, beta], journal: files, catalog: numbers, flushes: !isRestarted) {
+            try await $0.submit(Self.batch(0..<1, of: numbers))
+            await beta.waitForDeliveries(1)
+            for number in 1..<count { try await $0.submit(Self.batch(number..<number + 1, of: numbers)) }
+            await alpha.waitForDelivered(count)
+            guard !isRestarted else { return }
+            try $0.replacePlan(with: texts)
+            beta.release()
+        }
+        if isRestarted {
+            #expect(lines.isEmpty)
+            let trackers = [alpha, ScriptedTracker(name: "beta")]
+            lines = try await quarantined(trackers, journal: files, catalog: texts) { await $0.flush() }
+        }
+        #expect(alpha.deliveredNumbers == Array(0..<count))
+        #expect(lines.count == (isRestarted ? count : count - 1))
+        #expect(lines.allSatisfy { $0.contains(#""source":"tracker:beta","stage":"delivery""#) })
+        #expect(lines.allSatisfy { $0.contains(#""code":"wrong-type""#) })
     }
 
     @Test(
