@@ -160,6 +160,20 @@ struct PlanReplacementTests {
         #expect(lines.count == 2)
     }
 
+    @Test("if the plan is replaced during the first start of a tracker, it is started again before its first delivery")
+    func duringFirstStart() async throws {
+        let alpha = SlowTracker()
+        let lines = try await quarantined([alpha]) { pipeline in
+            await alpha.calls.wait { !$0.isEmpty }
+            try pipeline.replacePlan(with: Self.texts)
+            try await pipeline.submit(Self.batch(0..<2, of: Self.texts))
+            alpha.mayStart.update { $0 = true }
+        }
+        let (numbers, texts) = (Self.numbers.planDigest, Self.texts.planDigest)
+        #expect(alpha.calls.value == [.start(numbers), .start(texts), .deliver(texts)])
+        #expect(lines.isEmpty)
+    }
+
     @Test("a tracker that cannot be started for the new plan keeps its events, and delivers them once it can")
     func failedRestart() async throws {
         let alpha = RestartingTracker(failing: 1..<4)
@@ -289,4 +303,28 @@ private final class RestartingTracker: Tracker {
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome { await inner.deliver(delivery) }
+}
+
+/// A tracker whose starts take as long as a test wants.
+private final class SlowTracker: Tracker {
+    /// A call, with the plan that it is about.
+    enum Call: Equatable {
+        case start(PlanDigest)
+        case deliver(PlanDigest)
+    }
+
+    let name = "alpha"
+    let calls = Watched<[Call]>([])
+    let mayStart = Watched(false)
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        calls.update { $0.append(.start(catalog.planDigest)) }
+        await mayStart.wait { $0 }
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let digests = Set(delivery.slices.map(\.batch.catalog.planDigest))
+        calls.update { $0 += digests.map { Call.deliver($0) } }
+        return .delivered
+    }
 }
