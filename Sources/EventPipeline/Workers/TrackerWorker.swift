@@ -211,6 +211,7 @@ struct TrackerWorker: Sendable {
             }
             if let failures { pipeline.log.journalRead(for: tracker.name, after: failures) }
             pipeline.metrics[queue].read(reading)
+            noteLeftOut(reading.leftOut)
             await moveCursor(to: settled)
             guard reading.delivers else { return }
             async let readingAhead: Void = backlog.readAhead(from: part.nextSequence, to: end)

@@ -39,6 +39,7 @@ struct PlanReplacementTests {
         journal files: SimulatedFileSystem = SimulatedFileSystem(seed: 1),
         catalog: EventCatalog = numbers,
         flushes: Bool = true,
+        log: RecordingLog = RecordingLog(),
         _ body: (Pipeline) async throws -> Void
     ) async throws -> [String] {
         try await withQuarantine { quarantine, lines in
@@ -47,7 +48,8 @@ struct PlanReplacementTests {
                 journal: files,
                 queue: Self.spilling,
                 catalog: catalog,
-                quarantine: quarantine
+                quarantine: quarantine,
+                log: log
             )
             try await harness.runWithTime { pipeline in
                 try await body(pipeline)
@@ -130,7 +132,8 @@ struct PlanReplacementTests {
     )
     func leftOut(count: Int) async throws {
         let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall]), ScriptedTracker(name: "beta"))
-        let lines = try await quarantined([alpha, beta]) { pipeline in
+        let log = RecordingLog()
+        let lines = try await quarantined([alpha, beta], log: log) { pipeline in
             try await pipeline.submit(Self.batch(0..<1))
             await alpha.waitForDeliveries(1)
             for number in 1..<count { try await pipeline.submit(Self.batch(number..<number + 1)) }
@@ -145,6 +148,9 @@ struct PlanReplacementTests {
         #expect(alpha.deliveredNumbers == [0])
         #expect(beta.deliveredNumbers == [100, 101])
         #expect(lines.isEmpty)
+        let warnings = log.all.filter { $0.hasPrefix("Events that the tracker had not delivered are left out") }
+        #expect(warnings.first?.contains(" tracker=alpha") == true)
+        if count == 4 { #expect(warnings.count == 1 && warnings[0].contains(" events=3 ")) }
     }
 
     @Test("a delivery that is being retried is checked, too, by a tracker that was started for the new plan")
