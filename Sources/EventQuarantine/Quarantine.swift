@@ -217,16 +217,19 @@ public final class Quarantine: Sendable {
         try await storePermanently(lines)
     }
 
-    /// Stores events of the journal that no longer follow the plan; they are synced when this returns, and never removed.
+    /// Stores accepted events that no longer follow the plan, and that a tracker had not delivered; they are synced when this
+    /// returns, and never removed.
+    ///
+    /// The tracker is stored with them, so that a replay does not send them to the other trackers again.
     ///
     /// - Throws: As `keep(_:refusedBy:as:)`.
-    package func storePermanently(
+    package func keep(
         _ rejections: [Rejection],
-        source: String,
+        undeliveredBy tracker: String,
         planVersion: String?
     ) async throws(JournalError) {
         var lines = QuarantineLines(at: now())
-        for rejection in rejections { lines.add(rejection, source: source, planVersion: planVersion) }
+        for rejection in rejections { lines.add(rejection, undeliveredBy: tracker, planVersion: planVersion) }
         try await storePermanently(lines)
     }
 

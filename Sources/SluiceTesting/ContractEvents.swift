@@ -14,6 +14,17 @@ struct ContractEvents: Sendable {
         catalog = EventCatalog(plan: Self.plan(trackerName: trackerName))
     }
 
+    private init(plan: TrackingPlan) {
+        catalog = EventCatalog(plan: plan)
+    }
+
+    /// The events of a new plan that replaces this one and needs the same destination: they have other indexes, and one is gone.
+    var ofNewPlan: ContractEvents {
+        var plan = catalog.plan
+        plan.events = plan.events.reversed().filter { $0.name != Self.otherName }
+        return ContractEvents(plan: plan)
+    }
+
     static func plan(trackerName: String) -> TrackingPlan {
         func location(_ line: Int) -> PlanLocation {
             PlanLocation(file: "contract.plist", line: line, column: 1)

@@ -18,6 +18,9 @@ extension TrackerContract {
             Check(promise: "a tracker replaces only the checkpoint that it read or stored last") {
                 try await verifyCompared()
             },
+            Check(promise: "a tracker that is started again, for a new plan, still knows the stored checkpoint") {
+                try await verifyNewPlanCheckpoint()
+            },
         ]
         if let outage {
             checks.append(
@@ -108,6 +111,19 @@ extension TrackerContract {
                 try await expectSuperseded(events, of: journal, by: second)
                 try await expect(4, of: journal, from: second)
             }
+        }
+    }
+
+    private func verifyNewPlanCheckpoint() async throws {
+        let journal = JournalID()
+        try await withCheckpointing { tracker, events in
+            try await expect(nil, of: journal, from: tracker)
+            try await deliver(events, to: 5, of: journal, with: tracker)
+            let newEvents = events.ofNewPlan
+            try await tracker.start(for: newEvents.catalog)
+            // Without being asked for it.
+            try await deliver(newEvents, to: 10, of: journal, with: tracker)
+            try await expect(10, of: journal, from: tracker)
         }
     }
 

@@ -44,6 +44,9 @@ extension TrackerContract {
                 try await verifyRepetition()
             },
             Check(promise: "a new tracker continues where a stopped one ended") { try await verifyRestart() },
+            Check(promise: "a tracker that is started again, for a new plan, delivers the events of this plan") {
+                try await verifyNewPlan()
+            },
             Check(promise: "a cancelled delivery returns in time, and the events to retry can be delivered") {
                 try await verifyCancellation()
             },
@@ -99,6 +102,18 @@ extension TrackerContract {
             }
         }
         try await expectOnce(ids)
+    }
+
+    private func verifyNewPlan() async throws {
+        try await withTracker { tracker, events in
+            let earlier = Delivery([EventSlice(events.batch(20))])
+            try await deliver(earlier, with: tracker)
+            let newEvents = events.ofNewPlan
+            try await tracker.start(for: newEvents.catalog)
+            let later = Delivery([EventSlice(newEvents.batch(20))])
+            try await deliver(later, with: tracker)
+            try await expectOnce(earlier.map(\.id) + later.map(\.id))
+        }
     }
 
     private func verifyCancellation() async throws {

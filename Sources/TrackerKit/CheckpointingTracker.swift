@@ -35,12 +35,12 @@ public struct Checkpoint: Sendable, Hashable {
 /// - **Parts.** A delivery with a journal but without a checkpoint is a part of a larger one. The stored value is compared as
 ///   usual and is not changed.
 ///
-/// After each start the pipeline reads the stored checkpoint and continues there. A delivery without a journal neither reads
-/// nor changes the stored value.
+/// After each start, except one for a new plan, the pipeline reads the stored checkpoint and continues there. A tracker that is
+/// started for a new plan keeps its position. A delivery without a journal neither reads nor changes the stored value.
 public protocol CheckpointingTracker: Tracker {
     /// The sequence number that was last stored for a journal; `nil` if there is none.
     ///
     /// The pipeline calls it after each successful `start`, before the first delivery, and treats an error like one of
-    /// `start`. When it returns, every transaction that an earlier process left open is committed or rolled back.
+    /// `start`; it does not call it after a `start` for a new plan. When it returns, every transaction that an earlier process left open is committed or rolled back.
     func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64?
 }

@@ -80,6 +80,16 @@ struct PipelineLog: Sendable {
         )
     }
 
+    func leftOut(_ events: Int, tracker: String) {
+        logger.warning(
+            """
+            Events that the tracker had not delivered are left out, because the new plan does not send them to it; other \
+            trackers that the plan names may not get them either.
+            """,
+            metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
+        )
+    }
+
     func leavesQuarantine(_ events: Int) {
         logger.error(
             "The pipeline ends before rejected events were written to the quarantine: its disk does not keep up.",

@@ -37,11 +37,12 @@ extension Pipeline {
         quarantine.markLost(rejected.count - rejections.count)
     }
 
-    /// Stores events that no longer follow the plan, and throws if that fails.
-    func quarantinePermanently(_ rejections: [Rejection], source: String) async throws(JournalError) {
+    /// Stores accepted events that no longer follow the plan, and that a tracker had not delivered; throws if that fails.
+    func quarantine(_ rejections: [Rejection], undeliveredBy tracker: String) async throws(JournalError) {
         guard !rejections.isEmpty else { return }
-        try await quarantine.storePermanently(rejections, source: source, planVersion: catalog.plan.version)
-        metrics.rejected(metrics.kinds(of: rejections), explained: rejections, sender: source, at: now())
+        try await quarantine.keep(rejections, undeliveredBy: tracker, planVersion: catalog.plan.version)
+        let kinds = metrics.kinds(of: rejections)
+        metrics.rejected(kinds, explained: rejections, sender: "tracker:\(tracker)", at: now())
     }
 
     /// Waits until the rejected events that were handed over are written, for at most `cancellationGrace`; says how many

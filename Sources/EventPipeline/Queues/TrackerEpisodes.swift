@@ -14,6 +14,8 @@ struct TrackerEpisodes: Sendable {
     var refusal = FailureEpisode()
     /// Its events are parked.
     var parking = FailureEpisode()
+    /// A new plan does not send it events that it was to get.
+    var exclusion = FailureEpisode()
     /// Its queue drops events.
     var drop = FailureEpisode()
     /// Retention removes events that it has not received.

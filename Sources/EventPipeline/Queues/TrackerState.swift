@@ -129,7 +129,7 @@ package struct TrackerState: Sendable {
     var hasStarted = false
     /// Whether the plan was replaced since the tracker was started.
     var isStartedForEarlierPlan = false
-    /// Whether it is started again because the plan was replaced, which is never given up.
+    /// Whether it is started again and the plan was replaced since it last started, which is never given up.
     var startsForNewPlan = false
     /// Whether the plan was replaced since events were left to the journal.
     var spilledUnderEarlierPlan = false
@@ -307,10 +307,7 @@ extension TrackerState {
     private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {
         // Events in the journal are safe there, and are delivered after the next start.
         if urgency == .end || urgency == .drain && queue.isEmpty { return end(stopsTracker: true) }
-        if isStartedForEarlierPlan {
-            startsForNewPlan = true
-            return start()
-        }
+        if isStartedForEarlierPlan { return start() }
         if queue.isEmpty {
             guard let from = queue.spilledFrom else { return .wait }
             phase = .reading(for: nil)
@@ -334,6 +331,7 @@ extension TrackerState {
 
     private mutating func start() -> WorkerStep {
         phase = .starting
+        if hasStarted, isStartedForEarlierPlan { startsForNewPlan = true }
         isStartedForEarlierPlan = false
         return .start
     }

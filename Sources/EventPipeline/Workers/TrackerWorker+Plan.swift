@@ -17,7 +17,7 @@ extension TrackerWorker {
         guard !plan.isFirst, delivery.slices.contains(where: { plan.mustCheck($0) }) else { return delivery }
         let reread = try plan.reread(delivery, for: tracker.name)
         do throws(JournalError) {
-            try await pipeline.quarantinePermanently(reread.rejections, source: "queue")
+            try await pipeline.quarantine(reread.rejections, undeliveredBy: tracker.name)
         } catch {
             throw TrackerError(
                 code: .failed,
@@ -28,7 +28,16 @@ extension TrackerWorker {
         let (refused, leftOut) = (reread.rejections.count, reread.leftOut)
         pipeline.decide { state, _ in state.trackers[queue].planExcluded(refused: refused, leftOut: leftOut) }
         pipeline.metrics[queue].planExcluded(refused: refused, leftOut: leftOut)
+        noteLeftOut(leftOut)
         return Delivery(reread.slices, checkpoint: delivery.checkpoint)
+    }
+
+    /// Logs that the new plan does not send events to the tracker that it was to get.
+    func noteLeftOut(_ count: Int) {
+        guard count > 0 else { return }
+        let now = pipeline.clock.now()
+        let summary = pipeline.decide { state, _ in state.trackers[queue].episodes.exclusion.failed(count, now: now) }
+        if let summary { pipeline.log.leftOut(summary.count, tracker: tracker.name) }
     }
 
     /// The plan in use, for which the tracker is started first if the plan was replaced while a delivery was being retried.

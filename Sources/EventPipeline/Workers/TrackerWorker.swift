@@ -196,7 +196,7 @@ struct TrackerWorker: Sendable {
             let part = try await backlog.read(from: start, to: end, as: pipeline.catalog, within: limits)
             for damage in part.damages { pipeline.log.damaged(damage, tracker: tracker.name) }
             do throws(JournalError) {
-                try await pipeline.quarantinePermanently(part.rejections, source: "journal")
+                try await pipeline.quarantine(part.rejections, undeliveredBy: tracker.name)
             } catch {
                 await backlog.forgetWhatWasRead()
                 throw JournalError(
@@ -211,6 +211,7 @@ struct TrackerWorker: Sendable {
             }
             if let failures { pipeline.log.journalRead(for: tracker.name, after: failures) }
             pipeline.metrics[queue].read(reading)
+            noteLeftOut(reading.leftOut)
             await moveCursor(to: settled)
             guard reading.delivers else { return }
             async let readingAhead: Void = backlog.readAhead(from: part.nextSequence, to: end)

@@ -15,6 +15,8 @@ import Foundation
 /// {"quarantine":{"at":…,"source":…,"stage":…,"planVersion":…,"name":…,"errors":[…]},"event":{…}}
 /// ```
 ///
+/// `stage` is `check` if an input rejected the event; then `source` is the origin of the event. It is `delivery` if the event was
+/// accepted and could not be delivered to a tracker; then `source` is `tracker:NAME`, and the event is for that tracker only.
 /// `planVersion` is present if the plan has a version, and `name` if the plan has the event. An error has only its `code` if the
 /// verdicts of the request would take too much space. `event` is the original, byte for byte. If it has line breaks, or may not
 /// be JSON, it is a string `eventText` instead, and if it is not UTF-8, `eventBase64`.
@@ -25,6 +27,16 @@ package enum QuarantineLine {
         let source: String
         let stage: String
         let planVersion: String?
+
+        /// The head of events that an input rejected; `source` is their origin.
+        static func check(from source: String, at time: Timestamp, planVersion: String?) -> Head {
+            Head(time: time, source: source, stage: "check", planVersion: planVersion)
+        }
+
+        /// The head of accepted events that could not be delivered to a tracker.
+        static func delivery(to tracker: String, at time: Timestamp, planVersion: String?) -> Head {
+            Head(time: time, source: "tracker:\(tracker)", stage: "delivery", planVersion: planVersion)
+        }
     }
 
     /// Writes an event that failed validation.
@@ -46,12 +58,7 @@ package enum QuarantineLine {
         at time: Timestamp,
         to bytes: inout [UInt8]
     ) {
-        let head = Head(
-            time: time,
-            source: "tracker:\(tracker)",
-            stage: "delivery",
-            planVersion: event.batch.catalog.plan.version
-        )
+        let head = Head.delivery(to: tracker, at: time, planVersion: event.batch.catalog.plan.version)
         bytes.append(contentsOf: #"{"quarantine":"#.utf8)
         append(head, name: event.name, to: &bytes)
         bytes.append(

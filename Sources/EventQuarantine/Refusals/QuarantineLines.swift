@@ -12,9 +12,9 @@ struct QuarantineLines: Sendable {
         self.time = time
     }
 
-    /// Adds an event that failed validation.
-    mutating func add(_ rejection: Rejection, source: String, planVersion: String?) {
-        let head = QuarantineLine.Head(time: time, source: source, stage: "check", planVersion: planVersion)
+    /// Adds an accepted event that no longer follows the plan, and that a tracker had not delivered.
+    mutating func add(_ rejection: Rejection, undeliveredBy tracker: String, planVersion: String?) {
+        let head = QuarantineLine.Head.delivery(to: tracker, at: time, planVersion: planVersion)
         QuarantineLine.append(rejection, head, to: &bytes)
         count += 1
     }

@@ -31,7 +31,7 @@ package struct VerdictRecords: Sendable {
     /// Encodes events that failed validation.
     package init(_ rejections: [Rejection], source: String, planVersion: String?, at time: Timestamp) {
         count = rejections.count
-        let head = QuarantineLine.Head(time: time, source: source, stage: "check", planVersion: planVersion)
+        let head = QuarantineLine.Head.check(from: source, at: time, planVersion: planVersion)
         let lengths = rejections.reduce(0) { $0 + LEB128.byteCount(of: $1.original.count) }
         let room = max(Self.sharedVerdictBytes, Self.maximumOverheadBytes - FrameHeader.byteCount - lengths)
         bytes.reserveCapacity(room + lengths + rejections.reduce(0) { $0 + $1.original.count })

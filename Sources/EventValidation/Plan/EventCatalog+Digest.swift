@@ -21,12 +21,17 @@ extension EventCatalog {
 
     /// Grows with each release whose check treats an event differently than the release before, so that events of a journal are
     /// checked again after such an upgrade.
-    private static let checkRevision: UInt8 = 1
+    package static let checkRevision: UInt8 = 1
 
     /// Identifies the rules of the plan: events, properties and trackers, but not their descriptions and places; computed when it is
     /// first asked for.
     public var planDigest: PlanDigest {
         if let known = knownDigest.load() { return known.digest }
+        return knownDigest.storeIfNil(KnownDigest(planDigest(ofCheck: Self.checkRevision))).digest
+    }
+
+    /// The digest of the plan in a release whose check has this revision.
+    package func planDigest(ofCheck revision: UInt8) -> PlanDigest {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         // A plan that was made in Swift may have such limits.
@@ -41,7 +46,6 @@ extension EventCatalog {
         } catch {
             preconditionFailure("every value of a plan can be written as JSON: \(error)")
         }
-        let digest = SHA256Digest(of: [Self.checkRevision] + text).bytes.withUnsafeBytes { PlanDigest($0) }
-        return knownDigest.storeIfNil(KnownDigest(digest)).digest
+        return SHA256Digest(of: [revision] + text).bytes.withUnsafeBytes { PlanDigest($0) }
     }
 }

@@ -65,7 +65,7 @@ struct QuarantineRecord {
         return verdict.name ?? (try? JSONDecoder().decode(Named.self, from: Data(original)))?.name
     }
 
-    /// The tracker that did not accept the event; `nil` if the event did not follow the plan.
+    /// The tracker that the event could not be delivered to; `nil` if the event was never accepted.
     var tracker: String? {
         let prefix = "tracker:"
         guard verdict.stage == "delivery", verdict.source.hasPrefix(prefix) else { return nil }

@@ -181,13 +181,13 @@ actor LiveReplay: QuarantineReplaying {
                 break
             }
             // Another process may have sent it since the source was opened.
-            guard let record = part.record, !sent.contains(record.key) else { continue }
+            guard let key = part.recordKey, !sent.contains(key) else { continue }
             guard let batch = part.checked.batch else {
                 report.stillInvalid += 1
                 continue
             }
             guard part.isSent(batch, to: trackers, configured: trackers) else { continue }
-            records.append(.init(key: record.key, batch: batch))
+            records.append(.init(key: key, batch: batch))
             bytes += batch.byteCount
         }
         return records

@@ -20,9 +20,10 @@ struct ReplayCommand: AsyncParsableCommand {
             input without an id gets a new one. Events of a journal keep their ids and times.
 
             `quarantine` is the configured quarantine. Events that are valid now are sent again, once; the others stay. \
-            --since and --until then select by the time at which an event was quarantined. An event that a tracker refused \
-            is sent to that tracker only. With --to, only events are sent that need no other configured tracker. Events that \
-            their sender's write key did not allow are sent only with --code forbidden-event.
+            --since and --until then select by the time at which an event was quarantined. An event that one tracker did \
+            not deliver is sent to that tracker only, and stays if the plan no longer sends it there. With --to, only events \
+            are sent that need no other configured tracker. Events that their sender's write key did not allow are sent \
+            only with --code forbidden-event.
 
             Prints a report at the end: on standard output, or on standard error if the console tracker prints events.
 

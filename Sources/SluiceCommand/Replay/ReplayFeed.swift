@@ -68,7 +68,7 @@ actor ReplayFeed: Service {
 
     /// Counts the events of a part, submits those that pass the filter, and quarantines rejected ones.
     private func send(_ part: ReplayPart, from input: ReplayInput) async {
-        let filter = part.record == nil ? replay.filter : ReplayFilter()
+        let filter = part.recordKey == nil ? replay.filter : ReplayFilter()
         let rejections = part.checked.rejections.filter { !filter.leavesOut($0) }
         let selected = part.checked.batch.flatMap { filter.apply(to: $0) }.flatMap { batch in
             part.isSent(batch, to: replay.trackers, configured: replay.configuredTrackers) ? batch : nil
@@ -88,7 +88,7 @@ actor ReplayFeed: Service {
         do {
             try await replay.pipeline.submit(selected)
             report.accepted += selected.count
-            if let record = part.record { accepted.append(record.key) }
+            if let key = part.recordKey { accepted.append(key) }
         } catch {
             isClosed = error == .closed
             report.failures.append(

@@ -1,22 +1,22 @@
 import EventModel
-import EventPipeline
+package import EventPipeline
 import EventSchema
-import EventValidation
-import Logging
-import Operations
+package import EventValidation
+package import Logging
+package import Operations
 import PlanReading
 import PlanTools
 import ServiceLifecycle
-import SluiceHTTP
+package import SluiceHTTP
 import Synchronization
-import TrackerKit
+package import TrackerKit
 import UnixSignals
 
 /// Takes changes of the plan's files into a running server: when they change, at SIGHUP, and when somebody asks for it.
 ///
 /// It compares the files' bytes once a second, on a thread of its own. A change is parsed and applied once the bytes have stayed the
 /// same for a second.
-actor PlanFiles: Service, PlanReloader {
+package actor PlanFiles: Service, PlanReloader {
     private static let pause = Duration.seconds(1)
 
     private let folder: String
@@ -34,12 +34,12 @@ actor PlanFiles: Service, PlanReloader {
     private var seen: [PlanSource] = []
     private nonisolated let currentProblem = Mutex<String?>(nil)
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Watches the files in a folder, from which the pipeline's plan was read.
     ///
     /// - Throws: If the system refuses a thread.
-    init(
+    package init(
         folder: String,
         pipeline: Pipeline,
         server: IngestServer,
@@ -57,10 +57,10 @@ actor PlanFiles: Service, PlanReloader {
     }
 
     /// Why the plan's files are not what is in use; `nil` if they are.
-    nonisolated var problem: String? { currentProblem.withLock { $0 } }
+    package nonisolated var problem: String? { currentProblem.withLock { $0 } }
 
     /// Watches until a graceful shutdown or cancellation.
-    func run() async {
+    package func run() async {
         let signals = await UnixSignalsSequence(trapping: .sighup)
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
@@ -74,7 +74,7 @@ actor PlanFiles: Service, PlanReloader {
     }
 
     /// Reads the files if they have changed, and not again since the last look.
-    private func look() async {
+    package func look() async {
         let sources = PlanReader().sources(at: [folder]).sources
         defer { seen = sources }
         guard sources == seen, sources != read else { return }
@@ -87,7 +87,7 @@ actor PlanFiles: Service, PlanReloader {
     }
 
     /// Reads the plan, and replaces the one in use if it is valid and different.
-    func reload(askedBy asker: Logger.Metadata) async -> PlanReload {
+    package func reload(askedBy asker: Logger.Metadata) async -> PlanReload {
         let (sources, failures) = PlanReader().sources(at: [folder])
         read = sources
         let reload = await replacePlan(with: PlanReader().read(sources), failures)

@@ -204,6 +204,17 @@ struct PlanTests {
         }
     }
 
+    @Test("can be replaced once the server has ended, without waiting for its event loops")
+    func replacementAfterEnd() async throws {
+        let ended = try await TestServer.run(Self.setup()) { server in
+            try await RawClient.with(server.address) { client async throws in
+                #expect(try await client.exchange(Self.get()).status == 200)
+            }
+            return server
+        }
+        await ended.http.replacePlan(with: EventCatalog(plan: KeyedExchange.plan))
+    }
+
     @Test("is rendered once for all senders that wait for it, and holds up no other request")
     func rendering() async throws {
         let (gate, renderings) = (Gate(isClosed: true), Watched(0))

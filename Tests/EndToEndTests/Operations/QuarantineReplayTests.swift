@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Trying quarantined events again while serve runs", .timeLimit(.minutes(5)))
@@ -68,6 +69,80 @@ struct QuarantineReplayTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
         let quantities = (server.process.output?.lines ?? []).compactMap { $0.firstMatch(of: /"quantity":(\d)/)?.1 }
         #expect(quantities == ["1", "2", "3", "4"])
+    }
+
+    // MARK: Records of one tracker
+
+    private static func plan(minimumQuantity minimum: Int) -> String {
+        let console = "<string>console</string>"
+        return Plans.shop(minimumQuantity: minimum).replacing(console, with: console + "<string>postgres</string>")
+    }
+
+    /// Starts a server whose events go to the console and to PostgreSQL, which has a table for them.
+    private static func startWithPostgres(_ database: TestDatabase, in folder: TestFolder) async throws -> ServingSluice
+    {
+        try folder.write(plan(minimumQuantity: 1), to: "plan/shop.plist")
+        let migrate = ["migrate", "--events", "plan", "--postgres", database.url]
+        #expect(try await Sluice.run(migrate, in: folder).ending == .exit(0))
+        return try await ServingSluice.start(["--postgres", database.url], in: folder, plan: "plan")
+    }
+
+    @Test("sends an event that a tracker refused to that tracker only, and only while the plan sends it there")
+    func refused() async throws {
+        let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
+        let server = try await Self.startWithPostgres(database, in: folder)
+        try await database.run("alter table analytics.sold add constraint few check (quantity < 10)")
+        #expect(try await server.post(Self.sold(20)).status == 200)
+        try await folder.waitForQuarantined(1)
+        #expect(folder.quarantined()[0].contains(#""source":"tracker:postgres","stage":"delivery""#))
+        try await server.process.output?.waitForLines(1)
+        try await database.run("alter table analytics.sold drop constraint few")
+
+        let port = try await PrivatePort(of: server)
+        for (plan, sent) in [(Plans.shop(minimumQuantity: 1), 0), (Self.plan(minimumQuantity: 1), 1)] {
+            try folder.write(plan, to: "plan/shop.plist")
+            #expect(try await Sluice.run("reload", in: folder).ending == .exit(0))
+            let answer = try await port.request("/v1/quarantine/replay", "-X", "POST")
+            #expect(try Self.report(answer) == Report(sent: sent, stillInvalid: 0, isComplete: true))
+        }
+        while try await database.run("select quantity from analytics.sold") != ["20"] { try Task.checkCancellation() }
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(server.process.output?.lines.count == 1)
+    }
+
+    @Test(
+        "an event that a new plan did not allow goes only to the tracker that had not delivered it, whoever replays it",
+        arguments: [true, false]
+    )
+    func undelivered(isLive: Bool) async throws {
+        let (folder, database) = (try TestFolder(), try await PrivatePostgres.shared().makeDatabase())
+        let server = try await Self.startWithPostgres(database, in: folder)
+        #expect(try await Sluice.run("pause", "postgres", in: folder).ending == .exit(0))
+        for quantity in 1...2 { #expect(try await server.post(Self.sold(quantity)).status == 200) }
+        try await server.process.output?.waitForLines(2)
+        try folder.write(Self.plan(minimumQuantity: 5), to: "plan/shop.plist")
+        #expect(try await Sluice.run("reload", in: folder).ending == .exit(0))
+        #expect(try await Sluice.run("resume", "postgres", in: folder).ending == .exit(0))
+        try await folder.waitForQuarantined(2)
+        #expect(folder.quarantined().allSatisfy { $0.contains("tracker:postgres") && $0.contains("out-of-range") })
+        try folder.write(Self.plan(minimumQuantity: 1), to: "plan/shop.plist")
+
+        if isLive {
+            #expect(try await Sluice.run("reload", in: folder).ending == .exit(0))
+            let answer = try await PrivatePort(of: server).request("/v1/quarantine/replay", "-X", "POST")
+            #expect(try Self.report(answer) == Report(sent: 2, stillInvalid: 0, isComplete: true))
+        } else {
+            let replay = ["quarantine", "--postgres", database.url]
+            let command = try await Sluice.replay(replay, in: folder, plan: "plan")
+            #expect(command.ending == .exit(0), "\(command.errors)")
+            #expect(try command.report().delivered == ["console": 0, "postgres": 2])
+        }
+        let quantities = "select quantity from analytics.sold order by 1"
+        while try await database.run(quantities) != ["1", "2"] { try Task.checkCancellation() }
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(server.process.output?.lines.count == 2)
     }
 
     @Test("is not possible without a journal, because a crash would lose what counts as sent")

@@ -13,33 +13,41 @@ struct TrackerContractTests {
         try await contract { MemoryTracker($0) }.verify()
     }
 
-    @Test(
-        "a tracker that breaks a promise fails, and the error names the promise",
-        arguments: [
-            (MemoryTracker.Flaw.losesTheLast, "one event is delivered once; instead: 1 of 1 events are not there"),
-            (.doubles, "many events are delivered once each; instead: 1000 events are there 2000 times"),
-            (
-                .reverses,
-                "consecutive deliveries arrive in that order; instead: the events arrived in another"
-            ),
-            (.ignoresSlices, "a delivery of many slices is delivered completely, and nothing else is"),
-            (
-                .refuses,
-                "one event is delivered once; instead: 1 of 1 good events were refused, the first because: mood"
-            ),
-            (.namesWrongPositions, "an empty delivery is delivered; instead: 1 positions are outside the delivery"),
-            (
-                .ignoresCancellation,
-                "a delivery cancelled during an outage returns in time, with a retry and without refusals; "
-                    + "instead: it had not"
-            ),
-            (
-                .losesOnCancellation,
-                "a delivery cancelled during an outage returns in time, with a retry and without refusals; instead: the outcome"
-            ),
-            (.cannotStart, "a tracker that has started can stop without a delivery; instead: it threw Scripted wrong"),
-        ]
-    )
+    private static let flaws: [(MemoryTracker.Flaw, String)] = [
+        (.losesTheLast, "one event is delivered once; instead: 1 of 1 events are not there"),
+        (.doubles, "many events are delivered once each; instead: 1000 events are there 2000 times"),
+        (
+            .reverses,
+            "consecutive deliveries arrive in that order; instead: the events arrived in another"
+        ),
+        (.ignoresSlices, "a delivery of many slices is delivered completely, and nothing else is"),
+        (
+            .refuses,
+            "one event is delivered once; instead: 1 of 1 good events were refused, the first because: mood"
+        ),
+        (.namesWrongPositions, "an empty delivery is delivered; instead: 1 positions are outside the delivery"),
+        (
+            .ignoresCancellation,
+            "a delivery cancelled during an outage returns in time, with a retry and without refusals; "
+                + "instead: it had not"
+        ),
+        (
+            .losesOnCancellation,
+            "a delivery cancelled during an outage returns in time, with a retry and without refusals; instead: the outcome"
+        ),
+        (.cannotStart, "a tracker that has started can stop without a delivery; instead: it threw Scripted wrong"),
+        (
+            .cannotStartAgain,
+            "a tracker that is started again, for a new plan, delivers the events of this plan; instead: it threw Scripted"
+        ),
+        (
+            .keepsFirstPlan,
+            "a tracker that is started again, for a new plan, delivers the events of this plan; "
+                + "instead: 20 of 40 events are not there"
+        ),
+    ]
+
+    @Test("a tracker that breaks a promise fails, and the error names the promise", arguments: flaws)
     func fails(flaw: MemoryTracker.Flaw, text: String) async throws {
         let error = await #expect(throws: TrackerContract.BrokenPromises.self) {
             try await contract(cancellationLimit: .milliseconds(300)) { MemoryTracker($0, flaw) }.verify()
@@ -56,41 +64,48 @@ struct TrackerContractTests {
         #expect(error?.promises.map(\.promise) == ["a repeated delivery is delivered again, with the same ids"])
     }
 
+    private static let checkpointFlaws: [(CheckpointingMemoryTracker.Flaw, String?)] = [
+        (.none, nil),
+        (
+            .forgets,
+            "a checkpoint is stored with the delivered events, and a new tracker can read it; "
+                + "instead: the stored checkpoint is none"
+        ),
+        (
+            .keepsTheGreatest,
+            "a delivery replaces the checkpoint, and a delivery without one leaves it unchanged; instead"
+        ),
+        (.clears, "a delivery without one leaves it unchanged; instead: the stored checkpoint is none, not 6"),
+        (
+            .mixesJournals,
+            "the checkpoints of two journals are kept apart; instead: the stored checkpoint is 22, not 11"
+        ),
+        (
+            .overwrites,
+            "a tracker replaces only the checkpoint that it read or stored last; "
+                + "instead: a tracker that has not read it answers delivered"
+        ),
+        (
+            .deliversUnstored,
+            "a tracker replaces only the checkpoint that it read or stored last; "
+                + "instead: 5 events of a tracker that has not"
+        ),
+        (
+            .deliversParts,
+            "a tracker replaces only the checkpoint that it read or stored last; "
+                + "instead: a tracker that has not read it answers delivered"
+        ),
+        (
+            .forgetsAtStart,
+            "a tracker that is started again, for a new plan, still knows the stored checkpoint; "
+                + "instead: 5 of 5 events are to be tried again"
+        ),
+        (.storesFirst, "after an outage a checkpoint is stored only if all its events are; instead: 100 of 100"),
+    ]
+
     @Test(
         "a CheckpointingTracker is held to the promises about checkpoints, and the error names a broken one",
-        arguments: [
-            (CheckpointingMemoryTracker.Flaw.none, nil),
-            (
-                .forgets,
-                "a checkpoint is stored with the delivered events, and a new tracker can read it; "
-                    + "instead: the stored checkpoint is none"
-            ),
-            (
-                .keepsTheGreatest,
-                "a delivery replaces the checkpoint, and a delivery without one leaves it unchanged; instead"
-            ),
-            (.clears, "a delivery without one leaves it unchanged; instead: the stored checkpoint is none, not 6"),
-            (
-                .mixesJournals,
-                "the checkpoints of two journals are kept apart; instead: the stored checkpoint is 22, not 11"
-            ),
-            (
-                .overwrites,
-                "a tracker replaces only the checkpoint that it read or stored last; "
-                    + "instead: a tracker that has not read it answers delivered"
-            ),
-            (
-                .deliversUnstored,
-                "a tracker replaces only the checkpoint that it read or stored last; "
-                    + "instead: 5 events of a tracker that has not"
-            ),
-            (
-                .deliversParts,
-                "a tracker replaces only the checkpoint that it read or stored last; "
-                    + "instead: a tracker that has not read it answers delivered"
-            ),
-            (.storesFirst, "after an outage a checkpoint is stored only if all its events are; instead: 100 of 100"),
-        ]
+        arguments: checkpointFlaws
     )
     func checkpoints(flaw: CheckpointingMemoryTracker.Flaw, text: String?) async throws {
         let contract = contract { CheckpointingMemoryTracker($0, flaw) }
@@ -133,12 +148,14 @@ final class MemoryDestination: Sendable {
 final class MemoryTracker: Tracker {
     enum Flaw: Sendable {
         case none, losesTheLast, doubles, reverses, ignoresSlices, refuses, namesWrongPositions
-        case ignoresCancellation, losesOnCancellation, cannotStart, deduplicates
+        case ignoresCancellation, losesOnCancellation, cannotStart, cannotStartAgain, keepsFirstPlan, deduplicates
     }
 
     let name = "memory"
     private let destination: MemoryDestination
     private let flaw: Flaw
+    /// The catalog that it was first started for.
+    private let firstCatalog = Mutex<EventCatalog?>(nil)
 
     init(_ destination: MemoryDestination, _ flaw: Flaw = .none) {
         self.destination = destination
@@ -146,7 +163,11 @@ final class MemoryTracker: Tracker {
     }
 
     func start(for catalog: EventCatalog) async throws(TrackerError) {
-        if flaw == .cannotStart { throw ScriptedTracker.misconfiguration }
+        let isFirst = firstCatalog.withLock { first in
+            defer { first = first ?? catalog }
+            return first == nil
+        }
+        if flaw == .cannotStart || flaw == .cannotStartAgain && !isFirst { throw ScriptedTracker.misconfiguration }
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
@@ -179,6 +200,9 @@ final class MemoryTracker: Tracker {
         case .reverses: return ids.reversed()
         case .ignoresSlices: return delivery.slices.flatMap { $0.batch.entries.map(\.id) }
         case .refuses: return Array(ids.dropFirst())
+        case .keepsFirstPlan:
+            let first = firstCatalog.withLock { $0 }
+            return delivery.filter { $0.batch.catalog === first }.map(\.id)
         default: return ids
         }
     }
@@ -187,8 +211,8 @@ final class MemoryTracker: Tracker {
 /// A tracker that stores checkpoints with its events, and keeps all promises except one.
 final class CheckpointingMemoryTracker: CheckpointingTracker {
     enum Flaw: Sendable {
-        case none, forgets, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites, deliversUnstored,
-            deliversParts
+        case none, forgets, forgetsAtStart, keepsTheGreatest, clears, mixesJournals, storesFirst, overwrites,
+            deliversUnstored, deliversParts
     }
 
     private static let superseded = TrackerError(
@@ -210,6 +234,10 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
         events = MemoryTracker(destination)
     }
 
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        if flaw == .forgetsAtStart { known.withLock { $0 = [:] } }
+    }
+
     func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
         let stored = destination.checkpoints.withLock { $0[journal] }
         known.withLock { $0[journal] = .some(stored) }
@@ -228,9 +256,8 @@ final class CheckpointingMemoryTracker: CheckpointingTracker {
 
     /// Whether the stored checkpoint is the one that it knows.
     private func isOurs(_ delivery: Delivery) -> Bool {
-        guard let journal = delivery.journal, [.none, .deliversUnstored, .deliversParts].contains(flaw) else {
-            return true
-        }
+        let comparing: [Flaw] = [.none, .forgetsAtStart, .deliversUnstored, .deliversParts]
+        guard let journal = delivery.journal, comparing.contains(flaw) else { return true }
         if flaw == .deliversParts, delivery.checkpoint == nil { return true }
         let stored = destination.checkpoints.withLock { $0[journal] }
         return known.withLock { known in

@@ -8,9 +8,9 @@ import TrackerKit
 
 /// Reads the records of the configured quarantine, one per part, and validates their events again.
 ///
-/// An event that a tracker refused, or that was parked, goes to that tracker only. An event without an id gets one that is
-/// derived from its place in the quarantine, the same each time. Events that the sender's key did not allow are read only if the
-/// selection names their code.
+/// An event that was accepted and could not be delivered to one tracker goes to that tracker only, if the plan sends it there. An
+/// event without an id gets one that is derived from its place in the quarantine, the same each time. Events that the sender's key
+/// did not allow are read only if the selection names their code.
 final class QuarantineSource: ReplaySource {
     private let catalog: EventCatalog
     private let sent: Set<String>
@@ -59,13 +59,13 @@ final class QuarantineSource: ReplaySource {
             return ReplayPart(
                 checked: try line.withUnsafeBytes { try validator.check($0, as: .lines) },
                 isQuarantined: true,
-                record: ReplayPart.Record(key: record.key, tracker: record.tracker)
+                recordKey: record.key
             )
         }
         return nil
     }
 
-    /// Returns one validator per part, whose identity is a part of derived ids, and one per tracker that refused events.
+    /// Returns one validator per part, whose identity is a part of derived ids, and one per tracker with undelivered events.
     private func validator(for record: QuarantineRecord) -> EventValidator {
         let kind = record.tracker.map { "tracker:\($0)" } ?? record.partID
         if let validator = validators[kind] { return validator }
@@ -83,10 +83,12 @@ final class QuarantineSource: ReplaySource {
 }
 
 extension EventCatalog {
-    /// The same plan, with one tracker for all events.
+    /// The same plan, which sends events to one of its trackers only.
     fileprivate func restricted(to tracker: String) -> EventCatalog {
         var plan = plan
-        for index in plan.events.indices { plan.events[index].trackers = [tracker] }
+        for index in plan.events.indices {
+            plan.events[index].trackers.removeAll { $0.lowercased() != tracker.lowercased() }
+        }
         return replacingPlan(with: plan)
     }
 }

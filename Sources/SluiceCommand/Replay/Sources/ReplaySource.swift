@@ -21,29 +21,17 @@ protocol ReplaySource: AnyObject {
 
 /// A part of a source, validated.
 struct ReplayPart: Sendable {
-    /// A record of the configured quarantine.
-    struct Record: Sendable {
-        /// Identifies the record among all others.
-        let key: String
-        /// The tracker that did not accept the event; `nil` if the event did not follow the plan.
-        let tracker: String?
-    }
-
     let checked: CheckedBody
     /// Whether the events come from a quarantine, which keeps them already.
     var isQuarantined = false
-    /// The record that this part is; `nil` unless the source is the configured quarantine.
-    var record: Record?
+    /// Identifies the record that this part is among all others; `nil` unless the source is the configured quarantine.
+    var recordKey: String?
 
     /// Whether a replay to some trackers delivers to every configured tracker that a record needs, because a record is sent only
     /// once; names are in lower case.
     func isSent(_ batch: EventBatch, to trackers: Set<String>, configured: Set<String>) -> Bool {
-        guard let record else { return true }
-        let named =
-            record.tracker.map { [$0] }
-            ?? batch.entries.flatMap { entry in
-                batch.catalog.definitions[Int(entry.definitionIndex)].trackers
-            }
+        guard recordKey != nil else { return true }
+        let named = batch.entries.flatMap { batch.catalog.definitions[Int($0.definitionIndex)].trackers }
         let wanted = Set(named.map { $0.lowercased() }).intersection(configured)
         return !wanted.isEmpty && wanted.isSubset(of: trackers)
     }

@@ -202,6 +202,45 @@ struct ParkingTests {
         }
     }
 
+    @Test("under a new plan, a broken table is tried at once, and one that the plan does not name is forgotten")
+    func newPlan() async throws {
+        let tracker = TableTracker(broken: ["A"])
+        try await withQuarantine { quarantine, lines in
+            let configuration = Pipeline.Configuration(delivery: .init(linger: .zero))
+            let harness = try PipelineHarness([tracker], configuration: configuration, quarantine: quarantine)
+            let isBroken = { harness.pipeline.statistics[tracker: "alpha"]?.brokenEvents.isEmpty == false }
+            try await harness.run { pipeline, clock in
+                pipeline.accept("A", 0..<1)
+                pipeline.accept("AB", 1..<2)
+                await tracker.state.wait { !$0.calls.isEmpty }
+                // If that was delivered with the first call, this is needed to tell a broken table from an outage.
+                pipeline.accept("AB", 2..<3)
+                while !isBroken() {
+                    try Task.checkCancellation()
+                    clock.advance(by: .seconds(1))
+                    await Task.yield()
+                }
+                // From here on the clock stands, so no probe is due.
+                pipeline.accept("A", 3..<4)
+                await pipeline.flush()
+                let parked = try lines().count
+                #expect(parked == 2)
+                let known = tracker.state.value.calls.count
+                try pipeline.replacePlan(with: .scripted(["A": ["alpha"], "AB": ["alpha"]]))
+                pipeline.accept("A", 4..<5)
+                await pipeline.flush()
+                #expect(tracker.state.value.calls[known...] == [["A"]])
+                #expect(isBroken())
+                try pipeline.replacePlan(with: .scripted(["A": ["beta"], "AB": ["alpha"]]))
+                pipeline.accept("AB", 5..<6)
+                await pipeline.flush()
+                #expect(!isBroken())
+            }
+            #expect(tracker.delivered == [1, 2, 5])
+            #expect(try lines().count == 3)
+        }
+    }
+
     @Test("a probe follows the events of the same delivery that can be delivered")
     func probeComesLast() async throws {
         let tracker = TableTracker(broken: ["A"])

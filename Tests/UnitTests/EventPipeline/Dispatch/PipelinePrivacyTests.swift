@@ -6,6 +6,7 @@ import EventValidation
 import Logging
 import PipelineTestSupport
 import SluiceTesting
+import Synchronization
 import TestCases
 import Testing
 import TrackerKit
@@ -106,6 +107,37 @@ struct PipelinePrivacyTests {
         }
     }
 
+    @Test(
+        "what a new plan hides is hidden at once, also in the sends of a diagnosis that has begun",
+        arguments: [Sensitivity.drop, .hash, .trackers(["beta"])]
+    )
+    func hidingDuringDiagnosis(sensitivity: Sensitivity) async throws {
+        let key = HashKey(Array(repeating: 7, count: 32))
+        func catalog(_ sensitivity: Sensitivity?) -> EventCatalog {
+            let iban = PropertyDefinition(name: "iban", type: .string, sensitivity: sensitivity, location: .line(1))
+            let events = ["Paid", "Refunded"].map { name in
+                EventDefinition(key: name, trackers: ["alpha"], properties: [iban], location: .line(1))
+            }
+            return EventCatalog(plan: TrackingPlan(events: events), hashKey: key)
+        }
+        let tracker = ReplacingTracker()
+        try await withQuarantine { quarantine, lines in
+            let harness = try PipelineHarness([tracker], catalog: catalog(nil), quarantine: quarantine)
+            tracker.replacePlan.withLock { [pipeline = harness.pipeline, catalog = catalog(sensitivity)] in
+                $0 = { try pipeline.replacePlan(with: catalog) }
+            }
+            // Both are in the first delivery.
+            let events = ["Paid", "Refunded"].map { #"{"name":"\#($0)","payload":{"iban":"DE1"}}"# }
+            let checked = try EventValidator(catalog: catalog(nil)).check(events.joined(separator: "\n"), as: .lines)
+            try await harness.pipeline.submit(try #require(checked.batch))
+            try await harness.runWithTime { pipeline in await pipeline.flush() }
+            #expect(try lines().isEmpty)
+        }
+        #expect(tracker.delivered.value.count == 2)
+        #expect(!tracker.delivered.value.contains { $0.contains("DE1") }, "\(tracker.delivered.value)")
+        #expect(tracker.delivered.value.allSatisfy { $0.contains("hmac-sha256:") == (sensitivity == .hash) })
+    }
+
     @Test("a pipeline whose plan hashes values needs a key")
     func missingKey() throws {
         var plan = Self.catalog.plan
@@ -123,5 +155,27 @@ struct PipelinePrivacyTests {
         #expect(error?.code == .missingHashKey)
         let key = try #require(HashKey(Array(repeating: 7, count: 32)))
         _ = try pipeline(catalog.hashing(with: key))
+    }
+}
+
+/// A tracker that delivers nothing until it gets events of one name alone, and replaces the plan at that moment.
+private final class ReplacingTracker: Tracker {
+    let name = "alpha"
+    let replacePlan = Mutex<(@Sendable () throws -> Void)?>(nil)
+    /// The lines that it has delivered.
+    let delivered = Watched<[String]>([])
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let lines = delivery.map(\.json)
+        let isReplaced = replacePlan.withLock { $0 == nil }
+        guard isReplaced else {
+            if Set(delivery.map(\.name)).count == 1 {
+                let replace = replacePlan.withLock { $0.take() }
+                do { try replace?() } catch { Issue.record(error) }
+            }
+            return .retry(ScriptedTracker.outage)
+        }
+        delivered.update { $0 += lines }
+        return .delivered
     }
 }

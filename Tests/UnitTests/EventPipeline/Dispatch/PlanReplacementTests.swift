@@ -38,6 +38,8 @@ struct PlanReplacementTests {
         _ trackers: [any Tracker],
         journal files: SimulatedFileSystem = SimulatedFileSystem(seed: 1),
         catalog: EventCatalog = numbers,
+        flushes: Bool = true,
+        log: RecordingLog = RecordingLog(),
         _ body: (Pipeline) async throws -> Void
     ) async throws -> [String] {
         try await withQuarantine { quarantine, lines in
@@ -46,10 +48,12 @@ struct PlanReplacementTests {
                 journal: files,
                 queue: Self.spilling,
                 catalog: catalog,
-                quarantine: quarantine
+                quarantine: quarantine,
+                log: log
             )
             try await harness.runWithTime { pipeline in
                 try await body(pipeline)
+                guard flushes else { return }
                 await pipeline.flush()
                 #expect(pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.enqueued >= 0 })
             }
@@ -92,12 +96,44 @@ struct PlanReplacementTests {
     }
 
     @Test(
+        "an event that no longer follows the plan is quarantined for the trackers that had not delivered it, with their names, as after a restart",
+        arguments: [3, 40],
+        [false, true]
+    )
+    func rejectedForOne(count: Int, isRestarted: Bool) async throws {
+        let files = SimulatedFileSystem(seed: 5)
+        let numbers = Self.catalog(.integer, trackers: ["alpha", "beta"])
+        let texts = Self.catalog(.string, trackers: ["alpha", "beta"])
+        let alpha = ScriptedTracker(name: "alpha")
+        let beta = ScriptedTracker(name: "beta", isRestarted ? Array(repeating: .fail, count: 10_000) : [.stall])
+        var lines = try await quarantined([alpha, beta], journal: files, catalog: numbers, flushes: !isRestarted) {
+            try await $0.submit(Self.batch(0..<1, of: numbers))
+            await beta.waitForDeliveries(1)
+            for number in 1..<count { try await $0.submit(Self.batch(number..<number + 1, of: numbers)) }
+            await alpha.waitForDelivered(count)
+            guard !isRestarted else { return }
+            try $0.replacePlan(with: texts)
+            beta.release()
+        }
+        if isRestarted {
+            #expect(lines.isEmpty)
+            let trackers = [alpha, ScriptedTracker(name: "beta")]
+            lines = try await quarantined(trackers, journal: files, catalog: texts) { await $0.flush() }
+        }
+        #expect(alpha.deliveredNumbers == Array(0..<count))
+        #expect(lines.count == (isRestarted ? count : count - 1))
+        #expect(lines.allSatisfy { $0.contains(#""source":"tracker:beta","stage":"delivery""#) })
+        #expect(lines.allSatisfy { $0.contains(#""code":"wrong-type""#) })
+    }
+
+    @Test(
         "events that the new plan sends elsewhere are left out, from the queue and the journal, and count as nothing else",
         arguments: [4, 40]
     )
     func leftOut(count: Int) async throws {
         let (alpha, beta) = (ScriptedTracker(name: "alpha", [.stall]), ScriptedTracker(name: "beta"))
-        let lines = try await quarantined([alpha, beta]) { pipeline in
+        let log = RecordingLog()
+        let lines = try await quarantined([alpha, beta], log: log) { pipeline in
             try await pipeline.submit(Self.batch(0..<1))
             await alpha.waitForDeliveries(1)
             for number in 1..<count { try await pipeline.submit(Self.batch(number..<number + 1)) }
@@ -112,6 +148,9 @@ struct PlanReplacementTests {
         #expect(alpha.deliveredNumbers == [0])
         #expect(beta.deliveredNumbers == [100, 101])
         #expect(lines.isEmpty)
+        let warnings = log.all.filter { $0.hasPrefix("Events that the tracker had not delivered are left out") }
+        #expect(warnings.first?.contains(" tracker=alpha") == true)
+        if count == 4 { #expect(warnings.count == 1 && warnings[0].contains(" events=3 ")) }
     }
 
     @Test("a delivery that is being retried is checked, too, by a tracker that was started for the new plan")
@@ -125,6 +164,20 @@ struct PlanReplacementTests {
         }
         #expect(alpha.deliveredNumbers == [2])
         #expect(lines.count == 2)
+    }
+
+    @Test("if the plan is replaced during the first start of a tracker, it is started again before its first delivery")
+    func duringFirstStart() async throws {
+        let alpha = SlowTracker()
+        let lines = try await quarantined([alpha]) { pipeline in
+            await alpha.calls.wait { !$0.isEmpty }
+            try pipeline.replacePlan(with: Self.texts)
+            try await pipeline.submit(Self.batch(0..<2, of: Self.texts))
+            alpha.mayStart.update { $0 = true }
+        }
+        let (numbers, texts) = (Self.numbers.planDigest, Self.texts.planDigest)
+        #expect(alpha.calls.value == [.start(numbers), .start(texts), .deliver(texts)])
+        #expect(lines.isEmpty)
     }
 
     @Test("a tracker that cannot be started for the new plan keeps its events, and delivers them once it can")
@@ -256,4 +309,28 @@ private final class RestartingTracker: Tracker {
     }
 
     func deliver(_ delivery: Delivery) async -> DeliveryOutcome { await inner.deliver(delivery) }
+}
+
+/// A tracker whose starts take as long as a test wants.
+private final class SlowTracker: Tracker {
+    /// A call, with the plan that it is about.
+    enum Call: Equatable {
+        case start(PlanDigest)
+        case deliver(PlanDigest)
+    }
+
+    let name = "alpha"
+    let calls = Watched<[Call]>([])
+    let mayStart = Watched(false)
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        calls.update { $0.append(.start(catalog.planDigest)) }
+        await mayStart.wait { $0 }
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let digests = Set(delivery.slices.map(\.batch.catalog.planDigest))
+        calls.update { $0 += digests.map { Call.deliver($0) } }
+        return .delivered
+    }
 }

@@ -206,6 +206,38 @@ struct WorkerDecisionTests {
         #expect(harness.submit(1, "A") == .rejected(.closed))
     }
 
+    @Test(
+        "a plan that is replaced while a tracker starts again never gives the tracker up",
+        arguments: [false, true]
+    )
+    func startForNewPlan(isSuperseded: Bool) throws {
+        var configuration = Pipeline.Configuration.small()
+        configuration.maximumStartAttempts = 1
+        let harness = DispatchStateHarness(configuration, checkpointing: [alpha])
+        func replacePlan() { harness.act { state, actions in state.planReplaced(actions: &actions) } }
+        func start(_ error: TrackerError?) -> Duration? {
+            harness.now += .seconds(30)
+            #expect(harness.step(alpha).isStart)
+            return harness.act { state, actions in
+                state.startReturned(of: alpha, error: error, now: harness.now, jitter: 0, actions: &actions)
+            }.pause
+        }
+        harness.start()
+        if isSuperseded {
+            harness.submit(1, "A")
+            let reason = TrackerError(code: .superseded, message: "taken over", isRetryable: false)
+            harness.settle(alpha, try #require(harness.delivery(alpha)), .retry(reason))
+        } else {
+            replacePlan()
+            #expect(start(failure(retryable: false)) != nil)
+        }
+        replacePlan()
+        for _ in 0..<3 { #expect(start(failure(retryable: false)) != nil) }
+        #expect(start(nil) == nil)
+        #expect(harness.state.failure == nil)
+        #expect(harness.submit(1, "A") == .acknowledged)
+    }
+
     @Test("without a journal, a full queue makes the pipeline not ready until it has room again")
     func fullQueue() throws {
         let harness = DispatchStateHarness(.small(capacityInEvents: 3))

@@ -24,12 +24,13 @@ package struct PipelineHarness: Sendable {
     package init(
         _ trackers: [any Tracker],
         configuration: Pipeline.Configuration = .init(),
+        catalog: EventCatalog = Self.catalog,
         quarantine: Quarantine? = nil
     ) throws {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         syncs = nil
         pipeline = try Pipeline(
-            catalog: Self.catalog,
+            catalog: catalog,
             trackers: trackers,
             configuration: configuration,
             quarantine: quarantine ?? .discarding(logger: logger),
