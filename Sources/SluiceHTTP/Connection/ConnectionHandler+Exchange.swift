@@ -39,7 +39,7 @@ extension ConnectionHandler {
         case .plan(let plan):
             try answer(plan, head)
         case .preflight:
-            try answerPreflight()
+            try answerPreflight(head)
         case .live:
             answerEarly(Answer(status: "200 OK", body: AnswerEncoder.healthy))
         case .ready:

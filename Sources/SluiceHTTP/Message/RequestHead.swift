@@ -36,6 +36,8 @@ struct RequestHead {
 
     /// The web page that sends, if a browser says so.
     private(set) var origin: String?
+    /// The values of the fields `Access-Control-Request-Headers`.
+    private(set) var requestedFieldNames: [String] = []
     /// The values of the fields `X-Forwarded-For`.
     private(set) var forwardedFor: [String] = []
     /// The valid value of `traceparent`; `nil` if there is none, or more than one.
@@ -185,6 +187,8 @@ struct RequestHead {
             isChunked = true
         case 29 where name.equalsIgnoringCase("access-control-request-method"):
             isPreflight = true
+        case 30 where name.equalsIgnoringCase("access-control-request-headers"):
+            requestedFieldNames.append(value)
         default:
             if case .dialect(var dialect) = route {
                 dialect.note(name, value)

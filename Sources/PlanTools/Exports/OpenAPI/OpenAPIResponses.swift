@@ -110,7 +110,10 @@ enum OpenAPIHeaders {
             "Access-Control-Max-Age",
             header("For how many seconds the browser may keep this answer.", ["type": "integer"], required: true)
         ),
-        ("Vary", header("`origin`, if the answer depends on it.", ["type": "string"], required: false)),
+        (
+            "Vary",
+            header("The header fields of the request that the answer depends on.", ["type": "string"], required: false)
+        ),
         (
             "X-RateLimit-Reset",
             header("`Retry-After` once more, for Segment's client for browsers.", ["type": "integer"], required: false)
