@@ -108,8 +108,10 @@ extension ConnectionHandler {
 
 extension ConnectionHandler {
     /// Submits the valid events of a body; the response is encoded before, because after the submission it has to be sent.
-    func submit(_ body: CheckedBody) {
-        let verdict = verdict(of: body)
+    ///
+    /// - Parameter ids: The ids of the events as their client wrote them, if the dialect's answer names events by them.
+    func submit(_ body: CheckedBody, statedIDs ids: [String?]) {
+        let verdict = verdict(of: body, ids)
         // From here on the batch, the response and the rejections take memory instead of the body.
         let bytes = (body.batch?.byteCount ?? 0) + (verdict?.byteCount ?? 0)
         let isLong = verdict?.isLong ?? false
@@ -158,7 +160,7 @@ extension ConnectionHandler {
     }
 
     /// The response if the batch is accepted; `nil` for a single accepted event, whose response is prepared.
-    private func verdict(of body: CheckedBody) -> Verdict? {
+    private func verdict(of body: CheckedBody, _ ids: [String?]) -> Verdict? {
         switch exchange.language {
         case .sluice where body.batch?.count == 1 && body.rejected.count == 0: nil
         case .sluice:
@@ -171,7 +173,7 @@ extension ConnectionHandler {
         case .dialect(let dialect):
             Verdict(
                 of: body,
-                answer: dialect.answer(to: body, within: shared.maximumAnswerBytes),
+                answer: dialect.answer(to: body, statedIDs: ids, within: shared.maximumAnswerBytes),
                 limiter: exchange.grant?.limiter,
                 now: loop.now
             )

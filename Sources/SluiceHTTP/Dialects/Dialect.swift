@@ -59,7 +59,9 @@ protocol Dialect: Sendable {
     var excess: BodyExcess { get }
 
     /// The body of the answer to a body that was checked and whose valid events are stored.
-    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8]
+    ///
+    /// - Parameter ids: The translation's `statedIDs`.
+    func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8]
 
     /// The status of the response for a failed request.
     func status(of failure: Failure) -> StaticString
@@ -96,6 +98,15 @@ protocol BodyTranslation: AnyObject {
     /// The events in Sluice's format, one a line.
     var text: UnsafeRawBufferPointer { get }
 
+    /// The ids of the messages as their client wrote them, one for each line of `text`; `nil` for an id that cannot be read.
+    ///
+    /// Only a dialect whose answers name messages by their ids needs them; for the others the list is empty.
+    var statedIDs: [String?] { get }
+
     /// Its approximate size in memory.
     var byteCount: Int { get }
+}
+
+extension BodyTranslation {
+    var statedIDs: [String?] { [] }
 }

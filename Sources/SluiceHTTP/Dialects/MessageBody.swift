@@ -10,6 +10,9 @@ protocol MessageFormat {
     /// The key that the body contains, as far as it is translated; the first one, if there are several.
     var key: [UInt8]? { get }
 
+    /// The name of the member with the id of a message, if answers name messages by it; otherwise `nil`.
+    var idMember: StaticString? { get }
+
     /// Notes a member of the object that contains the array `batch`.
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
 
@@ -21,6 +24,10 @@ protocol MessageFormat {
         of structure: JSONStructure,
         to output: inout ByteBuilder
     ) -> Bool
+}
+
+extension MessageFormat {
+    var idMember: StaticString? { nil }
 }
 
 /// Translates a body that consists of one message, an array of messages, or an object with an array `batch` of them.
@@ -44,6 +51,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private static var bytesPerMessage: Int { 64 }
     /// The maximum size of a body that is translated in one turn.
     private static var maximumBytesAtOnce: Int { 256 << 10 }
+    /// The maximum size of an id that is noted.
+    private static var maximumIDBytes: Int { 256 }
+    /// The memory of an id that is a UUID, beside the array that contains it.
+    private static var usualIDBytes: Int { 80 }
 
     private var format: Format
     private var phase = Phase.beginning
@@ -54,6 +65,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private var room = 0
     /// Whether a message was appended as it is.
     private var hasUntranslated = false
+    private(set) var statedIDs: [String?] = []
 
     init(_ format: Format) {
         self.format = format
@@ -63,7 +75,9 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 
     var text: UnsafeRawBufferPointer { output.bytes }
 
-    var byteCount: Int { output.reservedBytes }
+    var byteCount: Int {
+        output.reservedBytes + statedIDs.capacity * (MemoryLayout<String?>.stride + Self.usualIDBytes)
+    }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
         if case .beginning = phase { try begin(body, with: tools, within: &bytes) }
@@ -136,10 +150,11 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Appends the messages of an array, or none if the array is malformed.
     private func appendElements(of array: JSONStructure.Value, _ structure: JSONStructure) -> Bool {
         let start = output.count
-        let roomBefore = room
+        let (roomBefore, idsBefore) = (room, statedIDs.count)
         if structure.forEachElement(of: array, { appendLine($0, of: structure) }) { return true }
         output.count = start
         room = roomBefore
+        statedIDs.removeLast(statedIDs.count - idsBefore)
         return false
     }
 
@@ -227,6 +242,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         if format.append(message, of: structure, to: &output) {
             room -= 1
             endLine(from: start)
+            noteID(of: structure.bytes(of: message))
         } else {
             output.count = start
             appendAsIs(structure.bytes(of: message))
@@ -240,6 +256,22 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         hasUntranslated = true
         output.append(message)
         endLine(from: start)
+        noteID(of: message)
+    }
+
+    /// Notes the id of a message if answers name messages by it; the message need not be JSON.
+    ///
+    /// Clients write the id near the beginning, so the end of a message that is too large is not searched.
+    private func noteID(of message: UnsafeRawBufferPointer) {
+        guard let name = format.idMember else { return }
+        var id: String?
+        var scanner = JSONElementScanner(of: .object)
+        while id == nil, case .element(let range) = scanner.next(in: message, limit: Self.maximumBytesAtOnce) {
+            let member = JSONElements.member(UnsafeRawBufferPointer(rebasing: message[range]))
+            guard let member, member.key.equals(name), member.value.count <= Self.maximumIDBytes else { continue }
+            id = JSONText.text(of: member.value).map { String(decoding: $0, as: UTF8.self) }
+        }
+        statedIDs.append(id)
     }
 
     private func endLine(from start: Int) {

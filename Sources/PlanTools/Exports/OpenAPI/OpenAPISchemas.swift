@@ -146,10 +146,14 @@ enum OpenAPISchemas {
         (
             "results",
             [
-                "type": "object", "description": "The rejected events, by their ids.",
-                "additionalProperties": .closedObject([
-                    ("result", ["const": "drop"]), ("details", ["type": "string", "enum": .strings(verdictCodes)]),
-                ]),
+                "type": "object", "description": "The rejected events, by their `uuid` as it was sent.",
+                "additionalProperties": [
+                    "type": "object",
+                    "properties": [
+                        "result": ["const": "drop"], "details": ["type": "string", "enum": .strings(verdictCodes)],
+                    ],
+                    "required": ["result"], "additionalProperties": false,
+                ],
             ]
         ),
     ])

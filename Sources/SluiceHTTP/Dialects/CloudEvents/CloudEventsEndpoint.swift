@@ -18,7 +18,7 @@ struct CloudEventsEndpoint: Dialect {
 
     var allRejectedStatus: StaticString { "422 Unprocessable Content" }
 
-    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+    func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8] {
         VerdictEncoder.verdicts(of: body, within: maximumBytes)
     }
 
