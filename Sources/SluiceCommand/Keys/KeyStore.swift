@@ -1,6 +1,8 @@
 import ArgumentParser
 import EventModel
+import EventSchema
 import Foundation
+import PlanReading
 import SluiceHTTP
 import SystemPackage
 
@@ -31,6 +33,18 @@ struct KeyStore: ParsableArguments {
         }
         try FileTransaction.run {
             try $0.replaceRegular(path, KeyFile.bytes(of: keys), newMode: 0o600, keepsOwner: true)
+        }
+    }
+
+    /// Warns of events that the plan does not have, if the plan's folder can be read on this machine.
+    func warnOfUnknownEvents(_ names: [String]) async throws {
+        guard !names.isEmpty else { return }
+        let folder = try await config.text(.eventsDirectory, option: nil) ?? SettingDefaults.eventsFolder
+        guard let plan = PlanReader().read(paths: [folder]).plan else { return }
+        let known = plan.events.map(\.name)
+        for name in names where !known.contains(name) {
+            let hint = Spelling.nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "."
+            Terminal.printError("warning: The plan in '\(folder)' has no event '\(name)'\(hint)")
         }
     }
 
