@@ -177,7 +177,7 @@ extension EventCheck {
             encodeTreatedContext(at: index, into: &output)
         } else if tape.kind(at: index) == .object {
             output.appendPadded(tables.keys.context.bytes)
-            encodeFreeForm(at: index, into: &output)
+            encodePresentMembers(ofObjectAt: index, into: &output)
         } else {
             report(.wrongType, expected: "object", found: kindName(at: index))
         }

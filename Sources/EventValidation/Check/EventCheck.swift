@@ -22,7 +22,8 @@ struct EventCheck: ~Copyable {
     /// The numbers of the current document as they were sent; found when they are first needed.
     var numbers: NumberTokens?
     var arrival = Timestamp(microseconds: 0)
-    /// Whether a `null` counts as an absent property if the plan does not allow it there.
+    /// Whether a `null` counts as an absent property if the plan does not allow it there; it does not within a value that the plan
+    /// does not describe.
     var nullIsAbsent = false
     /// The events that the sender may send; `nil` for all.
     var allowedEvents: EventSet?
@@ -48,6 +49,10 @@ struct EventCheck: ~Copyable {
         tables = plan.tables
         self.acceptsReceivedAt = acceptsReceivedAt
     }
+
+    /// Whether the value at `index` counts as absent where the plan does not allow `null`.
+    @inline(__always)
+    func isAbsent(_ index: Int) -> Bool { nullIsAbsent && tape.kind(at: index) == .null }
 
     /// What the plan protects.
     var sensitive: SensitiveKeys { tables.sensitive }

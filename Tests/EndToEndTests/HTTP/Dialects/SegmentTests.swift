@@ -1,5 +1,6 @@
 import EventSchema
 import Foundation
+import SluiceHTTP
 import Testing
 
 /// Segment's HTTP Tracking API, as its SDKs and RudderStack's use it.
@@ -120,6 +121,30 @@ struct SegmentTests {
         let result = try await Self.send(message, to: "/v1/track")
         #expect(result.lines.first?.hasSuffix(#""payload":{"coupon":"X"}}"#) == true)
         #expect(result.lines.first?.contains("userId") == false)
+    }
+
+    @Test("a null that the plan does not describe is absent from payload and context, and stays within other values")
+    func undeclaredNulls() async throws {
+        let object = #"{"a":null,"b":[null,{"c":null}],"d":null}"#
+        let properties = #"{"x":null,"known":null,"y":\#(object)}"#
+        let message = #"{"event":"Open","properties":\#(properties),"context":{"z":null,"w":\#(object)}}"#
+        let open = DialectExchange.plan(["Open": [("known", .string)]], isOpen: true)
+        let result = try await DialectExchange.send(message, to: "/v1/track", open)
+        let line = try #require(result.lines.first)
+        #expect(line.hasSuffix(#""context":{"w":\#(object)},"payload":{"y":\#(object)}}"#), "\(line)")
+
+        let traced = try await DialectExchange.send(
+            Array(#"{"event":"Open","context":{"ip":null,"z":null,"a":1}}"#.utf8),
+            to: "/v1/track",
+            open,
+            configure: { $0.recordsClientAddress = true }
+        )
+        let treated = try #require(traced.lines.first)
+        #expect(treated.contains(#""context":{"a":1,"ip":"127.0.0.1"}"#), "\(treated)")
+
+        let nothing = #"{"event":"Open","properties":{"x":null},"context":{"z":null}}"#
+        let empty = try #require(try await DialectExchange.send(nothing, to: "/v1/track", open).lines.first)
+        #expect(empty.hasSuffix(#""context":{},"payload":{}}"#), "\(empty)")
     }
 
     @Test(
