@@ -20,6 +20,7 @@ extension EventCheck {
         path.reset()
         if !violations.isEmpty { violations = [] }
         firstCode = nil
+        if !refusals.isEmpty { reportRefusals() }
         envelope.reset()
         depth = 1
         var result = Result()

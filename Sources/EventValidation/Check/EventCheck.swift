@@ -29,6 +29,10 @@ struct EventCheck: ~Copyable {
     var allowedEvents: EventSet?
     /// What is added to the `context`.
     var additions = ContextAdditions()
+    /// What is wrong with events of the body beside what the check finds, by their positions.
+    var refusals: [Int: [Violation]] = [:]
+    /// The position of the next event in the body.
+    var position = 0
     var path = ViolationPath()
     /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []
@@ -107,6 +111,11 @@ struct EventCheck: ~Copyable {
         path.push(step)
         report(code, expected: expected, found: found, location: location)
         path.pop()
+    }
+
+    /// Records what is wrong with the event beside what the check finds.
+    mutating func reportRefusals() {
+        for refusal in refusals[position] ?? [] where isDescribed(refusal.code) { violations.append(refusal) }
     }
 
     /// The JSON type of the value at `index`.

@@ -103,10 +103,14 @@ protocol BodyTranslation: AnyObject {
     /// Only a dialect whose answers name messages by their ids needs them; for the others the list is empty.
     var statedIDs: [String?] { get }
 
+    /// What is wrong with messages beside what the check finds in their lines, by the indexes of the lines.
+    var refusals: [Int: [Violation]] { get }
+
     /// Its approximate size in memory.
     var byteCount: Int { get }
 }
 
 extension BodyTranslation {
     var statedIDs: [String?] { [] }
+    var refusals: [Int: [Violation]] { [:] }
 }

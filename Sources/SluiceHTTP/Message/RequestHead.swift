@@ -130,19 +130,20 @@ struct RequestHead {
             switch mediaType {
             case .json, .lines, .text: return .dialect(dialect)
             case .form: return dialect.acceptsForms ? .dialect(dialect) : nil
-            case .cloudEvents, nil: return nil
+            case .cloudEvent, .cloudEvents, nil: return nil
             }
         }
-        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(attributes: nil, mapping: cloudEvents)) }
+        if mediaType == .cloudEvent { return .dialect(CloudEventsEndpoint(mode: .structured, mapping: cloudEvents)) }
+        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(mode: .batched, mapping: cloudEvents)) }
         if !cloudEventHeaders.isEmpty {
             guard mediaType == .json else { return nil }
-            return .dialect(CloudEventsEndpoint(attributes: cloudEventHeaders, mapping: cloudEvents))
+            return .dialect(CloudEventsEndpoint(mode: .binary(cloudEventHeaders), mapping: cloudEvents))
         }
         switch mediaType {
         // Web pages send plain text to another origin without a CORS preflight request.
         case .json, .text: return .sluice(.document)
         case .lines: return .sluice(.lines)
-        case .form, .cloudEvents, nil: return nil
+        case .form, .cloudEvent, .cloudEvents, nil: return nil
         }
     }
 

@@ -190,7 +190,8 @@ struct BodyWork: ~Copyable {
             nullIsAbsent: translation != nil,
             allowedEvents: allowedEvents,
             excess: excess,
-            additions: additions
+            additions: additions,
+            refusals: translation?.refusals ?? [:]
         )
     }
 }

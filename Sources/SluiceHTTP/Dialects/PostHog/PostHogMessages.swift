@@ -51,7 +51,7 @@ struct PostHogMessages: MessageFormat {
         idMember = answersByEvent ? "uuid" : nil
     }
 
-    var requiresBatch: Bool { false }
+    var shape: MessageBodyShape { .any }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if key.equals("sent_at") { clock.noteSentAt(value) }

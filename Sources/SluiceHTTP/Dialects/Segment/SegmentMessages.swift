@@ -44,7 +44,7 @@ struct SegmentMessages: MessageFormat {
         clock = ClientClock(arrival: arrival)
     }
 
-    var requiresBatch: Bool { kind == nil }
+    var shape: MessageBodyShape { kind == nil ? .batch : .any }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if key.equals("sentAt") { clock.noteSentAt(value) }
