@@ -126,8 +126,7 @@ extension ConnectionHandler {
             exchange.countedEvents = events
         }
         if exchange.isStrict, body.rejected.count > 0 {
-            let text = VerdictEncoder.verdicts(of: body, accepted: 0, within: shared.maximumAnswerBytes)
-            return answer(Answer(status: "422 Unprocessable Content", body: text))
+            return answer(exchange.language.answer(toStrict: body, within: shared.maximumAnswerBytes))
         }
         if !exchange.stores {
             let text = verdict?.answer ?? Array(VerdictEncoder.acceptedOne.utf8)

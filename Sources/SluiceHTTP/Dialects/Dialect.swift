@@ -25,6 +25,18 @@ enum BodyLanguage {
             Answer(status: dialect.status(of: failure), fields: failure.fields, body: dialect.answer(to: failure))
         }
     }
+
+    /// The response for a strict request whose body has rejected events; nothing of it was stored.
+    ///
+    /// In the format of other clients, it is that for a failed request, with the verdicts beside it.
+    func answer(toStrict body: CheckedBody, within maximumBytes: Int) -> Answer {
+        let room = maximumBytes - AnswerEncoder.maximumFailureBytes
+        let verdicts = VerdictEncoder.verdicts(of: body, accepted: 0, within: room)
+        guard case .dialect = self else { return Answer(status: Failure.rejectedEvents.status, body: verdicts) }
+        let failure = answer(to: .rejectedEvents)
+        let members = (failure.body ?? []).dropLast() + [UInt8(ascii: ",")] + verdicts.dropFirst()
+        return Answer(status: failure.status, fields: failure.fields, body: Array(members))
+    }
 }
 
 /// An endpoint of a client protocol other than Sluice's own: how its bodies become events, and how its clients are answered.

@@ -161,6 +161,9 @@ enum AnswerEncoder {
     /// The maximum number of bytes of a response's header, except to a preflight request.
     static let maximumHeaderBytes = 1 << 10
 
+    /// The maximum number of bytes of a failure in each dialect.
+    static let maximumFailureBytes = 1 << 10
+
     /// The body of a failure in Sluice's own format: `{"error":{"code":…,"message":…}}`.
     static func body(of failure: Failure) -> [UInt8] {
         Array(#"{"error":{"#.utf8) + members(of: failure) + Array("}}".utf8)

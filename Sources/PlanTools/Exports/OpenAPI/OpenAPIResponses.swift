@@ -50,13 +50,17 @@ enum OpenAPIResponses {
         ]
     }
 
+    /// What failures mean, as a list.
+    static func meanings(of failures: [PortFailure]) -> String {
+        failures.map { "- `\($0.code)`: \($0.meaning)" }.joined(separator: "\n")
+    }
+
     private static func name(_ group: FailureGroup, _ status: Int) -> String { "\(group.rawValue)-\(status)" }
 
     private static func response(_ status: Int, _ failures: [PortFailure], _ group: FailureGroup) -> OrderedJSON {
         let schemas = group.forms.map { $0.schema(failures.map(\.code)) }
-        let meanings = failures.map { "- `\($0.code)`: \($0.meaning)" }.joined(separator: "\n")
         return success(
-            meanings,
+            meanings(of: failures),
             schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)],
             headers: OpenAPIHeaders.ofFailure(status)
         )
