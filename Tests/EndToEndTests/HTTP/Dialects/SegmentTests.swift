@@ -114,6 +114,26 @@ struct SegmentTests {
         }
     }
 
+    @Test("a message's own time of sending counts before that of its batch")
+    func ownSentAt() async throws {
+        let timestamp = #""timestamp":"2019-01-01T00:00:00Z""#
+        let first = #"{"type":"alias","sentAt":"2019-01-01T00:00:10Z",\#(timestamp)}"#
+        let second = #"{"type":"alias",\#(timestamp),"sentAt":"2019-01-01T00:00:20Z"}"#
+        let other = #"{"type":"alias",\#(timestamp)}"#
+        func times(_ body: String, _ path: String) async throws -> [String] {
+            try await Self.send(body, to: path).lines.map { line in
+                String(line.split(separator: #""time":""#)[1].prefix { $0 != "\"" })
+            }
+        }
+        let corrected = ["2020-09-13T12:26:30.000000Z", "2020-09-13T12:26:20.000000Z"]
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            let array = "[\(first),\(second),\(other)]\(padding)"
+            #expect(try await times(array, "/v1/alias") == corrected + ["2019-01-01T00:00:00Z"])
+            let batch = #"{"sentAt":"2019-01-01T00:00:30Z","batch":[\#(first),\#(second),\#(other)]}\#(padding)"#
+            #expect(try await times(batch, "/v1/batch") == corrected + ["2020-09-13T12:26:10.000000Z"])
+        }
+    }
+
     @Test("a null is an absent property, also where the plan has no such property")
     func nulls() async throws {
         let message =
