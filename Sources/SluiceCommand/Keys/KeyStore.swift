@@ -53,13 +53,11 @@ struct KeyStore: ParsableArguments {
     }
 
     private static func read(_ path: String) throws -> [WriteKey] {
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        return try Terminal.reportingFailures {
-            do {
-                return try KeyFile.keys(from: Array(Data(contentsOf: URL(fileURLWithPath: path))))
-            } catch {
-                throw KeyFileFailure(path: path, reason: "\(error)")
-            }
+        do throws(KeyFile.Problem) {
+            guard let bytes = try KeyFile.contents(of: path) else { return [] }
+            return try KeyFile.keys(from: bytes)
+        } catch {
+            throw Terminal.failure("The write keys in '\(path)' cannot be used: \(error)")
         }
     }
 
@@ -73,14 +71,6 @@ struct KeyStore: ParsableArguments {
             throw Terminal.failure("The folder '\(folder)' cannot be locked: \(error).")
         }
     }
-}
-
-/// A file with keys cannot be read.
-private struct KeyFileFailure: Error, CustomStringConvertible {
-    let path: String
-    let reason: String
-
-    var description: String { "'\(path)' cannot be read: \(reason)" }
 }
 
 extension [WriteKey] {

@@ -204,12 +204,46 @@ struct KeysTests {
         #expect(open.errors.joined().contains("http.keys names a file"))
     }
 
+    @Test(
+        "a damaged file with keys is an error that says what is wrong, for the commands and for serve",
+        arguments: [
+            ("{", "it is not JSON"), ("", "it is not JSON"), ("[]", "the document has another type than it should"),
+            ("{}", "'keys' is missing"), (#"{"keys":[{"name":"a"}]}"#, "'keys[0].values' is missing"),
+            (
+                #"{"keys":[{"name":"a","values":[{"sha256":7,"created":"2020-01-01T00:00:00Z"}]}]}"#,
+                "'keys[0].values[0].sha256' has another type than it should"
+            ),
+        ]
+    )
+    func damagedFile(text: String, reason: String) async throws {
+        let folder = try TestFolder()
+        try folder.write(text, to: "keys.json")
+        for arguments in [["keys", "list"], ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan]] {
+            let run = try await Sluice.run(arguments, in: folder)
+            #expect(run.ending == .exit(1))
+            let error = try #require(run.errors.last)
+            let sentence = "keys.json' cannot be used: It is damaged, or not a file of 'sluice keys': \(reason)."
+            #expect(error.contains(sentence))
+            #expect(!error.contains("DecodingError"))
+        }
+    }
+
+    @Test("a certificate that is missing is an error in the system's words")
+    func missingCertificate() async throws {
+        let folder = try TestFolder()
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan]
+        let run = try await Sluice.run(serve + ["--certificate", "a.pem", "--private-key", "b.pem"], in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.last?.contains("a.pem' cannot be read: No such file or directory.") == true)
+    }
+
     @Test("without keys, serve listens on loopback only, and says how to make one")
     func advice() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run(["serve", "--listen", "0.0.0.0:0", "--events", Sluice.plan], in: folder)
         #expect(run.ending == .exit(1))
         #expect(run.errors.last?.contains("Make a key with 'sluice keys new NAME', or use --open") == true)
+        #expect(!run.errors.joined().contains("There are no write keys"), "it does not listen")
     }
 
     private static func status(_ server: ServingSluice, key: String?) async throws -> Int {
