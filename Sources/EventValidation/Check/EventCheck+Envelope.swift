@@ -94,7 +94,11 @@ extension EventCheck {
     }
 
     private func expectedName(near index: Int) -> String {
-        guard let near = tables.suggestions.suggestion(for: tape.string(at: index)) else {
+        // The sender need not know the names of events that it may not send.
+        let near = tables.suggestions.suggestion(for: tape.string(at: index)) { [allowedEvents] ordinal in
+            allowedEvents?.contains(ordinal) ?? true
+        }
+        guard let near else {
             return "an event of the plan"
         }
         return "an event of the plan; did you mean '\(near)'?"
