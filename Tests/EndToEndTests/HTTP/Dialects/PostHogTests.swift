@@ -67,7 +67,7 @@ struct PostHogTests {
             (#"{"event":"Order Completed","uuid":"ID","properties":{"coupon":"\ud800"}}"#, "malformed-json"),
             ("{\"event\":\"Order Completed\",\"uuid\":\"ID\",\"properties\":{\"coupon\":\"\u{1}\"}}", "malformed-json"),
             (#"{"event":"Order Completed","uuid":"ID",}"#, "malformed-json"),
-            (#"{"properties":{"uuid":"other","total":[]},"uuid" : "ID","event":"Order Completed"}"#, "unplanned-property"),
+            (#"{"properties":{"uuid":"other"},"uuid" : "ID","event":"Order Completed"}"#, "unplanned-property"),
             (#"{"event":"Unknown","uuid":"ID"}"#, "unknown-event"),
         ],
         [id, id.uppercased(), "not a UUID", #"caf\u00e9 \"1\""#]
