@@ -125,13 +125,15 @@ extension EventValidator {
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
     ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
     ///   - additions: What is added to the `context` of each event that does not state it.
+    ///   - refusals: What is wrong with events beside what the check finds, by their indexes; these events are rejected.
     package func begin(
         bodyOf byteCount: Int,
         as format: BodyFormat,
         nullIsAbsent: Bool = false,
         allowedEvents: EventSet? = nil,
         excess: BodyExcess = .refusesBody,
-        additions: ContextAdditions = ContextAdditions()
+        additions: ContextAdditions = ContextAdditions(),
+        refusals: [Int: [Violation]] = [:]
     ) -> BodyProgress {
         body.begin(
             bodyOf: byteCount,
@@ -139,7 +141,8 @@ extension EventValidator {
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
             excess: excess,
-            additions: additions
+            additions: additions,
+            refusals: refusals
         )
     }
 

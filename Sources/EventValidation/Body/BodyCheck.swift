@@ -71,7 +71,8 @@ struct BodyCheck: ~Copyable {
         nullIsAbsent: Bool,
         allowedEvents: EventSet?,
         excess: BodyExcess,
-        additions: ContextAdditions
+        additions: ContextAdditions,
+        refusals: [Int: [Violation]]
     ) -> BodyProgress {
         BodyProgress(
             place: format.kind == .lines ? .lines(0) : .document,
@@ -85,7 +86,8 @@ struct BodyCheck: ~Copyable {
             // A key may have been compiled for the plan before or after this one, while the plan is being replaced.
             allowedEvents: allowedEvents?.inPlan(of: catalog),
             excess: excess,
-            additions: additions
+            additions: additions,
+            refusals: refusals
         )
     }
 
@@ -100,8 +102,9 @@ struct BodyCheck: ~Copyable {
         check.nullIsAbsent = progress.nullIsAbsent
         check.allowedEvents = progress.allowedEvents
         check.additions = progress.additions
+        check.refusals = progress.refusals
         check.maximumViolations = progress.collector.wantedViolations
-        let text = Self.skippingByteOrderMark(body)
+        let text = body.skippingByteOrderMark
         let rejections = progress.collector.rejectionCount
         // One rejection above the limit is enough to refuse the body.
         let allowed = progress.excess == .isCounted ? .max : maximumRejections - rejections
@@ -153,10 +156,6 @@ struct BodyCheck: ~Copyable {
             violation: Violation(code: .tooLarge, path: "$", expected: expected, found: "more"),
             checkedEvents: events
         )
-    }
-
-    private static func skippingByteOrderMark(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        body.starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: body.dropFirst(3)) : body
     }
 
     // MARK: Bodies
@@ -343,6 +342,7 @@ struct BodyCheck: ~Copyable {
         original: () -> UnsafeRawBufferPointer? = { nil }
     ) {
         let arrival = check.arrival
+        check.position = collector.eventCount
         let result = check.check(at: index, into: &collector.output) { time in
             if let digest, let text, let line {
                 digest.id(ofLine: line, bytes: text, at: time)

@@ -35,6 +35,8 @@ package struct BodyProgress: ~Copyable {
     let excess: BodyExcess
     /// What is added to the `context`.
     let additions: ContextAdditions
+    /// What is wrong with events beside what the check finds, by their indexes.
+    let refusals: [Int: [Violation]]
 
     /// The approximate memory that it holds, in bytes.
     package var byteCount: Int { collector.byteCount }

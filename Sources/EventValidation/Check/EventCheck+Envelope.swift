@@ -20,6 +20,7 @@ extension EventCheck {
         path.reset()
         if !violations.isEmpty { violations = [] }
         firstCode = nil
+        if !refusals.isEmpty { reportRefusals() }
         envelope.reset()
         depth = 1
         var result = Result()
@@ -93,7 +94,11 @@ extension EventCheck {
     }
 
     private func expectedName(near index: Int) -> String {
-        guard let near = tables.suggestions.suggestion(for: tape.string(at: index)) else {
+        // The sender need not know the names of events that it may not send.
+        let near = tables.suggestions.suggestion(for: tape.string(at: index)) { [allowedEvents] ordinal in
+            allowedEvents?.contains(ordinal) ?? true
+        }
+        guard let near else {
             return "an event of the plan"
         }
         return "an event of the plan; did you mean '\(near)'?"
@@ -177,7 +182,7 @@ extension EventCheck {
             encodeTreatedContext(at: index, into: &output)
         } else if tape.kind(at: index) == .object {
             output.appendPadded(tables.keys.context.bytes)
-            encodeFreeForm(at: index, into: &output)
+            encodePresentMembers(ofObjectAt: index, into: &output)
         } else {
             report(.wrongType, expected: "object", found: kindName(at: index))
         }

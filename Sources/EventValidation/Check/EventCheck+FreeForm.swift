@@ -22,13 +22,29 @@ extension EventCheck {
         }
     }
 
-    private mutating func encodeFreeFormObject(at index: Int, into output: inout ByteBuilder) {
+    /// Appends the object at `index` as `encodeFreeForm` does, without its own members that are absent.
+    mutating func encodePresentMembers(ofObjectAt index: Int, into output: inout ByteBuilder) {
+        guard descend() else { return }
+        encodeFreeFormObject(at: index, omitsAbsent: true, into: &output)
+        depth -= 1
+    }
+
+    private mutating func encodeFreeFormObject(
+        at index: Int,
+        omitsAbsent: Bool = false,
+        into output: inout ByteBuilder
+    ) {
         reportDuplicateKeys(ofObjectAt: index) { _ in true }
         let contents = tape.contents(of: index)
         var member = contents.lowerBound
         output.append(UInt8(ascii: "{"))
+        let start = output.count
         while member < contents.upperBound {
-            if member > contents.lowerBound { output.append(UInt8(ascii: ",")) }
+            guard !omitsAbsent || !isAbsent(member + 1) else {
+                member = tape.end(of: member + 1)
+                continue
+            }
+            if output.count > start { output.append(UInt8(ascii: ",")) }
             path.push(.key(tape.string(at: member)))
             encodeString(at: member, into: &output)
             output.append(UInt8(ascii: ":"))

@@ -92,7 +92,7 @@ extension EventCheck {
                 }
             } else if object.isOpen {
                 hasOthers = true
-            } else if !nullIsAbsent || tape.kind(at: value) != .null {
+            } else if !isAbsent(value) {
                 reportUnplanned(key, value: value, in: object)
             }
             member = tape.end(of: value)
@@ -123,7 +123,7 @@ extension EventCheck {
     ) {
         let property = tables.properties + (object.firstProperty &+ ordinal)
         path.replaceLast(.key(object.keys.names[ordinal].bytes))
-        guard value != 0, !(nullIsAbsent && tape.kind(at: value) == .null && !property.pointee.isNullable) else {
+        guard value != 0, property.pointee.isNullable || !isAbsent(value) else {
             if property.pointee.isRequired { reportMissing(property) }
             return
         }
@@ -143,7 +143,7 @@ extension EventCheck {
         while member < contents.upperBound {
             let key = tape.string(at: member)
             let value = member + 1
-            if object.keys.ordinal(of: key) < 0 {
+            if object.keys.ordinal(of: key) < 0, !isAbsent(value) {
                 path.push(.key(key))
                 output.append(UInt8(ascii: ","))
                 encodeString(at: member, into: &output)

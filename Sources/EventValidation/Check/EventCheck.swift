@@ -22,12 +22,17 @@ struct EventCheck: ~Copyable {
     /// The numbers of the current document as they were sent; found when they are first needed.
     var numbers: NumberTokens?
     var arrival = Timestamp(microseconds: 0)
-    /// Whether a `null` counts as an absent property if the plan does not allow it there.
+    /// Whether a `null` counts as an absent property if the plan does not allow it there; it does not within a value that the plan
+    /// does not describe.
     var nullIsAbsent = false
     /// The events that the sender may send; `nil` for all.
     var allowedEvents: EventSet?
     /// What is added to the `context`.
     var additions = ContextAdditions()
+    /// What is wrong with events of the body beside what the check finds, by their positions.
+    var refusals: [Int: [Violation]] = [:]
+    /// The position of the next event in the body.
+    var position = 0
     var path = ViolationPath()
     /// The violations of the current event, up to `maximumViolations`.
     var violations: [Violation] = []
@@ -48,6 +53,10 @@ struct EventCheck: ~Copyable {
         tables = plan.tables
         self.acceptsReceivedAt = acceptsReceivedAt
     }
+
+    /// Whether the value at `index` counts as absent where the plan does not allow `null`.
+    @inline(__always)
+    func isAbsent(_ index: Int) -> Bool { nullIsAbsent && tape.kind(at: index) == .null }
 
     /// What the plan protects.
     var sensitive: SensitiveKeys { tables.sensitive }
@@ -102,6 +111,11 @@ struct EventCheck: ~Copyable {
         path.push(step)
         report(code, expected: expected, found: found, location: location)
         path.pop()
+    }
+
+    /// Records what is wrong with the event beside what the check finds.
+    mutating func reportRefusals() {
+        for refusal in refusals[position] ?? [] where isDescribed(refusal.code) { violations.append(refusal) }
     }
 
     /// The JSON type of the value at `index`.

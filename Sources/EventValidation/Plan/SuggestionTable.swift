@@ -27,18 +27,30 @@ struct SuggestionTable: BitwiseCopyable {
         self.strings = strings
     }
 
-    /// The string that the sender probably meant.
-    func suggestion(for text: UnsafeRawBufferPointer) -> String? { lookUp(text).suggestion }
+    /// The string that the sender probably meant, if its ordinal may be shown.
+    func suggestion(
+        for text: UnsafeRawBufferPointer,
+        where mayBeShown: (_ ordinal: Int) -> Bool = { _ in true }
+    ) -> String? {
+        let ordinal = find(text).ordinal
+        return ordinal >= 0 && mayBeShown(ordinal) ? strings.text(of: ordinal) : nil
+    }
 
     /// The suggestion, and the number of strings that the text was compared with.
     func lookUp(_ text: UnsafeRawBufferPointer) -> (suggestion: String?, comparisons: Int) {
+        let (ordinal, comparisons) = find(text)
+        return (ordinal < 0 ? nil : strings.text(of: ordinal), comparisons)
+    }
+
+    /// The ordinal of the first string that folds to the same text, or -1, and the number of comparisons.
+    private func find(_ text: UnsafeRawBufferPointer) -> (ordinal: Int, comparisons: Int) {
         let key = Self.fold(UnsafeRawBufferPointer(rebasing: text.prefix(Self.maximumBytes)))
-        guard !key.isEmpty else { return (nil, 0) }
+        guard !key.isEmpty else { return (-1, 0) }
         let padded = key + [UInt8](repeating: 0, count: ByteBuilder.padding)
         let (ordinal, comparisons) = padded.withUnsafeBytes {
             folded.lookUp(UnsafeRawBufferPointer(rebasing: $0.prefix(key.count)))
         }
-        return (ordinal < 0 ? nil : strings.text(of: ordinals[ordinal]), comparisons)
+        return (ordinal < 0 ? -1 : ordinals[ordinal], comparisons)
     }
 
     /// The letters and digits of a text, in lower case.

@@ -38,6 +38,10 @@ extension EventCheck {
             var member = contents.lowerBound
             while member < contents.upperBound {
                 let key = tape.string(at: member)
+                guard !isAbsent(member + 1) else {
+                    member = tape.end(of: member + 1)
+                    continue
+                }
                 if key.elementsEqual(Self.addressKey.utf8) { statesAddress = true }
                 if key.elementsEqual(TraceParent.key.utf8) { statesTrace = true }
                 path.push(.key(key))

@@ -41,7 +41,9 @@ extension FileInterpreter {
         case .string("drop"): return .drop
         case .string("hash"): return .hash
         case .string(let text):
-            let hint = Spelling.hint(for: text, among: ["drop", "hash"], listedAs: "a value is")
+            let nearest = Spelling.nearest(to: text, among: ["drop", "hash"])
+            let all = "use 'drop', 'hash', or a dictionary with the array 'trackers'"
+            let hint = nearest.map { "did you mean '\($0)'?" } ?? all
             report(.badSensitivity, at: entry.value.place, "unknown sensitivity \(quoted(text)); \(hint)")
             return nil
         case .dictionary:

@@ -50,6 +50,7 @@ struct ChangeKeyCommand: AsyncParsableCommand {
             Self.set(daily, to: &keys[position].limits.eventsPerDay)
             if keys[position].limits.eventsPerSecond == nil { keys[position].limits.burst = nil }
         }
+        try await store.warnOfUnknownEvents(allow)
         Terminal.printError("The key '\(name)' is changed.")
     }
 

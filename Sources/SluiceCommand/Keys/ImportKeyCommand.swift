@@ -40,6 +40,7 @@ struct ImportKeyCommand: AsyncParsableCommand {
             keys[position].values.removeAll { $0.digest == key.values.first?.digest }
             keys[position].values += key.values
         }
+        try await store.warnOfUnknownEvents(grant.allow)
         Terminal.printError("The key '\(name)' is imported.")
     }
 

@@ -1,6 +1,8 @@
 import ArgumentParser
 import EventModel
+import EventSchema
 import Foundation
+import PlanReading
 import SluiceHTTP
 import SystemPackage
 
@@ -34,18 +36,28 @@ struct KeyStore: ParsableArguments {
         }
     }
 
+    /// Warns of events that the plan does not have, if the plan's folder can be read on this machine.
+    func warnOfUnknownEvents(_ names: [String]) async throws {
+        guard !names.isEmpty else { return }
+        let folder = try await config.text(.eventsDirectory, option: nil) ?? SettingDefaults.eventsFolder
+        guard let plan = PlanReader().read(paths: [folder]).plan else { return }
+        let known = plan.events.map(\.name)
+        for name in names where !known.contains(name) {
+            let hint = Spelling.nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? "."
+            Terminal.printError("warning: The plan in '\(folder)' has no event '\(name)'\(hint)")
+        }
+    }
+
     private func path() async throws -> String {
         try await config.text(.httpKeys, option: keys) ?? SettingDefaults.keyFile
     }
 
     private static func read(_ path: String) throws -> [WriteKey] {
-        guard FileManager.default.fileExists(atPath: path) else { return [] }
-        return try Terminal.reportingFailures {
-            do {
-                return try KeyFile.keys(from: Array(Data(contentsOf: URL(fileURLWithPath: path))))
-            } catch {
-                throw KeyFileFailure(path: path, reason: "\(error)")
-            }
+        do throws(KeyFile.Problem) {
+            guard let bytes = try KeyFile.contents(of: path) else { return [] }
+            return try KeyFile.keys(from: bytes)
+        } catch {
+            throw Terminal.failure("The write keys in '\(path)' cannot be used: \(error)")
         }
     }
 
@@ -59,14 +71,6 @@ struct KeyStore: ParsableArguments {
             throw Terminal.failure("The folder '\(folder)' cannot be locked: \(error).")
         }
     }
-}
-
-/// A file with keys cannot be read.
-private struct KeyFileFailure: Error, CustomStringConvertible {
-    let path: String
-    let reason: String
-
-    var description: String { "'\(path)' cannot be read: \(reason)" }
 }
 
 extension [WriteKey] {

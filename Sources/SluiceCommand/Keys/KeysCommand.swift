@@ -60,13 +60,27 @@ struct KeyGrantOptions: ParsableArguments {
 
     /// A key of this name with one value.
     func key(named name: String, text: String) throws -> WriteKey {
-        let expires = try Timestamp(option: "--expires", expires)
+        let now = Timestamp.now()
+        let expires = try Timestamp(expiry: expires, now: now)
         return WriteKey(
             name: name,
-            values: [WriteKey.Value(text: text, created: Timestamp.now(), expires: expires)],
+            values: [WriteKey.Value(text: text, created: now, expires: expires)],
             events: allow.isEmpty ? nil : allow,
             limits: WriteKey.Limits(eventsPerSecond: rate, burst: burst, eventsPerDay: daily),
             origins: origin
         )
+    }
+}
+
+extension Timestamp {
+    /// Parses the value of `--expires`; `nil` if the option was not given.
+    ///
+    /// - Throws: `ValidationError` if the value is not an RFC 3339 time, or is not in the future.
+    init?(expiry text: String?, now: Timestamp) throws {
+        guard let text, let time = try Timestamp(option: "--expires", text) else { return nil }
+        guard time > now else {
+            throw ValidationError("--expires takes a time in the future, and '\(text)' is in the past.")
+        }
+        self = time
     }
 }

@@ -35,22 +35,28 @@ struct RotateKeyCommand: AsyncParsableCommand {
         let text = KeyText.random()
         let now = Timestamp.now()
         let end = Timestamp(microseconds: now.microseconds + Int64(keepHours) * 3_600_000_000, fractionDigits: 0)
-        let stated = try Timestamp(option: "--expires", expires)
+        let stated = try Timestamp(expiry: expires, now: now)
+        var lastValid: Timestamp?
         try await store.change { keys in
             let position = try keys.position(of: name)
             // Access that was granted for a time does not become unlimited.
             let expires = stated ?? keys[position].values.last?.expires
+            if let expires, expires <= now {
+                throw Terminal.failure(
+                    "The key '\(name)' expired at \(expires), and its new value would, too; say with --expires when it does."
+                )
+            }
             for index in keys[position].values.indices {
                 let expires = keys[position].values[index].expires
                 keys[position].values[index].expires = expires.map { min($0, end) } ?? end
             }
             keys[position].values.removeAll { $0.expires.map { $0 <= now } ?? false }
+            lastValid = keys[position].values.compactMap(\.expires).max()
             keys[position].values.append(WriteKey.Value(text: text, created: now, expires: expires))
         }
         try Terminal.print(TerminalText(escaping: text))
-        let earlier: TerminalText = keepHours == 0 ? "no longer valid" : "valid until \(end)"
-        Terminal.printError(
-            "This is the new value of '\(name)'. It cannot be shown again; earlier values are \(earlier)."
-        )
+        let earlier: TerminalText =
+            lastValid.map { "earlier values are valid until \($0)" } ?? "no earlier value is valid"
+        Terminal.printError("This is the new value of '\(name)'. It cannot be shown again; \(earlier).")
     }
 }

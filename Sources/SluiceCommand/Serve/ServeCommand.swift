@@ -135,6 +135,8 @@ struct ServeCommand: AsyncParsableCommand {
             registry
         )
         let address = try await Self.bind(server)
+        // Without keys, the server refuses to listen where others can reach it.
+        wiring.noteMissingKeys(keys)
         let services = Services(
             pipeline: pipeline,
             server: server,

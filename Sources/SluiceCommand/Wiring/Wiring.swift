@@ -301,12 +301,15 @@ struct Wiring {
                 "The file '\(path)' with the write keys does not exist; 'sluice keys new NAME --keys \(path)' makes it."
             )
         }
-        if keys.isOpen {
-            logger.info(
-                "There are no write keys, so anyone who can reach the server may send events.",
-                metadata: ["file": "\(path)"]
-            )
-        }
         return (keys, file)
+    }
+
+    /// Logs that a server that listens needs no keys, unless the settings say so.
+    func noteMissingKeys(_ keys: WriteKeys) {
+        guard keys.isOpen, let path = settings.keyFile else { return }
+        logger.info(
+            "There are no write keys, so anyone who can reach the server may send events.",
+            metadata: ["file": "\(path)"]
+        )
     }
 }

@@ -22,10 +22,12 @@ extension ConnectionHandler {
     }
 
     /// Answers a CORS preflight request, which has no key.
-    func answerPreflight() throws(Failure) {
+    func answerPreflight(_ head: RequestHead) throws(Failure) {
         guard exchange.origin != nil else { throw .forbiddenOrigin }
         try admitOrigin()
-        answerEarly(Answer(status: "204 No Content", fields: AnswerEncoder.preflightFields, body: nil))
+        exchange.fields.replaceOrAdd(name: "vary", value: "origin, access-control-request-headers")
+        let fields = AnswerEncoder.preflightFields(for: head.requestedFieldNames)
+        answerEarly(Answer(status: "204 No Content", fields: fields, body: nil))
     }
 
     /// Answers with the settings that a client for browsers loads.

@@ -66,7 +66,7 @@ extension ConnectionHandler {
                 work.allow(access)
                 step = try loop.advance(&work, of: sender, fromAllowance: fromAllowance)
             }
-            if case .checked(let body) = step { return submit(body) }
+            if case .checked(let body, let ids) = step { return submit(body, statedIDs: ids) }
         } catch {
             return refuse(error)
         }

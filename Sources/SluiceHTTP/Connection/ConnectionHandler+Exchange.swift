@@ -39,7 +39,7 @@ extension ConnectionHandler {
         case .plan(let plan):
             try answer(plan, head)
         case .preflight:
-            try answerPreflight()
+            try answerPreflight(head)
         case .live:
             answerEarly(Answer(status: "200 OK", body: AnswerEncoder.healthy))
         case .ready:
@@ -108,8 +108,10 @@ extension ConnectionHandler {
 
 extension ConnectionHandler {
     /// Submits the valid events of a body; the response is encoded before, because after the submission it has to be sent.
-    func submit(_ body: CheckedBody) {
-        let verdict = verdict(of: body)
+    ///
+    /// - Parameter ids: The ids of the events as their client wrote them, if the dialect's answer names events by them.
+    func submit(_ body: CheckedBody, statedIDs ids: [String?]) {
+        let verdict = verdict(of: body, ids)
         // From here on the batch, the response and the rejections take memory instead of the body.
         let bytes = (body.batch?.byteCount ?? 0) + (verdict?.byteCount ?? 0)
         let isLong = verdict?.isLong ?? false
@@ -124,8 +126,7 @@ extension ConnectionHandler {
             exchange.countedEvents = events
         }
         if exchange.isStrict, body.rejected.count > 0 {
-            let text = VerdictEncoder.verdicts(of: body, accepted: 0, within: shared.maximumAnswerBytes)
-            return answer(Answer(status: "422 Unprocessable Content", body: text))
+            return answer(exchange.language.answer(toStrict: body, within: shared.maximumAnswerBytes))
         }
         if !exchange.stores {
             let text = verdict?.answer ?? Array(VerdictEncoder.acceptedOne.utf8)
@@ -159,7 +160,7 @@ extension ConnectionHandler {
     }
 
     /// The response if the batch is accepted; `nil` for a single accepted event, whose response is prepared.
-    private func verdict(of body: CheckedBody) -> Verdict? {
+    private func verdict(of body: CheckedBody, _ ids: [String?]) -> Verdict? {
         switch exchange.language {
         case .sluice where body.batch?.count == 1 && body.rejected.count == 0: nil
         case .sluice:
@@ -172,7 +173,7 @@ extension ConnectionHandler {
         case .dialect(let dialect):
             Verdict(
                 of: body,
-                answer: dialect.answer(to: body, within: shared.maximumAnswerBytes),
+                answer: dialect.answer(to: body, statedIDs: ids, within: shared.maximumAnswerBytes),
                 limiter: exchange.grant?.limiter,
                 now: loop.now
             )

@@ -25,6 +25,18 @@ enum BodyLanguage {
             Answer(status: dialect.status(of: failure), fields: failure.fields, body: dialect.answer(to: failure))
         }
     }
+
+    /// The response for a strict request whose body has rejected events; nothing of it was stored.
+    ///
+    /// In the format of other clients, it is that for a failed request, with the verdicts beside it.
+    func answer(toStrict body: CheckedBody, within maximumBytes: Int) -> Answer {
+        let room = maximumBytes - AnswerEncoder.maximumFailureBytes
+        let verdicts = VerdictEncoder.verdicts(of: body, accepted: 0, within: room)
+        guard case .dialect = self else { return Answer(status: Failure.rejectedEvents.status, body: verdicts) }
+        let failure = answer(to: .rejectedEvents)
+        let members = (failure.body ?? []).dropLast() + [UInt8(ascii: ",")] + verdicts.dropFirst()
+        return Answer(status: failure.status, fields: failure.fields, body: Array(members))
+    }
 }
 
 /// An endpoint of a client protocol other than Sluice's own: how its bodies become events, and how its clients are answered.
@@ -59,7 +71,9 @@ protocol Dialect: Sendable {
     var excess: BodyExcess { get }
 
     /// The body of the answer to a body that was checked and whose valid events are stored.
-    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8]
+    ///
+    /// - Parameter ids: The translation's `statedIDs`.
+    func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8]
 
     /// The status of the response for a failed request.
     func status(of failure: Failure) -> StaticString
@@ -96,6 +110,19 @@ protocol BodyTranslation: AnyObject {
     /// The events in Sluice's format, one a line.
     var text: UnsafeRawBufferPointer { get }
 
+    /// The ids of the messages as their client wrote them, one for each line of `text`; `nil` for an id that cannot be read.
+    ///
+    /// Only a dialect whose answers name messages by their ids needs them; for the others the list is empty.
+    var statedIDs: [String?] { get }
+
+    /// What is wrong with messages beside what the check finds in their lines, by the indexes of the lines.
+    var refusals: [Int: [Violation]] { get }
+
     /// Its approximate size in memory.
     var byteCount: Int { get }
+}
+
+extension BodyTranslation {
+    var statedIDs: [String?] { [] }
+    var refusals: [Int: [Violation]] { [:] }
 }

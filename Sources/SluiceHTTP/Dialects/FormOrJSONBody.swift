@@ -27,6 +27,8 @@ final class FormOrJSONBody: BodyTranslation {
 
     var text: UnsafeRawBufferPointer { json.text }
 
+    var statedIDs: [String?] { json.statedIDs }
+
     var byteCount: Int { json.byteCount + (decoded?.capacity ?? 0) }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {

@@ -2,13 +2,47 @@
 import EventValidation
 import JSONTape
 
+/// What a body of messages consists of.
+enum MessageBodyShape {
+    /// One message, an array of messages, or an object with an array `batch` of them.
+    case any
+    /// An object with an array `batch` of messages.
+    case batch
+    /// One CloudEvent.
+    case cloudEvent
+    /// An array of CloudEvents.
+    case cloudEvents
+
+    /// Whether a body may be an array.
+    fileprivate var allowsArray: Bool { self == .any || self == .cloudEvents }
+    /// Whether a body may be an object.
+    fileprivate var allowsObject: Bool { self != .cloudEvents }
+    /// Whether the member `batch` of an object contains the messages.
+    fileprivate var hasBatch: Bool { self == .any || self == .batch }
+
+    fileprivate var expected: String {
+        switch self {
+        case .any: "a JSON object, with or without an array 'batch', or an array of objects"
+        case .batch: "a JSON object with an array 'batch'"
+        case .cloudEvent: "a JSON object, as the type is application/cloudevents+json"
+        case .cloudEvents: "a JSON array, as the type is application/cloudevents-batch+json"
+        }
+    }
+}
+
 /// How the messages of a client protocol become events.
 protocol MessageFormat {
-    /// Whether a body must be an object with the array `batch`; otherwise it may also be one message, or an array of messages.
-    var requiresBatch: Bool { get }
+    /// What a body consists of.
+    var shape: MessageBodyShape { get }
+
+    /// What is wrong with the message that was appended last, beside what the check finds.
+    var violations: [Violation] { get }
 
     /// The key that the body contains, as far as it is translated; the first one, if there are several.
     var key: [UInt8]? { get }
+
+    /// The name of the member with the id of a message, if answers name messages by it; otherwise `nil`.
+    var idMember: StaticString? { get }
 
     /// Notes a member of the object that contains the array `batch`.
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer)
@@ -23,7 +57,12 @@ protocol MessageFormat {
     ) -> Bool
 }
 
-/// Translates a body that consists of one message, an array of messages, or an object with an array `batch` of them.
+extension MessageFormat {
+    var idMember: StaticString? { nil }
+    var violations: [Violation] { [] }
+}
+
+/// Translates a body of messages.
 ///
 /// A body whose structure can be found at once is translated in one turn. If it is large, or if one of its messages contains an
 /// invalid string, its messages are found one after another. A message that is not well-formed is not translated, so that the
@@ -44,6 +83,12 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private static var bytesPerMessage: Int { 64 }
     /// The maximum size of a body that is translated in one turn.
     private static var maximumBytesAtOnce: Int { 256 << 10 }
+    /// The maximum size of an id that is noted.
+    private static var maximumIDBytes: Int { 256 }
+    /// The memory of an id that is a UUID, beside the array that contains it.
+    private static var usualIDBytes: Int { 80 }
+    /// The memory of what is wrong with one message.
+    private static var usualRefusalBytes: Int { 512 }
 
     private var format: Format
     private var phase = Phase.beginning
@@ -54,6 +99,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private var room = 0
     /// Whether a message was appended as it is.
     private var hasUntranslated = false
+    private(set) var statedIDs: [String?] = []
+    private(set) var refusals: [Int: [Violation]] = [:]
+    /// The number of messages that are translated.
+    private var lineCount = 0
 
     init(_ format: Format) {
         self.format = format
@@ -63,7 +112,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 
     var text: UnsafeRawBufferPointer { output.bytes }
 
-    var byteCount: Int { output.reservedBytes }
+    var byteCount: Int {
+        output.reservedBytes + statedIDs.capacity * (MemoryLayout<String?>.stride + Self.usualIDBytes)
+            + refusals.count * Self.usualRefusalBytes
+    }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {
         if case .beginning = phase { try begin(body, with: tools, within: &bytes) }
@@ -98,8 +150,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             if try tools.withStructure(of: body, translate) { return phase = .end }
         }
         switch body.first(where: { !JSONElements.isSpace($0) }) {
-        case UInt8(ascii: "{"): phase = .members(JSONElementScanner(of: .object))
-        case UInt8(ascii: "[") where !format.requiresBatch: phase = .elements(JSONElementScanner(), 0..<body.count)
+        case UInt8(ascii: "{") where format.shape.allowsObject: phase = .members(JSONElementScanner(of: .object))
+        case UInt8(ascii: "[") where format.shape.allowsArray: phase = .elements(JSONElementScanner(), 0..<body.count)
         default: throw Self.malformed(format)
         }
     }
@@ -109,13 +161,14 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Translates a body with this structure; false if the structure is not that of JSON.
     private func translate(_ structure: JSONStructure?) throws -> Bool {
         guard let structure, let root = structure.root else { return false }
-        if structure.bytes(of: root).first == UInt8(ascii: "["), !format.requiresBatch {
+        if structure.bytes(of: root).first == UInt8(ascii: "["), format.shape.allowsArray {
             return appendElements(of: root, structure)
         }
+        guard format.shape.allowsObject else { return false }
         var batches = 0
         var array: JSONStructure.Value?
         let isObject = structure.forEachMember(of: root) { key, value in
-            if key.equals("batch") {
+            if format.shape.hasBatch, key.equals("batch") {
                 batches += 1
                 array = value
             } else {
@@ -124,7 +177,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         }
         guard isObject else { return false }
         guard let array else {
-            if format.requiresBatch { throw Self.malformed(format) }
+            if format.shape == .batch { throw Self.malformed(format) }
             appendLine(root, of: structure)
             return true
         }
@@ -136,10 +189,13 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     /// Appends the messages of an array, or none if the array is malformed.
     private func appendElements(of array: JSONStructure.Value, _ structure: JSONStructure) -> Bool {
         let start = output.count
-        let roomBefore = room
+        let (roomBefore, idsBefore, linesBefore) = (room, statedIDs.count, lineCount)
         if structure.forEachElement(of: array, { appendLine($0, of: structure) }) { return true }
         output.count = start
         room = roomBefore
+        statedIDs.removeLast(statedIDs.count - idsBefore)
+        lineCount = linesBefore
+        refusals = refusals.filter { $0.key < linesBefore }
         return false
     }
 
@@ -157,7 +213,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
                 guard let (key, value) = JSONElements.member(UnsafeRawBufferPointer(rebasing: body[range])) else {
                     throw Self.malformed(format)
                 }
-                if key.equals("batch") {
+                if format.shape.hasBatch, key.equals("batch") {
                     guard batch == nil else { throw Self.malformed(format) }
                     batch = range.upperBound - value.count..<range.upperBound
                 } else {
@@ -167,7 +223,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             case .broken: throw Self.malformed(format)
             case .end:
                 if let batch { return .elements(JSONElementScanner(), batch) }
-                if format.requiresBatch { throw Self.malformed(format) }
+                if format.shape == .batch { throw Self.malformed(format) }
                 appendAlone(body, with: tools)
                 return .end
             }
@@ -226,7 +282,10 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         let start = output.count
         if format.append(message, of: structure, to: &output) {
             room -= 1
+            let violations = format.violations
+            if !violations.isEmpty { refusals[lineCount] = violations }
             endLine(from: start)
+            noteID(of: structure.bytes(of: message))
         } else {
             output.count = start
             appendAsIs(structure.bytes(of: message))
@@ -240,20 +299,38 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         hasUntranslated = true
         output.append(message)
         endLine(from: start)
+        noteID(of: message)
+    }
+
+    /// Notes the id of a message if answers name messages by it; the message need not be JSON.
+    ///
+    /// Clients write the id near the beginning, so the end of a message that is too large is not searched.
+    private func noteID(of message: UnsafeRawBufferPointer) {
+        guard let name = format.idMember else { return }
+        var id: String?
+        var scanner = JSONElementScanner(of: .object)
+        while id == nil, case .element(let range) = scanner.next(in: message, limit: Self.maximumBytesAtOnce) {
+            let member = JSONElements.member(UnsafeRawBufferPointer(rebasing: message[range]))
+            guard let member, member.key.equals(name), member.value.count <= Self.maximumIDBytes else { continue }
+            id = JSONText.text(of: member.value).map { String(decoding: $0, as: UTF8.self) }
+        }
+        statedIDs.append(id)
     }
 
     private func endLine(from start: Int) {
+        lineCount += 1
         // Nearly all clients send bodies without line feeds, in which none need be searched for.
         if hasLineFeeds { output.endLine(from: start) } else { output.append(UInt8(ascii: "\n")) }
     }
 
     private static func malformed(_ format: Format) -> MalformedBody {
-        let expected =
-            format.requiresBatch
-            ? "a JSON object with an array 'batch'"
-            : "a JSON object, with or without an array 'batch', or an array of objects"
         return MalformedBody(
-            violation: Violation(code: .malformedJSON, path: "$", expected: expected, found: "something else")
+            violation: Violation(
+                code: .malformedJSON,
+                path: "$",
+                expected: format.shape.expected,
+                found: "something else"
+            )
         )
     }
 }

@@ -27,7 +27,14 @@ package final class JournalShares: Sendable {
         /// The bytes that were admitted since then.
         var added = 0
         /// What keys have added to the last fifth.
-        var used: [ObjectIdentifier: Int] = [:]
+        var used: [ObjectIdentifier: Part] = [:]
+    }
+
+    /// What a key has added.
+    private struct Part {
+        /// Holds the key's limiter, so that the one of a new key cannot have its identity.
+        let key: KeyLimiter
+        var bytes = 0
     }
 
     /// How long a measurement is used; what is admitted in the meantime is added to it.
@@ -56,9 +63,10 @@ package final class JournalShares: Sendable {
             if fill.neededBytes + state.added < limit {
                 state.used.removeAll()
             } else {
-                let used = state.used[ObjectIdentifier(key), default: 0]
-                guard used < (fill.capacityInBytes - limit) / max(1, keys) else { return false }
-                state.used[ObjectIdentifier(key)] = used + bytes
+                var part = state.used[ObjectIdentifier(key)] ?? Part(key: key)
+                guard part.bytes < (fill.capacityInBytes - limit) / max(1, keys) else { return false }
+                part.bytes += bytes
+                state.used[ObjectIdentifier(key)] = part
             }
             state.added += bytes
             return true
@@ -69,8 +77,8 @@ package final class JournalShares: Sendable {
     package func giveBack(_ bytes: Int, of key: KeyLimiter) {
         state.withLock { state in
             state.added = max(0, state.added - bytes)
-            guard let used = state.used[ObjectIdentifier(key)] else { return }
-            state.used[ObjectIdentifier(key)] = max(0, used - bytes)
+            guard let used = state.used[ObjectIdentifier(key)]?.bytes else { return }
+            state.used[ObjectIdentifier(key)]?.bytes = max(0, used - bytes)
         }
     }
 

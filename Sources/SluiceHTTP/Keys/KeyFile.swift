@@ -58,8 +58,10 @@ public enum KeyFile {
             if let unknown = members.unknown { throw Problem(message: "It has an unknown member '\(unknown)'.") }
         } catch let problem as Problem {
             throw problem
+        } catch let error as DecodingError {
+            throw Problem(message: "It is damaged, or not a file of 'sluice keys': \(reason(of: error)).")
         } catch {
-            throw Problem(message: "It is not a JSON object with an array of keys: \(error)")
+            throw Problem(message: "It cannot be decoded: \(error)")
         }
         var keys: [WriteKey] = []
         for key in file.keys {
@@ -85,6 +87,35 @@ public enum KeyFile {
             )
         }
         return keys
+    }
+
+    /// The bytes of a file; `nil` if it does not exist.
+    package static func contents(of path: String) throws(Problem) -> [UInt8]? {
+        do {
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+            return nil
+        } catch {
+            throw Problem(message: "It cannot be read: \(FileReason.of(error)).")
+        }
+    }
+
+    private static func reason(of error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            "\(place(context.codingPath)) has another type than it should"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty ? "it is not JSON" : "\(place(context.codingPath)) is invalid"
+        @unknown default: "\(error)"
+        }
+    }
+
+    /// The place of a value: `keys[0].values[1].sha256`.
+    private static func place(_ path: [any CodingKey]) -> String {
+        guard !path.isEmpty else { return "the document" }
+        let steps = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }
+        return "'\(steps.joined().drop { $0 == "." })'"
     }
 
     /// The names of members, which the decoder ignores if it does not know them: a misspelt limit would be none.

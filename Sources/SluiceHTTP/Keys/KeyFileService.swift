@@ -54,7 +54,7 @@ public final class KeyFileService: Service {
     ///
     /// - Throws: `KeyFile.Problem` or `IngestError` if the file cannot be used.
     public func load() throws {
-        guard let bytes = try Self.contents(of: path) else { return }
+        guard let bytes = try KeyFile.contents(of: path) else { return }
         try replaceKeys(with: bytes)
         state.withLock { $0.bytes = bytes }
         warnOfUnknownEvents()
@@ -94,7 +94,7 @@ public final class KeyFileService: Service {
     ///
     /// - Throws: What is wrong with the file, also if it has not changed since the last look.
     private func takeChange() throws -> Bool {
-        let bytes = try Self.contents(of: path)
+        let bytes = try KeyFile.contents(of: path)
         let (isNew, hadFile, problem) = state.withLock { state in
             defer { state.bytes = bytes }
             return (bytes != state.bytes, state.bytes != nil, state.problem)
@@ -182,15 +182,6 @@ public final class KeyFileService: Service {
                 "How many events each write key has sent cannot be stored.",
                 metadata: metadata(failures).merging(["error": "\(error)"]) { $1 }
             )
-        }
-    }
-
-    /// The bytes of a file; `nil` if it does not exist.
-    private static func contents(of path: String) throws -> [UInt8]? {
-        do {
-            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-            return nil
         }
     }
 

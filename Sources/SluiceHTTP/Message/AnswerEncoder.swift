@@ -112,22 +112,57 @@ enum AnswerEncoder {
         return fields
     }
 
+    /// The maximum number of bytes of the names of header fields that are repeated in the response to a preflight request.
+    static let maximumRequestedNameBytes = 1 << 10
+
     /// The fields of the response to a preflight request: what a web page may send.
-    static let preflightFields: HTTPHeaders = [
-        "access-control-allow-methods": "GET, POST",
-        "access-control-allow-headers": """
+    ///
+    /// A page may send any header field, because no field gives it access: SDKs add names of their own with each version. If the
+    /// names that it asks for are invalid or too long, the response lists those that need no SDK.
+    ///
+    /// - Parameter requested: The values of `Access-Control-Request-Headers`.
+    static func preflightFields(for requested: [String]) -> HTTPHeaders {
+        [
+            "access-control-allow-methods": "GET, POST",
+            "access-control-allow-headers": fieldNames(requested) ?? usualFieldNames,
+            "access-control-max-age": "7200",
+        ]
+    }
+
+    private static let usualFieldNames = """
         authorization, content-type, content-encoding, if-none-match, sluice-strict, anonymousid, ce-id, ce-source, \
-        ce-specversion, ce-type, ce-time, ce-subject, ce-dataschema, ce-datacontenttype
-        """,
-        "access-control-max-age": "7200",
-    ]
+        ce-specversion, ce-type, ce-time, ce-subject, ce-dataschema, ce-datacontenttype, traceparent
+        """
+
+    /// The names of a list of header fields, separated by commas; `nil` if there are none, or one is invalid, or all are too long.
+    private static func fieldNames(_ values: [String]) -> String? {
+        let lists = values.joined(separator: ",")
+        guard lists.utf8.count <= maximumRequestedNameBytes else { return nil }
+        let parts = lists.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        let names = parts.map(\.trimmingSpace)
+        guard names.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isTokenCharacter) }) else { return nil }
+        return names.map { String(Substring($0)) }.joined(separator: ",")
+    }
+
+    /// Whether the name of a header field may contain the byte (RFC 9110, section 5.6.2).
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
 
     /// The maximum number of bytes of one index in a response.
     static let bytesPerIndex = 24
     /// The maximum number of bytes of a response that explains no rejection, without the indexes.
     static let bytesBesidesIndexes = 16 << 10
-    /// The maximum number of bytes of a response's header.
+    /// The maximum number of bytes of a response's header, except to a preflight request.
     static let maximumHeaderBytes = 1 << 10
+
+    /// The maximum number of bytes of a failure in each dialect.
+    static let maximumFailureBytes = 1 << 10
 
     /// The body of a failure in Sluice's own format: `{"error":{"code":…,"message":…}}`.
     static func body(of failure: Failure) -> [UInt8] {

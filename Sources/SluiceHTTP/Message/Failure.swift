@@ -94,6 +94,11 @@ extension Failure {
         message: "The only supported expectation is 100-continue.",
         endsConnection: true
     )
+    static let rejectedEvents = Failure(
+        status: "422 Unprocessable Content",
+        code: .rejectedEvents,
+        message: "Sluice-Strict is true, and events were rejected. Nothing was accepted."
+    )
     static let headerTooLarge = Failure(
         status: "431 Request Header Fields Too Large",
         code: .headerTooLarge,

@@ -17,6 +17,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case unsupportedMediaType = "unsupported-media-type"
     case unsupportedEncoding = "unsupported-encoding"
     case unknownExpectation = "unknown-expectation"
+    case rejectedEvents = "rejected-events"
     case rateLimited = "rate-limited"
     case dailyVolumeExceeded = "daily-volume-exceeded"
     case headerTooLarge = "header-too-large"

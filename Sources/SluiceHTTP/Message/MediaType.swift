@@ -10,7 +10,9 @@ enum MediaType {
     /// `application/x-www-form-urlencoded`: a form with a field that contains JSON.
     case form
 
-    /// `application/cloudevents+json` or `application/cloudevents-batch+json`: one or more CloudEvents.
+    /// `application/cloudevents+json`: one CloudEvent.
+    case cloudEvent
+    /// `application/cloudevents-batch+json`: an array of CloudEvents.
     case cloudEvents
 
     /// The type that a `Content-Type` names; `nil` if it is none of these, or not in UTF-8.
@@ -36,9 +38,9 @@ enum MediaType {
             self = .text
         } else if essence.equalsIgnoringCase("application/x-www-form-urlencoded") {
             self = .form
-        } else if essence.equalsIgnoringCase("application/cloudevents+json")
-            || essence.equalsIgnoringCase("application/cloudevents-batch+json")
-        {
+        } else if essence.equalsIgnoringCase("application/cloudevents+json") {
+            self = .cloudEvent
+        } else if essence.equalsIgnoringCase("application/cloudevents-batch+json") {
             self = .cloudEvents
         } else {
             return nil

@@ -36,6 +36,8 @@ struct RequestHead {
 
     /// The web page that sends, if a browser says so.
     private(set) var origin: String?
+    /// The values of the fields `Access-Control-Request-Headers`.
+    private(set) var requestedFieldNames: [String] = []
     /// The values of the fields `X-Forwarded-For`.
     private(set) var forwardedFor: [String] = []
     /// The valid value of `traceparent`; `nil` if there is none, or more than one.
@@ -128,19 +130,20 @@ struct RequestHead {
             switch mediaType {
             case .json, .lines, .text: return .dialect(dialect)
             case .form: return dialect.acceptsForms ? .dialect(dialect) : nil
-            case .cloudEvents, nil: return nil
+            case .cloudEvent, .cloudEvents, nil: return nil
             }
         }
-        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(attributes: nil, mapping: cloudEvents)) }
+        if mediaType == .cloudEvent { return .dialect(CloudEventsEndpoint(mode: .structured, mapping: cloudEvents)) }
+        if mediaType == .cloudEvents { return .dialect(CloudEventsEndpoint(mode: .batched, mapping: cloudEvents)) }
         if !cloudEventHeaders.isEmpty {
             guard mediaType == .json else { return nil }
-            return .dialect(CloudEventsEndpoint(attributes: cloudEventHeaders, mapping: cloudEvents))
+            return .dialect(CloudEventsEndpoint(mode: .binary(cloudEventHeaders), mapping: cloudEvents))
         }
         switch mediaType {
         // Web pages send plain text to another origin without a CORS preflight request.
         case .json, .text: return .sluice(.document)
         case .lines: return .sluice(.lines)
-        case .form, .cloudEvents, nil: return nil
+        case .form, .cloudEvent, .cloudEvents, nil: return nil
         }
     }
 
@@ -185,6 +188,8 @@ struct RequestHead {
             isChunked = true
         case 29 where name.equalsIgnoringCase("access-control-request-method"):
             isPreflight = true
+        case 30 where name.equalsIgnoringCase("access-control-request-headers"):
+            requestedFieldNames.append(value)
         default:
             if case .dialect(var dialect) = route {
                 dialect.note(name, value)

@@ -136,7 +136,7 @@ public final class TLSFiles: Service {
             do {
                 contents.append(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
             } catch {
-                throw Problem(description: "'\(path)' cannot be read: \(error)")
+                throw Problem(description: "'\(path)' cannot be read: \(FileReason.of(error)).")
             }
         }
         return contents

@@ -48,7 +48,8 @@ struct BodyWork: ~Copyable {
         case unfinished
         /// Its key is known, or `nil` if it contains none; `allow` or the end of the request must follow.
         case stated(key: [UInt8]?)
-        case checked(CheckedBody)
+        /// It is checked; the ids are the translation's `statedIDs`.
+        case checked(CheckedBody, statedIDs: [String?])
     }
 
     /// - Parameters:
@@ -138,7 +139,9 @@ struct BodyWork: ~Copyable {
         isConcealed = true
         let validator = self.validator ?? validator
         var progress = takeProgress(validator, allowing: access.allowedEvents)
-        if try check(&progress, with: validator, within: &budget) { return .checked(validator.finish(progress)) }
+        if try check(&progress, with: validator, within: &budget) {
+            return .checked(validator.finish(progress), statedIDs: translation?.statedIDs ?? [])
+        }
         progressBytes = progress.byteCount
         self.progress = consume progress
         self.validator = validator
@@ -187,7 +190,8 @@ struct BodyWork: ~Copyable {
             nullIsAbsent: translation != nil,
             allowedEvents: allowedEvents,
             excess: excess,
-            additions: additions
+            additions: additions,
+            refusals: translation?.refusals ?? [:]
         )
     }
 }

@@ -54,6 +54,65 @@ struct BrowserClientTests {
         </plist>
         """
 
+    /// A page that sends to the endpoints of Segment's and RudderStack's clients, each time with other header fields.
+    private static let pageOfSDKs = """
+        <!DOCTYPE html><meta charset="utf-8"><title>Shop</title><script>
+        const query = new URLSearchParams(location.search);
+        const basic = {"Authorization": "Basic " + btoa(query.get("key") + ":"), "Content-Type": "application/json"};
+        const now = new Date().toISOString();
+        const rudder = {...basic, "AnonymousId": "YQ==", "SentAt": now};
+        const attempts = {
+          // @rudderstack/analytics-js 3.31: the first attempt, and a retry.
+          rudder: ["/v1/track", {...rudder}],
+          rudderRetry: ["/v1/batch", {...rudder, "Rsa-Retry-Attempt": "1", "Rsa-Since-Last-Attempt": "1000",
+            "Rsa-Since-First-Attempt": "1000", "Rsa-Retry-Reason": "server-429", "Rsa-Recovered": "true"}],
+          // @segment/analytics-next: the second attempt, which may also have the key in a header field.
+          segmentRetry: ["/v1/t", {"Content-Type": "text/plain", "X-Retry-Count": "1"}],
+          segmentBatchRetry: ["/v1/b", {...basic, "X-Retry-Count": "2"}],
+          traced: ["/v1/t", {...basic, "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}],
+        };
+        (async () => {
+          const outcomes = {};
+          for (const [how, [path, headers]] of Object.entries(attempts)) {
+            const message = {type: "track", event: "Page Viewed", properties: {how}, writeKey: query.get("key")};
+            const body = JSON.stringify(/b/.test(path) ? {batch: [message]} : message);
+            try {
+              const answer = await fetch(query.get("server") + path, {method: "POST", body, headers});
+              outcomes[how] = {status: answer.status, code: (await answer.json()).code};
+            } catch (error) {
+              outcomes[how] = {status: 0, code: error.name};
+            }
+          }
+          const result = document.createElement("pre");
+          result.textContent = JSON.stringify(outcomes);
+          document.body.append(result);
+        })();
+        </script><body></body>
+        """
+
+    @Test("events of Segment's and RudderStack's clients arrive with all header fields that they send, also on retries")
+    func headersOfSDKs() async throws {
+        let folder = try TestFolder()
+        try folder.write(Self.plan, to: "pages.plist")
+        try folder.write(Self.pageOfSDKs, to: "site/index.html")
+        let site = try ClientScript.start("pages", [folder.path("site")], in: folder)
+        defer { kill(site.processID, SIGKILL) }
+        let origin = try #require(await site.output?.line(containing: "http://"))
+        let made = try await Sluice.run(["keys", "new", "web", "--origin", origin], in: folder)
+        let key = try #require(made.output.first)
+        let server = try await ServingSluice.start(in: folder, plan: folder.path("pages.plist"))
+
+        let address = "\(origin)/?server=\(server.url)&key=\(key)"
+        let outcomes: [String: Outcome] = try await Browser(in: folder).result(ofPage: address)
+        let attempts = ["rudder", "rudderRetry", "segmentRetry", "segmentBatchRetry", "traced"]
+        #expect(outcomes.mapValues(\.status) == Dictionary(uniqueKeysWithValues: attempts.map { ($0, 200) }))
+        let output = try #require(server.process.output)
+        for how in attempts { _ = try await output.line(containing: #""how":"\#(how)""#) }
+        kill(server.process.processID, SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+        #expect(output.lines.count == attempts.count)
+    }
+
     @Test("fetch and sendBeacon deliver events, and the page can read every answer to it")
     func ways() async throws {
         let folder = try TestFolder()

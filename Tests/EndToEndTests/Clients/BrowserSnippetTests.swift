@@ -9,6 +9,8 @@ struct BrowserSnippetTests {
         let waiting: Int
         /// How many requests the page has begun.
         let requests: Int
+        /// The names of the errors that the page has written to the console.
+        let errors: [String]
     }
 
     /// Tracks as many events as the query says, and writes down how many wait once none does, or once the time is up.
@@ -34,11 +36,22 @@ struct BrowserSnippetTests {
         if (query.get("storm")) setInterval(() => dispatchEvent(new Event("visibilitychange")), 20);
         const events = sluice(key, query.get("server"));
         events.identify("17850");
+        const errors = [];
+        console.error = error => errors.push(error.name);
+        if (query.get("invalid")) {
+          const cycle = {n: 97};
+          cycle.self = cycle;
+          const changed = {n: 98};
+          for (const payload of [{n: 97n}, cycle, {n: 97, toJSON() { throw new RangeError }}, changed]) {
+            events.track("Item Viewed", payload);
+          }
+          changed.self = changed;
+        }
         for (let n = 0; n < query.get("count"); n++) events.track("Item Viewed", {n});
         const waiting = () => JSON.parse(localStorage["sluice:" + key] || "[]").length;
         const finish = () => {
           const result = document.createElement("pre");
-          result.textContent = JSON.stringify({waiting: waiting(), requests});
+          result.textContent = JSON.stringify({waiting: waiting(), requests, errors});
           document.body.append(result);
         };
         if (query.get("leave")) location.href = "left.html";
@@ -71,7 +84,7 @@ struct BrowserSnippetTests {
             try folder.write(BrowserSnippetTests.plan, to: "plan.plist")
             try folder.write(BrowserSnippetTests.page, to: "site/index.html")
             try folder.write(
-                "<!DOCTYPE html><title>Left</title><body><pre>{\"waiting\":0,\"requests\":0}</pre></body>",
+                "<!DOCTYPE html><title>Left</title><body><pre>{\"waiting\":0,\"requests\":0,\"errors\":[]}</pre></body>",
                 to: "site/left.html"
             )
             try folder.write(RepositoryFile.text("Clients/browser/sluice.js"), to: "site/sluice.js")
@@ -124,6 +137,20 @@ struct BrowserSnippetTests {
         let server = try await scene.serve()
         _ = try await scene.open(server.url, count: 3, "full=1&seconds=9&delay=4000")
         #expect(try await scene.delivered(by: server).map(\.payload.n).sorted() == [0, 1, 2])
+    }
+
+    @Test(
+        "an event that is not JSON is dropped with an error in the console, and the others are sent",
+        arguments: ["seconds=9", "full=1&seconds=9&delay=4000"]
+    )
+    func invalid(options: String) async throws {
+        let scene = try await Scene()
+        defer { kill(scene.site.processID, SIGKILL) }
+        let server = try await scene.serve()
+        let outcome = try await scene.outcome(server.url, count: 2, "invalid=1&\(options)")
+        #expect(outcome.errors == ["TypeError", "TypeError", "RangeError"])
+        // As it was when it was tracked.
+        #expect(try await scene.delivered(by: server).map(\.payload.n).sorted() == [0, 1, 98])
     }
 
     @Test("an event that is tracked while a request is under way is sent when the page is left")

@@ -1,3 +1,4 @@
+import EventModel
 import Foundation
 import Testing
 
@@ -69,6 +70,8 @@ struct KeysTests {
             (["revoke", "app"], "There is no key 'app'; there are: web."),
             (["rotate", "app"], "There is no key 'app'"), (["new", "app", "--origin", "shop.example"], "shop.example"),
             (["new", "app", "--rate", "0"], "limits"), (["new", "app", "--expires", "tomorrow"], "RFC 3339"),
+            (["new", "app", "--expires", "2020-01-01T00:00:00Z"], "--expires takes a time in the future"),
+            (["rotate", "web", "--expires", "2020-01-01T00:00:00Z"], "--expires takes a time in the future"),
             (["new", ""], "name"), (["change", "app"], "There is no key 'app'"),
             (["change", "web", "--rate=-1"], "limits"),
         ] {
@@ -107,6 +110,54 @@ struct KeysTests {
         #expect(try await Self.expiries(folder).last == "2099-12-31T00:00:00Z")
         _ = try await Self.sluice(["keys", "rotate", "partner", "--expires", "2100-01-01T00:00:00Z"], folder)
         #expect(try await Self.expiries(folder).last == "2100-01-01T00:00:00Z")
+    }
+
+    @Test("rotate gives an expired key a new value only with a new time of expiry")
+    func rotatedAfterExpiry() async throws {
+        let folder = try TestFolder()
+        let digest = String(repeating: "0", count: 64)
+        let value = #"{"sha256":"\#(digest)","created":"2020-01-01T00:00:00Z","expires":"2020-02-01T00:00:00Z"}"#
+        try folder.write(#"{"keys":[{"name":"partner","values":[\#(value)]}]}"#, to: "keys.json")
+        let refused = try await Sluice.run(["keys", "rotate", "partner"], in: folder)
+        #expect(refused.ending == .exit(1))
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.joined().contains("The key 'partner' expired at 2020-02-01T00:00:00Z"))
+        #expect(refused.errors.joined().contains("--expires"))
+        #expect(try await Self.expiries(folder) == ["2020-02-01T00:00:00Z"])
+
+        let expires = "2099-12-31T00:00:00Z"
+        let rotated = try await Sluice.run(["keys", "rotate", "partner", "--expires", expires], in: folder)
+        #expect(rotated.ending == .exit(0))
+        #expect(rotated.errors.joined().contains("no earlier value is valid"))
+        #expect(try await Self.expiries(folder) == [expires])
+    }
+
+    @Test("rotate says until when earlier values are really valid")
+    func validityOfEarlierValues() async throws {
+        let folder = try TestFolder()
+        let soon = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000, fractionDigits: 0)
+        _ = try await Self.sluice(["keys", "new", "partner", "--expires", "\(soon)"], folder)
+        let rotated = try await Sluice.run(["keys", "rotate", "partner"], in: folder)
+        #expect(rotated.errors.joined().contains("earlier values are valid until \(soon)"))
+        let atOnce = try await Sluice.run(["keys", "rotate", "partner", "--keep-hours", "0"], in: folder)
+        #expect(atOnce.errors.joined().contains("no earlier value is valid"))
+    }
+
+    @Test("an event that the plan does not have is a warning, if the plan can be read")
+    func unknownEvents() async throws {
+        let folder = try TestFolder()
+        let here = try await Sluice.run(["keys", "new", "web", "--allow", "Item Purchasd"], in: folder)
+        #expect(here.ending == .exit(0))
+        #expect(!here.errors.joined().contains("warning"))
+        let config = try folder.write("events:\n  directory: \(Sluice.plan)\n", to: "sluice.yaml")
+        for arguments in [["new", "app"], ["change", "web"]] {
+            let names = ["--allow", "Item Purchasd", "--allow", "Item Returned", "--config", config]
+            let run = try await Sluice.run(["keys"] + arguments + names, in: folder)
+            #expect(run.ending == .exit(0))
+            let warnings = run.errors.filter { $0.contains("warning") }
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.contains("has no event 'Item Purchasd'; did you mean 'Item Purchased'?") == true)
+        }
     }
 
     @Test("change replaces what its options name, and nothing else")
@@ -153,12 +204,46 @@ struct KeysTests {
         #expect(open.errors.joined().contains("http.keys names a file"))
     }
 
+    @Test(
+        "a damaged file with keys is an error that says what is wrong, for the commands and for serve",
+        arguments: [
+            ("{", "it is not JSON"), ("", "it is not JSON"), ("[]", "the document has another type than it should"),
+            ("{}", "'keys' is missing"), (#"{"keys":[{"name":"a"}]}"#, "'keys[0].values' is missing"),
+            (
+                #"{"keys":[{"name":"a","values":[{"sha256":7,"created":"2020-01-01T00:00:00Z"}]}]}"#,
+                "'keys[0].values[0].sha256' has another type than it should"
+            ),
+        ]
+    )
+    func damagedFile(text: String, reason: String) async throws {
+        let folder = try TestFolder()
+        try folder.write(text, to: "keys.json")
+        for arguments in [["keys", "list"], ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan]] {
+            let run = try await Sluice.run(arguments, in: folder)
+            #expect(run.ending == .exit(1))
+            let error = try #require(run.errors.last)
+            let sentence = "keys.json' cannot be used: It is damaged, or not a file of 'sluice keys': \(reason)."
+            #expect(error.contains(sentence))
+            #expect(!error.contains("DecodingError"))
+        }
+    }
+
+    @Test("a certificate that is missing is an error in the system's words")
+    func missingCertificate() async throws {
+        let folder = try TestFolder()
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan]
+        let run = try await Sluice.run(serve + ["--certificate", "a.pem", "--private-key", "b.pem"], in: folder)
+        #expect(run.ending == .exit(1))
+        #expect(run.errors.last?.contains("a.pem' cannot be read: No such file or directory.") == true)
+    }
+
     @Test("without keys, serve listens on loopback only, and says how to make one")
     func advice() async throws {
         let folder = try TestFolder()
         let run = try await Sluice.run(["serve", "--listen", "0.0.0.0:0", "--events", Sluice.plan], in: folder)
         #expect(run.ending == .exit(1))
         #expect(run.errors.last?.contains("Make a key with 'sluice keys new NAME', or use --open") == true)
+        #expect(!run.errors.joined().contains("There are no write keys"), "it does not listen")
     }
 
     private static func status(_ server: ServingSluice, key: String?) async throws -> Int {

@@ -1,4 +1,5 @@
 import EventPipeline
+import Foundation
 import Testing
 
 @Suite("Requests that store all or nothing", .timeLimit(.minutes(5)))
@@ -32,6 +33,25 @@ struct StrictTests {
         #expect(result.response.status == 422)
         #expect(result.response.body.hasPrefix(#"{"accepted":0,"rejected":[{"index":1,"#))
         #expect(result.response.body.contains(#""rejectedIndexes":[[1,1]]"#))
+        #expect(result.delivered == 0)
+        #expect(result.quarantined == 0)
+    }
+
+    @Test(
+        "in the formats of other clients, the answer to a strict request is theirs, with code and message",
+        arguments: [
+            ("/v1/track", #"[{"event":"Ping"},{"event":"Nothing"}]"#, #""success":false,"#),
+            ("/batch/", #"{"batch":[{"event":"Ping"},{"event":"Nothing"}]}"#, #""status":0,"#),
+            ("/i/v1/analytics/events", #"{"batch":[{"event":"Ping"},{"event":"Nothing"}]}"#, #""status":0,"#),
+        ]
+    )
+    func dialects(path: String, body: String, first: String) async throws {
+        let result = try await Self.send(body, to: path, strict: "true")
+        #expect(result.response.status == 422)
+        #expect(result.response.body.hasPrefix("{" + first + #""code":"rejected-events","message":""#))
+        #expect(result.response.body.contains(#","accepted":0,"rejected":[{"index":1,"#))
+        #expect(result.response.body.hasSuffix(#""rejectedCodes":{"unknown-event":1}}"#))
+        #expect(try JSONSerialization.jsonObject(with: Data(result.response.body.utf8)) is [String: Any])
         #expect(result.delivered == 0)
         #expect(result.quarantined == 0)
     }

@@ -10,7 +10,7 @@ extension DiagnosticCase {
         ),
         .init(
             .badSensitivity,
-            "unknown sensitivity 'secret'; a value is drop, hash",
+            "unknown sensitivity 'secret'; use 'drop', 'hash', or a dictionary with the array 'trackers'",
             .property("<key>type</key><string>string</string> <key>sensitive</key> 👉<string>secret</string>")
         ),
         .init(

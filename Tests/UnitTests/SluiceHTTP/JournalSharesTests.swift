@@ -41,6 +41,15 @@ struct JournalSharesTests {
         #expect(shares.take(1, of: key, among: 1, now: Self.time(0)))
     }
 
+    @Test("a new key does not inherit what a removed one has used")
+    func removedKeys() {
+        let shares = JournalShares { .init(neededBytes: 900, capacityInBytes: 1000) }
+        // Each key is removed at once, so that the next one would get its place in memory.
+        for number in 0..<100 {
+            #expect(shares.take(200, of: Self.key("\(number)"), among: 1, now: Self.time(0)))
+        }
+    }
+
     @Test("without a journal nothing is refused")
     func noJournal() {
         let shares = JournalShares { nil }

@@ -32,6 +32,14 @@ enum OpenAPIParameters {
                 ["type": "string", "enum": ["GET", "POST"]]
             )
         ),
+        (
+            "RequestHeaders",
+            header(
+                "Access-Control-Request-Headers",
+                "The header fields of the request that the browser wants to send, separated by commas.",
+                ["type": "string"]
+            )
+        ),
         ("ce-specversion", header("ce-specversion", "The version of a CloudEvent in binary mode.", ["const": "1.0"])),
         ("ce-id", header("ce-id", "The id of a CloudEvent in binary mode.", ["type": "string", "minLength": 1])),
         ("ce-source", header("ce-source", "The source of a CloudEvent in binary mode.", ["type": "string"])),

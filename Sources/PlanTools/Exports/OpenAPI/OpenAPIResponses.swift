@@ -50,13 +50,17 @@ enum OpenAPIResponses {
         ]
     }
 
+    /// What failures mean, as a list.
+    static func meanings(of failures: [PortFailure]) -> String {
+        failures.map { "- `\($0.code)`: \($0.meaning)" }.joined(separator: "\n")
+    }
+
     private static func name(_ group: FailureGroup, _ status: Int) -> String { "\(group.rawValue)-\(status)" }
 
     private static func response(_ status: Int, _ failures: [PortFailure], _ group: FailureGroup) -> OrderedJSON {
         let schemas = group.forms.map { $0.schema(failures.map(\.code)) }
-        let meanings = failures.map { "- `\($0.code)`: \($0.meaning)" }.joined(separator: "\n")
         return success(
-            meanings,
+            meanings(of: failures),
             schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)],
             headers: OpenAPIHeaders.ofFailure(status)
         )
@@ -110,7 +114,10 @@ enum OpenAPIHeaders {
             "Access-Control-Max-Age",
             header("For how many seconds the browser may keep this answer.", ["type": "integer"], required: true)
         ),
-        ("Vary", header("`origin`, if the answer depends on it.", ["type": "string"], required: false)),
+        (
+            "Vary",
+            header("The header fields of the request that the answer depends on.", ["type": "string"], required: false)
+        ),
         (
             "X-RateLimit-Reset",
             header("`Retry-After` once more, for Segment's client for browsers.", ["type": "integer"], required: false)

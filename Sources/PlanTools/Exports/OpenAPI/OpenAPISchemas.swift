@@ -90,7 +90,9 @@ enum OpenAPISchemas {
     private static func answers(_ limits: OpenAPIExport.Limits) -> Members {
         [
             ("Health", .closedObject([("status", ["const": "ok"])])), ("Problem", problem), ("Rejection", rejection),
-            ("Verdicts", verdicts([], limits)), ("SegmentVerdicts", verdicts([("success", ["const": true])], limits)),
+            ("Verdicts", verdicts([], limits)), ("CloudEventRefusal", refusal(.cloudEvents, limits)),
+            ("SegmentRefusal", refusal(.segment, limits)), ("PostHogRefusal", refusal(.posthog, limits)),
+            ("SegmentVerdicts", verdicts([("success", ["const": true])], limits)),
             ("PostHogVerdicts", verdicts([("status", ["const": 1])], limits)), ("PostHogResults", postHogResults),
         ]
     }
@@ -112,6 +114,11 @@ enum OpenAPISchemas {
         ("id", ["type": ["string", "null"], "description": "The id of the event, if it has a valid one."]),
         ("errors", ["type": "array", "items": .schema("Problem"), "minItems": 1, "maxItems": 10]),
     ])
+
+    /// The answer of a dialect to a strict request with rejected events.
+    private static func refusal(_ form: FailureForm, _ limits: OpenAPIExport.Limits) -> OrderedJSON {
+        verdicts(form.members(["rejected-events"]), limits)
+    }
 
     /// The verdicts of a body, beside other members.
     private static func verdicts(_ members: Members, _ limits: OpenAPIExport.Limits) -> OrderedJSON {
@@ -146,10 +153,14 @@ enum OpenAPISchemas {
         (
             "results",
             [
-                "type": "object", "description": "The rejected events, by their ids.",
-                "additionalProperties": .closedObject([
-                    ("result", ["const": "drop"]), ("details", ["type": "string", "enum": .strings(verdictCodes)]),
-                ]),
+                "type": "object", "description": "The rejected events, by their `uuid` as it was sent.",
+                "additionalProperties": [
+                    "type": "object",
+                    "properties": [
+                        "result": ["const": "drop"], "details": ["type": "string", "enum": .strings(verdictCodes)],
+                    ],
+                    "required": ["result"], "additionalProperties": false,
+                ],
             ]
         ),
     ])

@@ -23,6 +23,7 @@ struct PortFailure {
         PortFailure("unsupported-media-type", 415, "The type of the body is not supported."),
         PortFailure("unsupported-encoding", 415, "The encoding of the body is not gzip."),
         PortFailure("unknown-expectation", 417, "`Expect` is not `100-continue`."),
+        PortFailure("rejected-events", 422, "`Sluice-Strict` is true, and events were rejected; nothing was accepted."),
         PortFailure("rate-limited", 429, "The key sends more events per second than it may; nothing was accepted."),
         PortFailure("daily-volume-exceeded", 429, "The key has sent its events of this day; nothing was accepted."),
         PortFailure("header-too-large", 431, "The header has too many bytes or fields."),
@@ -122,18 +123,19 @@ enum FailureForm {
 
     /// The schema for some codes.
     func schema(_ codes: [String]) -> OrderedJSON {
+        let members = members(codes)
+        return self == .own ? .closedObject([("error", .closedObject(members))]) : .closedObject(members)
+    }
+
+    /// The members that describe a failure with one of some codes.
+    func members(_ codes: [String]) -> OrderedJSON.Members {
         let code: OrderedJSON = ["type": "string", "enum": .strings(codes)]
         let message: OrderedJSON = ["type": "string", "description": "One sentence for the developer of the client."]
         let described: OrderedJSON.Members = [("code", code), ("message", message)]
         switch self {
-        case .own:
-            return .closedObject([("error", .closedObject(described))])
-        case .cloudEvents:
-            return .closedObject(described)
-        case .segment:
-            return .closedObject([("success", ["const": false])] + described)
-        case .posthog:
-            return .closedObject([("status", ["const": 0])] + described + [("detail", message)])
+        case .own, .cloudEvents: return described
+        case .segment: return [("success", ["const": false])] + described
+        case .posthog: return [("status", ["const": 0])] + described + [("detail", message)]
         }
     }
 }

@@ -61,7 +61,7 @@ extension PortOperation {
             tag: tag,
             summary: "Ask whether a web page may send (CORS preflight)",
             description: "Browsers ask by themselves. Without `Access-Control-Request-Method` it is 405.",
-            parameters: parameters + OpenAPIParameters.references("Origin", "RequestMethod"),
+            parameters: parameters + OpenAPIParameters.references("Origin", "RequestMethod", "RequestHeaders"),
             responses: [
                 (
                     "204",

@@ -58,7 +58,13 @@ enum PortPaths {
             ],
             responses: [
                 ("200", OpenAPIResponses.success("At least one event was accepted.", .schema("Verdicts"))),
-                ("422", OpenAPIResponses.success("No event was accepted.", .schema("Verdicts"))),
+                (
+                    "422",
+                    OpenAPIResponses.success(
+                        "No event was accepted. For CloudEvents, if the request is strict:\n\n" + strict,
+                        ["anyOf": [.schema("Verdicts"), .schema("CloudEventRefusal")]]
+                    )
+                ),
             ],
             failures: .events,
             keys: ["bearer", "basic", "key"]
@@ -123,7 +129,7 @@ enum PortPaths {
             description: "The key may also be `writeKey` in the body.",
             parameters: OpenAPIParameters.references("Strict", "ContentEncoding", "Origin"),
             content: [("application/json", .schema(body)), ("text/plain", ["type": "string"])],
-            responses: checked("SegmentVerdicts"),
+            responses: checked("SegmentVerdicts", refusal: "SegmentRefusal"),
             failures: .segment,
             keys: ["bearer", "basic", "writeKey"],
             hasKeyElsewhere: true
@@ -149,7 +155,7 @@ enum PortPaths {
                 ("application/json", .schema("PostHogEvents")), ("text/plain", ["type": "string"]),
                 ("application/x-www-form-urlencoded", .schema("PostHogForm")),
             ],
-            responses: checked(answer),
+            responses: checked(answer, refusal: "PostHogRefusal"),
             failures: .posthog,
             keys: ["bearer", "basic"],
             hasKeyElsewhere: true
@@ -158,14 +164,16 @@ enum PortPaths {
     }
 
     /// The answers to a body that was checked.
-    private static func checked(_ answer: String) -> Members {
+    private static func checked(_ answer: String, refusal: String) -> Members {
         let description = "The body was checked; `accepted` says how many of its events were accepted."
-        let strict = "`Sluice-Strict` is true, and an event was rejected."
         return [
             ("200", OpenAPIResponses.success(description, .schema(answer))),
-            ("422", OpenAPIResponses.success(strict, .schema("Verdicts"))),
+            ("422", OpenAPIResponses.success(strict, .schema(refusal))),
         ]
     }
+
+    /// The code of the answer to a strict request with rejected events.
+    private static let strict = OpenAPIResponses.meanings(of: PortFailure.all.filter { $0.code == "rejected-events" })
 
     // MARK: Their settings
 

@@ -1,4 +1,5 @@
 @_spi(CanonicalJSON) import EventModel
+import EventValidation
 import JSONTape
 
 /// Events in the JSON format of CloudEvents 1.0, one or a batch.
@@ -7,11 +8,14 @@ import JSONTape
 struct CloudEventMessages: MessageFormat {
     private let mapping: IngestConfiguration.CloudEvents
 
-    init(_ mapping: IngestConfiguration.CloudEvents) {
+    /// - Parameter isBatch: Whether a body is an array of events; otherwise it is one event.
+    init(_ mapping: IngestConfiguration.CloudEvents, isBatch: Bool) {
         self.mapping = mapping
+        shape = isBatch ? .cloudEvents : .cloudEvent
     }
 
-    var requiresBatch: Bool { false }
+    let shape: MessageBodyShape
+    private(set) var violations: [Violation] = []
     var key: [UInt8]? { nil }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {}
@@ -33,6 +37,7 @@ struct CloudEventMessages: MessageFormat {
             }
         }
         guard isObject else { return false }
+        violations = attributes.violations
         attributes.append(payload: payload.map(structure.bytes), to: &output)
         return true
     }
@@ -40,6 +45,7 @@ struct CloudEventMessages: MessageFormat {
 
 /// The context attributes of a CloudEvent, as JSON values, and the event that they make with its data.
 struct CloudEventAttributes {
+    private var version: UnsafeRawBufferPointer?
     private var type: UnsafeRawBufferPointer?
     private var source: UnsafeRawBufferPointer?
     private var id: UnsafeRawBufferPointer?
@@ -64,9 +70,36 @@ struct CloudEventAttributes {
             source = value
             others.append((key, value))
         case 7 where mapping.subjectIsUserID && key.equals("subject"): subject = value
-        case 11 where key.equals("specversion"), 15 where key.equals("datacontenttype"): break
+        case 11 where key.equals("specversion"): version = value
+        case 15 where key.equals("datacontenttype"): break
         default: others.append((key, value))
         }
+    }
+
+    /// What is wrong with the attributes that each event must have.
+    ///
+    /// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md#required-attributes.
+    var violations: [Violation] {
+        var violations: [Violation] = []
+        for (name, value) in [("specversion", version), ("type", type), ("source", source), ("id", id)] {
+            guard let (code, found) = Self.problem(of: value) else { continue }
+            let expected = "the attribute '\(name)' of a CloudEvent, a string that is not empty"
+            violations.append(Violation(code: code, path: "$.\(name)", expected: expected, found: found))
+        }
+        if let version, violations.first?.path != "$.specversion", !JSONText.contents(of: version).equals("1.0") {
+            let expected = "'1.0' as the attribute 'specversion' of a CloudEvent"
+            violations.append(
+                Violation(code: .notInEnum, path: "$.specversion", expected: expected, found: "another version")
+            )
+        }
+        return violations
+    }
+
+    /// Why a value is not a string with characters, as a verdict says it; `nil` if it is one.
+    private static func problem(of value: UnsafeRawBufferPointer?) -> (VerdictCode, String)? {
+        guard let value else { return (.missingRequired, "nothing") }
+        guard value.first == UInt8(ascii: "\"") else { return (.wrongType, "another type") }
+        return value.count > 2 ? nil : (.missingRequired, "an empty string")
     }
 
     /// Appends the event in Sluice's format.

@@ -8,17 +8,30 @@ import JSONTape
 struct CloudEventsEndpoint: Dialect {
     var label: HTTPMetrics.DialectLabel { .cloudevents }
 
-    /// The attributes of an event in binary mode, in which the body is its data; `nil` in structured and batched mode.
-    let attributes: [CloudEventHeader]?
+    /// The content modes of the HTTP binding.
+    enum Mode {
+        /// The body is one event.
+        case structured
+        /// The body is an array of events.
+        case batched
+        /// The body is the data of an event, and these are its attributes.
+        case binary([CloudEventHeader])
+    }
+
+    let mode: Mode
     let mapping: IngestConfiguration.CloudEvents
 
     func translation(arrival: Timestamp) -> any BodyTranslation {
-        attributes.map { BinaryCloudEvent($0, mapping) } ?? MessageBody(CloudEventMessages(mapping))
+        switch mode {
+        case .structured: MessageBody(CloudEventMessages(mapping, isBatch: false))
+        case .batched: MessageBody(CloudEventMessages(mapping, isBatch: true))
+        case .binary(let attributes): BinaryCloudEvent(attributes, mapping)
+        }
     }
 
     var allRejectedStatus: StaticString { "422 Unprocessable Content" }
 
-    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+    func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8] {
         VerdictEncoder.verdicts(of: body, within: maximumBytes)
     }
 
@@ -49,6 +62,7 @@ final class BinaryCloudEvent: BodyTranslation {
     private let headers: [CloudEventHeader]
     private let mapping: IngestConfiguration.CloudEvents
     private var output = ByteBuilder(capacity: 0)
+    private(set) var refusals: [Int: [Violation]] = [:]
 
     init(_ headers: [CloudEventHeader], _ mapping: IngestConfiguration.CloudEvents) {
         self.headers = headers
@@ -91,7 +105,10 @@ final class BinaryCloudEvent: BodyTranslation {
         _ attributes: CloudEventAttributes,
         _ data: UnsafeRawBufferPointer?
     ) {
-        guard let header = rest.first else { return attributes.append(payload: data, to: &output) }
+        guard let header = rest.first else {
+            if !attributes.violations.isEmpty { refusals[0] = attributes.violations }
+            return attributes.append(payload: data, to: &output)
+        }
         header.name.withUnsafeBytes { name in
             header.value.withUnsafeBytes { value in
                 var attributes = attributes

@@ -37,7 +37,9 @@ struct PostHogEndpoint: Dialect {
     }
 
     func translation(arrival: Timestamp) -> any BodyTranslation {
-        FormOrJSONBody(MessageBody(PostHogMessages(arrival: arrival, sentAt: sentAt)))
+        FormOrJSONBody(
+            MessageBody(PostHogMessages(arrival: arrival, sentAt: sentAt, answersByEvent: answersByEvent))
+        )
     }
 
     /// posthog-js compresses without a `Content-Encoding`, to avoid a CORS preflight request.
@@ -53,26 +55,32 @@ struct PostHogEndpoint: Dialect {
     /// Counted, because the clients discard a batch that is answered with 413.
     var excess: BodyExcess { .isCounted }
 
-    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
-        if answersByEvent { return Self.results(of: body, within: maximumBytes) }
+    func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8] {
+        if answersByEvent { return Self.results(of: body, ids, within: maximumBytes) }
         return Array(#"{"status":1,"#.utf8) + VerdictEncoder.verdicts(of: body, within: maximumBytes).dropFirst()
     }
 
-    /// The result of each rejected event, by its id; the clients take an event that is not listed as accepted.
+    /// The result of each rejected event, by its id as the client wrote it; the clients take an event that is not listed as accepted.
     ///
     /// Some 3,000 results fit into 256 KiB; the clients send far smaller batches.
-    private static func results(of body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+    private static func results(of body: CheckedBody, _ ids: [String?], within maximumBytes: Int) -> [UInt8] {
         var bytes = Array(#"{"accepted":\#(body.batch?.count ?? 0),"results":{"#.utf8)
-        let room = maximumBytes - AnswerEncoder.maximumHeaderBytes - 256
-        var isFirst = true
-        for rejection in body.rejections {
-            guard bytes.count < room, let id = rejection.id, let code = rejection.violations.first?.code else {
-                continue
-            }
-            if !isFirst { bytes.append(UInt8(ascii: ",")) }
-            isFirst = false
-            JSONString.append(id, to: &bytes)
-            bytes += Array(#":{"result":"drop","details":"\#(code.rawValue)"}"#.utf8)
+        let room = maximumBytes - AnswerEncoder.maximumHeaderBytes
+        let codes = Dictionary(
+            body.rejections.map { ($0.index, $0.violations.first?.code) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        var listed: Set<String> = []
+        for index in body.rejected.indexes.joined() {
+            guard index < ids.count, let id = ids[index], listed.insert(id).inserted else { continue }
+            var result = listed.count > 1 ? [UInt8(ascii: ",")] : []
+            JSONString.append(id, to: &result)
+            result += Array(#":{"result":"drop""#.utf8)
+            // The check describes only so many rejected events.
+            if case let code?? = codes[index] { result += Array(#","details":"\#(code.rawValue)""#.utf8) }
+            result.append(UInt8(ascii: "}"))
+            guard bytes.count + result.count < room else { break }
+            bytes += result
         }
         return bytes + Array("}}".utf8)
     }

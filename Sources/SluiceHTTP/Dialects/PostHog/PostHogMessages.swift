@@ -41,13 +41,17 @@ struct PostHogMessages: MessageFormat {
 
     private var clock: ClientClock
     private(set) var key: [UInt8]?
+    let idMember: StaticString?
 
-    /// - Parameter sentAt: The time of sending by the client's clock, if the request's target states it.
-    init(arrival: Timestamp, sentAt: Timestamp?) {
+    /// - Parameters:
+    ///   - sentAt: The time of sending by the client's clock, if the request's target or its header states it.
+    ///   - answersByEvent: Whether the answer names events by their ids.
+    init(arrival: Timestamp, sentAt: Timestamp?, answersByEvent: Bool) {
         clock = ClientClock(arrival: arrival, sentAt: sentAt)
+        idMember = answersByEvent ? "uuid" : nil
     }
 
-    var requiresBatch: Bool { false }
+    var shape: MessageBodyShape { .any }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if key.equals("sent_at") { clock.noteSentAt(value) }

@@ -42,7 +42,7 @@ struct SegmentEndpoint: Dialect {
     /// Counted, because the clients discard a batch that is answered with 413.
     var excess: BodyExcess { .isCounted }
 
-    func answer(to body: CheckedBody, within maximumBytes: Int) -> [UInt8] {
+    func answer(to body: CheckedBody, statedIDs ids: [String?], within maximumBytes: Int) -> [UInt8] {
         Array(#"{"success":true,"#.utf8) + VerdictEncoder.verdicts(of: body, within: maximumBytes).dropFirst()
     }
 

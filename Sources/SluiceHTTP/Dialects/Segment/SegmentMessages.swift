@@ -20,6 +20,7 @@ struct SegmentMessages: MessageFormat {
         var messageID: JSONStructure.Value?
         var timestamp: JSONStructure.Value?
         var originalTimestamp: JSONStructure.Value?
+        var sentAt: JSONStructure.Value?
         var userID: JSONStructure.Value?
         var anonymousID: JSONStructure.Value?
         var sessionID: JSONStructure.Value?
@@ -44,7 +45,7 @@ struct SegmentMessages: MessageFormat {
         clock = ClientClock(arrival: arrival)
     }
 
-    var requiresBatch: Bool { kind == nil }
+    var shape: MessageBodyShape { kind == nil ? .batch : .any }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if key.equals("sentAt") { clock.noteSentAt(value) }
@@ -73,7 +74,15 @@ struct SegmentMessages: MessageFormat {
             output.append(#","name":"#, bytes(type))
         }
         if let id = members.messageID { output.appendMessageID(bytes(id)) }
-        if let time = members.originalTimestamp ?? members.timestamp { clock.append(bytes(time), to: &output) }
+        if let time = members.originalTimestamp ?? members.timestamp {
+            if let sentAt = members.sentAt {
+                var clock = clock
+                clock.noteSentAt(bytes(sentAt))
+                clock.append(bytes(time), to: &output)
+            } else {
+                clock.append(bytes(time), to: &output)
+            }
+        }
         if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
         if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }
         if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
@@ -125,6 +134,7 @@ struct SegmentMessages: MessageFormat {
         case 4 where key.equals("name"): members.name = value
         case 5 where key.equals("event"): members.event = value
         case 6 where key.equals("userId"): members.userID = value
+        case 6 where key.equals("sentAt"): members.sentAt = value
         case 6 where key.equals("traits"): members.traits = value
         case 7 where key.equals("context"): members.context = value
         case 7 where key.equals("groupId"): members.groupID = value

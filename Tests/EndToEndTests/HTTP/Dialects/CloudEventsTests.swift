@@ -56,6 +56,89 @@ struct CloudEventsTests {
         }
     }
 
+    @Test(
+        "an event without a required attribute, or of another version, is rejected with the attribute's name",
+        arguments: [
+            ("specversion", nil, "missing-required"), ("type", nil, "missing-required"),
+            ("source", nil, "missing-required"), ("id", nil, "missing-required"),
+            ("source", "null", "missing-required"), ("id", #""""#, "missing-required"),
+            ("source", "7", "wrong-type"), ("specversion", "1.0", "wrong-type"),
+            ("specversion", #""0.3""#, "not-in-enum"), ("specversion", #""1.0.2""#, "not-in-enum"),
+        ] as [(String, String?, String)]
+    )
+    func requiredAttributes(name: String, value: String?, code: String) async throws {
+        var attributes = ["specversion": #""1.0""#, "type": #""com.example.order""#, "source": #""/s""#, "id": #""1""#]
+        attributes[name] = value
+        let members = attributes.map { #""\#($0.key)":\#($0.value)"# }.joined(separator: ",")
+        let wrong = #"{\#(members),"data":{"total":1}}"#
+        let alone = try await DialectExchange.send(
+            Array(wrong.utf8),
+            to: "/v1/events",
+            Self.plan,
+            type: "application/cloudevents+json"
+        )
+        let batch = try await DialectExchange.send(
+            Array("[\(Self.event),\(wrong),\(Self.event)]".utf8),
+            to: "/v1/events",
+            Self.plan,
+            type: "application/cloudevents-batch+json"
+        )
+        #expect(alone.response.status == 422)
+        #expect(alone.lines.isEmpty)
+        #expect(batch.response.status == 200)
+        #expect(batch.lines.count == 2)
+        #expect(batch.response.body.contains(#""rejectedIndexes":[[1,1]],"rejectedCodes":{"\#(code)":1}"#))
+        for result in [alone, batch] {
+            #expect(result.response.body.contains(#""code":"\#(code)","path":"$.\#(name)","expected":""#))
+            #expect(result.response.body.contains("the attribute '\(name)' of a CloudEvent"))
+        }
+    }
+
+    @Test("in binary mode, an attribute that is missing is named, too")
+    func requiredHeaders() async throws {
+        let all = ["ce-specversion: 1.0", "ce-type: com.example.order", "ce-source: /s", "ce-id: 1"]
+        for index in all.indices {
+            let fields = all.enumerated().filter { $0.offset != index }.map { $0.element + "\r\n" }.joined()
+            let data = Array(#"{"total":1}"#.utf8)
+            let result = try await DialectExchange.send(data, to: "/v1/events", Self.plan, fields: fields)
+            #expect(result.response.status == 422)
+            let name = all[index].dropFirst(3).prefix { $0 != ":" }
+            #expect(result.response.body.contains(#""code":"missing-required","path":"$.\#(name)""#))
+        }
+    }
+
+    @Test("an array as one event, and one event as a batch, are refused with the type that they need")
+    func otherShapes() async throws {
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            for (body, type) in [
+                ("[\(Self.event)]", "application/cloudevents+json"),
+                (Self.event, "application/cloudevents-batch+json"),
+                (#"{"batch":[\#(Self.event)]}"#, "application/cloudevents-batch+json"),
+            ] {
+                let bytes = Array((padding + body).utf8)
+                let result = try await DialectExchange.send(bytes, to: "/v1/events", Self.plan, type: type)
+                #expect(result.response.status == 400)
+                #expect(result.response.body.hasPrefix(#"{"code":"malformed-json","message":""#))
+                #expect(result.response.body.contains("as the type is \(type)"))
+                #expect(result.lines.isEmpty)
+            }
+        }
+    }
+
+    @Test("an extension attribute may have the name of other clients' array of messages")
+    func attributeNamedBatch() async throws {
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            let event = padding + Self.event.dropLast() + #","batch":"b1"}"#
+            let result = try await DialectExchange.send(
+                Array(event.utf8),
+                to: "/v1/events",
+                Self.plan,
+                type: "application/cloudevents+json"
+            )
+            #expect(result.lines.first?.contains(#""batch":"b1""#) == true)
+        }
+    }
+
     @Test("data of more than 1 MiB is rejected without being read")
     func largeData() async throws {
         let fields = "ce-specversion: 1.0\r\nce-type: com.example.order\r\nce-source: /shop\r\nce-id: A-1\r\n"

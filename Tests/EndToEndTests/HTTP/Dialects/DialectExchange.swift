@@ -9,8 +9,8 @@ struct DialectExchange: Sendable {
     let lines: [String]
     let quarantined: [String]
 
-    /// A plan of events with optional properties.
-    static func plan(_ events: [String: [(String, PropertyType)]]) -> TrackingPlan {
+    /// A plan of events with optional properties, and with any others if it is open.
+    static func plan(_ events: [String: [(String, PropertyType)]], isOpen: Bool = false) -> TrackingPlan {
         TrackingPlan(
             events: events.sorted { $0.key < $1.key }.map { name, properties in
                 EventDefinition(
@@ -19,6 +19,7 @@ struct DialectExchange: Sendable {
                     properties: properties.map {
                         PropertyDefinition(name: $0.0, type: $0.1, isRequired: false, location: place)
                     },
+                    allowsAdditionalProperties: isOpen,
                     location: place
                 )
             }

@@ -61,6 +61,46 @@ struct PostHogTests {
     }
 
     @Test(
+        "the newer API lists a rejected event by its uuid as the client wrote it, whatever is wrong with the event",
+        arguments: [
+            (#"{"event":"Order Completed","uuid":"ID","properties":{"total":NaN}}"#, "malformed-json"),
+            (#"{"event":"Order Completed","uuid":"ID","properties":{"coupon":"\ud800"}}"#, "malformed-json"),
+            ("{\"event\":\"Order Completed\",\"uuid\":\"ID\",\"properties\":{\"coupon\":\"\u{1}\"}}", "malformed-json"),
+            (#"{"event":"Order Completed","uuid":"ID",}"#, "malformed-json"),
+            (#"{"properties":{"uuid":"other"},"uuid" : "ID","event":"Order Completed"}"#, "unplanned-property"),
+            (#"{"event":"Unknown","uuid":"ID"}"#, "unknown-event"),
+        ],
+        [id, id.uppercased(), "not a UUID", #"caf\u00e9 \"1\""#]
+    )
+    func resultsByUUID(event: (text: String, code: String), id: String) async throws {
+        let wrong = event.text.replacing("ID", with: id)
+        let good = #"{"event":"Order Completed","uuid":"0192a3f4-5b6c-7d8e-9f00-112233445577","distinct_id":"u1"}"#
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            let result = try await DialectExchange.send(
+                #"{"batch":[\#(good),\#(wrong),\#(good)]\#(padding)}"#,
+                to: "/i/v1/analytics/events",
+                Self.plan
+            )
+            #expect(result.response.status == 200)
+            let answer = try JSONDecoder().decode(Results.self, from: Data(result.response.body.utf8))
+            let stated = try JSONDecoder().decode(String.self, from: Data(#""\#(id)""#.utf8))
+            #expect(answer.accepted == 2)
+            #expect(answer.results.mapValues(\.result) == [stated: "drop"])
+            #expect(answer.results.mapValues(\.details) == [stated: event.code])
+        }
+    }
+
+    private struct Results: Decodable {
+        struct Result: Decodable {
+            let result: String
+            let details: String?
+        }
+
+        let accepted: Int
+        let results: [String: Result]
+    }
+
+    @Test(
         "an offset in milliseconds, which posthog-js sends instead of a timestamp, is subtracted from the time of arrival",
         arguments: [
             (#""offset":2500"#, "2020-09-13T12:26:37.500000Z"), (#""offset":0"#, "2020-09-13T12:26:40.000000Z"),

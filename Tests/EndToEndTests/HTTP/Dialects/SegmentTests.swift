@@ -1,5 +1,6 @@
 import EventSchema
 import Foundation
+import SluiceHTTP
 import Testing
 
 /// Segment's HTTP Tracking API, as its SDKs and RudderStack's use it.
@@ -113,6 +114,26 @@ struct SegmentTests {
         }
     }
 
+    @Test("a message's own time of sending counts before that of its batch")
+    func ownSentAt() async throws {
+        let timestamp = #""timestamp":"2019-01-01T00:00:00Z""#
+        let first = #"{"type":"alias","sentAt":"2019-01-01T00:00:10Z",\#(timestamp)}"#
+        let second = #"{"type":"alias",\#(timestamp),"sentAt":"2019-01-01T00:00:20Z"}"#
+        let other = #"{"type":"alias",\#(timestamp)}"#
+        func times(_ body: String, _ path: String) async throws -> [String] {
+            try await Self.send(body, to: path).lines.map { line in
+                String(line.split(separator: #""time":""#)[1].prefix { $0 != "\"" })
+            }
+        }
+        let corrected = ["2020-09-13T12:26:30.000000Z", "2020-09-13T12:26:20.000000Z"]
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            let array = "[\(first),\(second),\(other)]\(padding)"
+            #expect(try await times(array, "/v1/alias") == corrected + ["2019-01-01T00:00:00Z"])
+            let batch = #"{"sentAt":"2019-01-01T00:00:30Z","batch":[\#(first),\#(second),\#(other)]}\#(padding)"#
+            #expect(try await times(batch, "/v1/batch") == corrected + ["2020-09-13T12:26:10.000000Z"])
+        }
+    }
+
     @Test("a null is an absent property, also where the plan has no such property")
     func nulls() async throws {
         let message =
@@ -120,6 +141,30 @@ struct SegmentTests {
         let result = try await Self.send(message, to: "/v1/track")
         #expect(result.lines.first?.hasSuffix(#""payload":{"coupon":"X"}}"#) == true)
         #expect(result.lines.first?.contains("userId") == false)
+    }
+
+    @Test("a null that the plan does not describe is absent from payload and context, and stays within other values")
+    func undeclaredNulls() async throws {
+        let object = #"{"a":null,"b":[null,{"c":null}],"d":null}"#
+        let properties = #"{"x":null,"known":null,"y":\#(object)}"#
+        let message = #"{"event":"Open","properties":\#(properties),"context":{"z":null,"w":\#(object)}}"#
+        let open = DialectExchange.plan(["Open": [("known", .string)]], isOpen: true)
+        let result = try await DialectExchange.send(message, to: "/v1/track", open)
+        let line = try #require(result.lines.first)
+        #expect(line.hasSuffix(#""context":{"w":\#(object)},"payload":{"y":\#(object)}}"#), "\(line)")
+
+        let traced = try await DialectExchange.send(
+            Array(#"{"event":"Open","context":{"ip":null,"z":null,"a":1}}"#.utf8),
+            to: "/v1/track",
+            open,
+            configure: { $0.recordsClientAddress = true }
+        )
+        let treated = try #require(traced.lines.first)
+        #expect(treated.contains(#""context":{"a":1,"ip":"127.0.0.1"}"#), "\(treated)")
+
+        let nothing = #"{"event":"Open","properties":{"x":null},"context":{"z":null}}"#
+        let empty = try #require(try await DialectExchange.send(nothing, to: "/v1/track", open).lines.first)
+        #expect(empty.hasSuffix(#""context":{},"payload":{}}"#), "\(empty)")
     }
 
     @Test(

@@ -19,7 +19,7 @@ struct WebPageTests {
             let response = try await KeyedExchange.send(request, keys: keys).responses[0]
             #expect(response.status == (isAllowed ? 204 : 403))
             #expect(response.field("access-control-allow-origin") == (isAllowed ? origin : nil))
-            #expect(response.field("vary") == (isAllowed ? "origin" : nil))
+            #expect(response.field("vary") == (isAllowed ? "origin, access-control-request-headers" : nil))
             #expect(response.field("access-control-allow-credentials") == (isAllowed ? "true" : nil))
             let headers = response.field("access-control-allow-headers") ?? ""
             for name in ["authorization", "content-type", "anonymousid"] {
@@ -27,6 +27,33 @@ struct WebPageTests {
             }
             #expect(response.body.isEmpty == isAllowed)
             #expect(isAllowed == (response.field("content-length") == nil))
+        }
+    }
+
+    @Test(
+        "a preflight request is allowed the header fields that it asks for, as far as they are valid and not too long",
+        arguments: [
+            // RudderStack's and Segment's clients for browsers, and a page that is traced.
+            ("authorization,content-type,rsa-retry-attempt,rsa-since-last-attempt,sentat", true),
+            ("authorization, content-type,\tx-retry-count", true), ("content-type,traceparent", true),
+            (String(repeating: "a", count: 1024), true), (String(repeating: "a", count: 1025), false), ("", false),
+            ("content-type,", false), ("content type", false), ("content-type;", false), ("caf\u{e9}", false),
+        ]
+    )
+    func requestedHeaders(names: String, isRepeated: Bool) async throws {
+        let fields = """
+            Origin: https://shop.example\r\nAccess-Control-Request-Method: POST\r
+            Access-Control-Request-Headers: \(names)\r\n
+            """
+        let request = KeyedExchange.Request(method: "OPTIONS", path: "/v1/t", type: nil, fields: fields, body: "")
+        let keys = [KeyedExchange.key(origins: ["https://shop.example"])]
+        let response = try await KeyedExchange.send(request, keys: keys).responses[0]
+        #expect(response.status == 204)
+        let allowed = try #require(response.field("access-control-allow-headers"))
+        if isRepeated {
+            #expect(allowed == names.filter { !$0.isWhitespace })
+        } else {
+            #expect(allowed.hasPrefix("authorization, content-type, content-encoding,"))
         }
     }
 

@@ -156,6 +156,19 @@ struct WriteKeyTests {
         #expect(result.lines.count == 2)
     }
 
+    @Test("an event that a key may not send is not suggested to it")
+    func suggestions() async throws {
+        let body = #"[{"name":"ping"},{"name":"pong"}]"#
+        func answer(_ events: [String]?) async throws -> String {
+            let request = KeyedExchange.Request(fields: "Authorization: Bearer web-key\r\n", body: body)
+            return try await KeyedExchange.send(request, keys: [KeyedExchange.key(events: events)]).responses[0].body
+        }
+        let all = try await answer(nil)
+        #expect(all.contains("did you mean 'Ping'?") && all.contains("did you mean 'Pong'?"))
+        let some = try await answer(["Ping"])
+        #expect(some.contains("did you mean 'Ping'?") && !some.contains("Pong"))
+    }
+
     @Test("what a key is allowed in the body's format applies to keys in the body, too")
     func forbiddenEventOfBodyKey() async throws {
         let body = #"{"batch":[{"type":"track","event":"Pong"},{"type":"track","event":"Ping"}],"writeKey":"web-key"}"#
