@@ -3,7 +3,7 @@ public struct OperationsConfiguration: Sendable {
     /// The least number of bytes of a token.
     public static let minimumTokenBytes = 16
 
-    /// Whether there is a port; without one, `socketPath` is the only way to ask the process.
+    /// Whether to open the port; without it, commands can reach the process only through `socketPath`.
     ///
     /// Default: true.
     public var hasPort: Bool

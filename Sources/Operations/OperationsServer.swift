@@ -43,7 +43,7 @@ public final class OperationsServer: Service {
         var removeSocket: @Sendable () -> Void = {}
         /// How many of the port and the socket do not listen yet.
         var missing: Int
-        /// Whether the server ends, so that a socket which cannot be published is no news.
+        /// Whether the server is ending; then a socket that cannot be published is not logged.
         var isOver = false
         var address = ""
         var outcome: Result<String, any Error>?
@@ -129,7 +129,11 @@ public final class OperationsServer: Service {
     }
 
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {
-        guard configuration.hasPort else { return }
+        guard configuration.hasPort else {
+            guard configuration.socketPath == nil else { return }
+            let message = "There is neither a port nor a socket to listen on."
+            throw OperationsError(code: .cannotListen, message: message, underlying: nil)
+        }
         if let token = configuration.token {
             guard token.utf8.count < OperationsConfiguration.minimumTokenBytes else { return }
             let message = "The private port's token has fewer than \(OperationsConfiguration.minimumTokenBytes) bytes."
@@ -149,6 +153,10 @@ public final class OperationsServer: Service {
     }
 
     private static func cannotListen(_ configuration: OperationsConfiguration, _ error: any Error) -> OperationsError {
+        guard configuration.hasPort else {
+            let message = "The socket '\(configuration.socketPath ?? "")' cannot be used."
+            return OperationsError(code: .unusableFile, message: message, underlying: error)
+        }
         let place = "\(configuration.host):\(configuration.port)"
         return OperationsError(
             code: .cannotListen,
@@ -215,7 +223,7 @@ public final class OperationsServer: Service {
     private func logNoSocket(_ error: OperationsError) {
         guard !state.withLock(\.isOver) else { return }
         logger.error(
-            "The socket for commands cannot be used; commands need the address of the private port.",
+            "The socket for commands cannot be used; commands need the private port, if there is one.",
             metadata: ["error": "\(error)"]
         )
     }

@@ -41,6 +41,7 @@ public protocol CheckpointingTracker: Tracker {
     /// The sequence number that was last stored for a journal; `nil` if there is none.
     ///
     /// The pipeline calls it after each successful `start`, before the first delivery, and treats an error like one of
-    /// `start`; it does not call it after a `start` for a new plan. When it returns, every transaction that an earlier process left open is committed or rolled back.
+    /// `start`; it does not call it after a `start` for a new plan. When it returns, every transaction that an earlier process left
+    /// open is committed or rolled back.
     func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64?
 }

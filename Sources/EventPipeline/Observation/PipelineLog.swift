@@ -83,8 +83,8 @@ struct PipelineLog: Sendable {
     func leftOut(_ events: Int, tracker: String) {
         logger.warning(
             """
-            Events that the tracker had not delivered are left out, because the new plan does not send them to it; other \
-            trackers that the plan names may not get them either.
+            The new plan no longer sends these events to the tracker, so it skips them; trackers that have already read past \
+            them do not get them either.
             """,
             metadata: [Self.tracker: "\(tracker)", Self.events: "\(events)"]
         )

@@ -64,8 +64,8 @@ extension Pipeline {
         /// How long deliveries of some events fail, while the tracker could deliver others, before those events are parked in
         /// the quarantine; `nil` for never.
         ///
-        /// Default: 5 minutes. It is at most 10 seconds if the tracker says that a retry cannot succeed until somebody changes
-        /// something, because a table is missing for example. Nothing is parked if the quarantine discards its events.
+        /// Default: 5 minutes. At most 10 seconds apply if the tracker's error is not retryable, for example because a table is
+        /// missing. Nothing is parked if the quarantine discards its events.
         public var parkAfter: Duration?
         /// How long a shutdown drains the queues before it cancels deliveries.
         ///

@@ -129,7 +129,7 @@ package struct TrackerState: Sendable {
     var hasStarted = false
     /// Whether the plan was replaced since the tracker was started.
     var isStartedForEarlierPlan = false
-    /// Whether it is started again and the plan was replaced since it last started, which is never given up.
+    /// Whether the current start follows a replaced plan; such a start is retried without a limit.
     var startsForNewPlan = false
     /// Whether the plan was replaced since events were left to the journal.
     var spilledUnderEarlierPlan = false
@@ -265,14 +265,14 @@ extension TrackerState {
         return .deliverAgain(remainder.delivery)
     }
 
-    /// How long the other events wait at most for those that fail until somebody changes something, as a missing table does.
-    private static let patienceWithPeople = Duration.seconds(10)
+    /// How long events that fail until somebody changes something, such as a missing table, delay the others at most.
+    private static let maximumDelayByPermanentErrors = Duration.seconds(10)
 
     /// Whether deliveries have failed for so long that a diagnosis is due.
     private func isDiagnosisDue(now: Duration) -> Bool {
         guard let parkAfter, let failingSince else { return false }
-        let needsSomebody = failure.map { !$0.isRetryable } ?? false
-        return now >= failingSince + (needsSomebody ? min(parkAfter, Self.patienceWithPeople) : parkAfter)
+        let isPermanent = failure.map { !$0.isRetryable } ?? false
+        return now >= failingSince + (isPermanent ? min(parkAfter, Self.maximumDelayByPermanentErrors) : parkAfter)
     }
 
     /// Begins a diagnosis of the remainder of a delivery.

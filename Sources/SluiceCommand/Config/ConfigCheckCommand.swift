@@ -8,9 +8,9 @@ import TrackerKit
 struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Report everything that is wrong with a configuration file, each with its line and column.",
+        abstract: "Report everything that is wrong with a configuration file, with lines and columns if known.",
         discussion: """
-            Reads the file and the environment as 'sluice serve' does, lets libpq and librdkafka check what is for them, and \
+            Reads the file and the environment as 'sluice serve' does, and has libpq and librdkafka check their own settings. It \
             connects to nothing; 'sluice check' also connects \
             to the destinations. An environment variable that begins with SLUICE_ and belongs to no setting is a warning.
 

@@ -68,7 +68,7 @@ struct DrainCommand: AsyncParsableCommand {
         let quarantined = status.trackers.reduce(0) { $0 + $1.refused + $1.parked }
         guard quarantined > 0 else { return "All events are delivered" }
         let count = quarantined.of("event")
-        return "All events are delivered, except \(count) of this run, which the quarantine has instead"
+        return "All events are delivered, except \(count) that this process has stored in the quarantine"
     }
 
     /// Fails if a tracker has settled events without delivering them.

@@ -24,8 +24,9 @@ struct NewKeyCommand: AsyncParsableCommand {
         let text = KeyText.random()
         let key = try grant.key(named: name, text: text)
         try await store.change { try $0.add(key) }
-        try await store.warnOfUnknownEvents(grant.allow)
+        // At once, because it cannot be shown later.
         try Terminal.print(TerminalText(escaping: text))
         Terminal.printError("This is the key '\(name)'. It is not stored and cannot be shown again.")
+        try await store.warnOfUnknownEvents(grant.allow)
     }
 }

@@ -43,7 +43,7 @@ struct RotateKeyCommand: AsyncParsableCommand {
             let expires = stated ?? keys[position].values.last?.expires
             if let expires, expires <= now {
                 throw Terminal.failure(
-                    "The key '\(name)' expired at \(expires), and its new value would, too; say with --expires when it does."
+                    "The latest value of the key '\(name)' expired at \(expires); set a new expiry with --expires."
                 )
             }
             for index in keys[position].values.indices {

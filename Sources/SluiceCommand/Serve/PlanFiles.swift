@@ -122,7 +122,7 @@ package actor PlanFiles: Service, PlanReloader {
     /// How many lines a log line lists.
     private static let maximumLoggedLines = 20
 
-    /// Replaces the plan by what was read, unless a file could not be read.
+    /// Replaces the plan with the one that was read, unless a file could not be read.
     private func replacePlan(with reading: PlanReport, _ failures: [Diagnostic]) async -> PlanReload {
         let diagnostics = failures + reading.diagnostics
         guard let plan = reading.plan, !diagnostics.contains(where: { $0.severity == .error }) else {

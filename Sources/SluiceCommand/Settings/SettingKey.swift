@@ -291,7 +291,7 @@ enum SettingKey: String, CaseIterable {
         case .parkAfterSeconds:
             """
             How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
-            events are parked in the quarantine; at most 10 if somebody has to change something first, such as a missing table.
+            events are parked in the quarantine; at most 10 if only an operator can fix the error, such as a missing table.
             """
         case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
         case .quarantineFolder: "The folder of the quarantine (the dead-letter queue)."

@@ -87,8 +87,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private static var maximumIDBytes: Int { 256 }
     /// The memory of an id that is a UUID, beside the array that contains it.
     private static var usualIDBytes: Int { 80 }
-    /// The memory of what is wrong with one message.
-    private static var usualRefusalBytes: Int { 512 }
+    /// The memory that says what is wrong with one message; the violations themselves are shared by the messages that have them.
+    private static var refusalBytes: Int { 48 }
 
     private var format: Format
     private var phase = Phase.beginning
@@ -114,7 +114,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 
     var byteCount: Int {
         output.reservedBytes + statedIDs.capacity * (MemoryLayout<String?>.stride + Self.usualIDBytes)
-            + refusals.count * Self.usualRefusalBytes
+            + refusals.count * Self.refusalBytes
     }
 
     func advance(_ body: UnsafeRawBufferPointer, with tools: TranslationTools, within bytes: inout Int) throws -> Bool {

@@ -13,8 +13,8 @@ import Foundation
 /// Takes changes of the file with the keys into a running server, and keeps what keys sent today across restarts.
 ///
 /// It looks at the file once a second. A file that is missing or invalid changes nothing, and is logged. Events that keys name and the
-/// plan does not have are logged as well, whenever the keys or the plan were replaced. The numbers of events of the day are in another file, whose name ends in `.usage`; it is written once a second, so after a crash the last second's events
-/// are not counted.
+/// plan does not have are logged as well, whenever the keys or the plan were replaced. The numbers of events of the day are in
+/// another file, whose name ends in `.usage`; it is written once a second, so after a crash the last second's events are not counted.
 public final class KeyFileService: Service {
     private struct State {
         /// The bytes of the file at the last look; `nil` before the first, and if it is missing.

@@ -117,8 +117,9 @@ enum AnswerEncoder {
 
     /// The fields of the response to a preflight request: what a web page may send.
     ///
-    /// A page may send any header field, because no field gives it access: SDKs add names of their own with each version. If the
-    /// names that it asks for are invalid or too long, the response lists those that need no SDK.
+    /// A page may send any header field, since SDKs add names of their own with each version: no field gives access except
+    /// `authorization`, which needs a key. If the names that it asks for are invalid or too long, the response lists those that need
+    /// no SDK.
     ///
     /// - Parameter requested: The values of `Access-Control-Request-Headers`.
     static func preflightFields(for requested: [String]) -> HTTPHeaders {

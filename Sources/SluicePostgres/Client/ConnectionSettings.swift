@@ -53,8 +53,8 @@ struct ConnectionSettings: Sendable {
             if ports.allSatisfy({ $0.isEmpty || Int($0).map((1...65_535).contains) == true }) { return }
             expected = "a number from 1 to 65535"
         case "host", "hostaddr":
-            // Part of a password, which libpq would print when it cannot find such a host.
-            if !value.contains("@") { return }
+            // Part of a password, which libpq would print when it cannot find such a host; a leading '@' is an abstract socket.
+            if value.split(separator: ",").allSatisfy({ !$0.dropFirst().contains("@") }) { return }
             throw PostgresFailure(
                 source: .settings,
                 message: "In the connection string, an '@' of the user or the password has to be written as %40."

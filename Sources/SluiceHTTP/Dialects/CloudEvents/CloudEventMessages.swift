@@ -16,6 +16,8 @@ struct CloudEventMessages: MessageFormat {
 
     let shape: MessageBodyShape
     private(set) var violations: [Violation] = []
+    /// The violations of the faults that were found before, because a body may have many events with the same ones.
+    private var known: [CloudEventFaults: [Violation]] = [:]
     var key: [UInt8]? { nil }
 
     mutating func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {}
@@ -37,9 +39,19 @@ struct CloudEventMessages: MessageFormat {
             }
         }
         guard isObject else { return false }
-        violations = attributes.violations
+        violations = violations(of: attributes.faults)
         attributes.append(payload: payload.map(structure.bytes), to: &output)
         return true
+    }
+}
+
+extension CloudEventMessages {
+    private mutating func violations(of faults: CloudEventFaults) -> [Violation] {
+        guard !faults.isEmpty else { return [] }
+        if let known = known[faults] { return known }
+        let violations = faults.violations
+        known[faults] = violations
+        return violations
     }
 }
 
@@ -79,27 +91,23 @@ struct CloudEventAttributes {
     /// What is wrong with the attributes that each event must have.
     ///
     /// Source: https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md#required-attributes.
-    var violations: [Violation] {
-        var violations: [Violation] = []
-        for (name, value) in [("specversion", version), ("type", type), ("source", source), ("id", id)] {
-            guard let (code, found) = Self.problem(of: value) else { continue }
-            let expected = "the attribute '\(name)' of a CloudEvent, a string that is not empty"
-            violations.append(Violation(code: code, path: "$.\(name)", expected: expected, found: found))
-        }
-        if let version, violations.first?.path != "$.specversion", !JSONText.contents(of: version).equals("1.0") {
-            let expected = "'1.0' as the attribute 'specversion' of a CloudEvent"
-            violations.append(
-                Violation(code: .notInEnum, path: "$.specversion", expected: expected, found: "another version")
-            )
-        }
-        return violations
+    var faults: CloudEventFaults {
+        var faults = CloudEventFaults()
+        for (place, value) in [version, type, source, id].enumerated() { faults.set(Self.fault(of: value), at: place) }
+        if let version, faults[0] == .none { faults.isOtherVersion = !Self.isSupported(version) }
+        return faults
     }
 
-    /// Why a value is not a string with characters, as a verdict says it; `nil` if it is one.
-    private static func problem(of value: UnsafeRawBufferPointer?) -> (VerdictCode, String)? {
-        guard let value else { return (.missingRequired, "nothing") }
-        guard value.first == UInt8(ascii: "\"") else { return (.wrongType, "another type") }
-        return value.count > 2 ? nil : (.missingRequired, "an empty string")
+    /// Whether a string says version 1.0, with escapes or without.
+    private static func isSupported(_ version: UnsafeRawBufferPointer) -> Bool {
+        JSONText.contents(of: version).equals("1.0") || JSONText.text(of: version) == Array("1.0".utf8)
+    }
+
+    /// Whether a value is a string with characters.
+    private static func fault(of value: UnsafeRawBufferPointer?) -> CloudEventFaults.Fault {
+        guard let value else { return .missing }
+        guard value.first == UInt8(ascii: "\"") else { return .otherType }
+        return value.count > 2 ? .none : .empty
     }
 
     /// Appends the event in Sluice's format.

@@ -106,7 +106,8 @@ final class BinaryCloudEvent: BodyTranslation {
         _ data: UnsafeRawBufferPointer?
     ) {
         guard let header = rest.first else {
-            if !attributes.violations.isEmpty { refusals[0] = attributes.violations }
+            let faults = attributes.faults
+            if !faults.isEmpty { refusals[0] = faults.violations }
             return attributes.append(payload: data, to: &output)
         }
         header.name.withUnsafeBytes { name in

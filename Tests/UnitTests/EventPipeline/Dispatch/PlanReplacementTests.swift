@@ -148,7 +148,7 @@ struct PlanReplacementTests {
         #expect(alpha.deliveredNumbers == [0])
         #expect(beta.deliveredNumbers == [100, 101])
         #expect(lines.isEmpty)
-        let warnings = log.all.filter { $0.hasPrefix("Events that the tracker had not delivered are left out") }
+        let warnings = log.all.filter { $0.hasPrefix("The new plan no longer sends these events to the tracker") }
         #expect(warnings.first?.contains(" tracker=alpha") == true)
         if count == 4 { #expect(warnings.count == 1 && warnings[0].contains(" events=3 ")) }
     }
