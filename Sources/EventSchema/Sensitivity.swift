@@ -15,6 +15,9 @@ public enum Sensitivity: Sendable, Hashable {
         case .trackers(let names): !names.contains(tracker.lowercased())
         }
     }
+
+    /// Whether some trackers get the value and others do not.
+    package var isForSomeTrackers: Bool { if case .trackers = self { true } else { false } }
 }
 
 extension Sensitivity {
@@ -130,7 +133,26 @@ extension TrackingPlan {
     }
 }
 
+extension TrackingPlan {
+    /// What only some trackers may see: context keys and properties, in the plan's order.
+    package var restrictedValues: [String] {
+        let keys = context.filter { $0.sensitivity.isForSomeTrackers }.map { "context.\($0.name)" }
+        return keys
+            + events.flatMap { event in
+                event.properties.flatMap(\.restrictedPaths).map { "\($0) of '\(event.name)'" }
+            }
+    }
+}
+
 extension PropertyDefinition {
+    /// The path of this property, or of those within it, that only some trackers may see.
+    fileprivate var restrictedPaths: [String] {
+        if let sensitivity, sensitivity.isForSomeTrackers { return [name] }
+        // The items of an array have no name of their own.
+        let within = (items?.restrictedPaths ?? []) + (properties ?? []).flatMap(\.restrictedPaths)
+        return within.map { $0.isEmpty ? name : name.isEmpty ? $0 : "\(name).\($0)" }
+    }
+
     /// Whether the value is removed when the event is accepted.
     package var isDropped: Bool { sensitivity == .drop }
 

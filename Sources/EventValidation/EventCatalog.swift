@@ -11,7 +11,9 @@ public final class EventCatalog: Sendable {
 
     /// The plan of this catalog.
     public let plan: TrackingPlan
-    /// The names of all trackers in the plan, in lower case, in the order of their bits in a mask.
+    /// The tracker that gets every event, in lower case; `nil` if each event goes to the trackers that the plan names for it.
+    public let onlyTracker: String?
+    /// The names of all trackers that get events, in lower case, in the order of their bits in a mask.
     public let trackerNames: [String]
     /// For each definition, the set of trackers that receive it, as a bit mask.
     package let trackerMasks: [UInt64]
@@ -29,7 +31,22 @@ public final class EventCatalog: Sendable {
     /// - Parameters:
     ///   - plan: The plan.
     ///   - hashKey: The key of hashed values. Default: none; a pipeline refuses a catalog that needs one and has none.
-    public init(plan: TrackingPlan, hashKey: HashKey? = nil) {
+    ///   - onlyTracker: The tracker that gets every event, instead of the trackers that the plan names. Default: none.
+    public init(plan: TrackingPlan, hashKey: HashKey? = nil, onlyTracker: String? = nil) {
+        self.plan = plan
+        let onlyTracker = onlyTracker?.lowercased()
+        self.onlyTracker = onlyTracker
+        if let onlyTracker {
+            trackerNames = [onlyTracker]
+            trackerMasks = Array(repeating: 1, count: plan.events.count)
+        } else {
+            (trackerNames, trackerMasks) = Self.trackers(of: plan)
+        }
+        compiled = CompiledPlan(plan, hashKey: hashKey)
+    }
+
+    /// The names of a plan's trackers, and for each definition the mask of its own.
+    private static func trackers(of plan: TrackingPlan) -> (names: [String], masks: [UInt64]) {
         var bits: [String: Int] = [:]
         var names: [String] = []
         var masks: [UInt64] = []
@@ -39,7 +56,7 @@ public final class EventCatalog: Sendable {
                 let name = tracker.lowercased()
                 let bit = bits[name] ?? names.count
                 if bit == names.count {
-                    precondition(bit < Self.maximumTrackers, "the reader of plans refuses more than 64 trackers")
+                    precondition(bit < maximumTrackers, "the reader of plans refuses more than 64 trackers")
                     bits[name] = bit
                     names.append(name)
                 }
@@ -47,10 +64,17 @@ public final class EventCatalog: Sendable {
             }
             masks.append(mask)
         }
-        self.plan = plan
-        trackerNames = names
-        trackerMasks = masks
-        compiled = CompiledPlan(plan, hashKey: hashKey)
+        return (names, masks)
+    }
+
+    /// The catalog of the same plan in which one tracker gets every event.
+    public func sendingEverything(to tracker: String) -> EventCatalog {
+        EventCatalog(plan: plan, hashKey: compiled.hashKey, onlyTracker: tracker)
+    }
+
+    /// The trackers that get the events of a definition, as the plan spells them.
+    package func trackers(ofDefinition index: Int) -> [String] {
+        onlyTracker.map { [$0] } ?? definitions[index].trackers
     }
 
     /// The mask with only the bit of the named tracker, compared without regard to case; zero if the plan does not use it.
@@ -66,7 +90,7 @@ extension EventCatalog {
     ///
     /// A generated catalog has no key. Typed events of the generated catalog are accepted by a pipeline with this one.
     public func hashing(with key: HashKey) -> EventCatalog {
-        EventCatalog(plan: plan, hashKey: key)
+        EventCatalog(plan: plan, hashKey: key, onlyTracker: onlyTracker)
     }
 
     /// Whether the plan replaces values by their hashes, and there is no key; an `EventValidator` removes such values.
@@ -80,9 +104,9 @@ extension EventCatalog {
         return visible == plan ? self : replacingPlan(with: visible)
     }
 
-    /// The catalog of another plan, with the same key for hashed values.
+    /// The catalog of another plan, with the same key for hashed values and the same only tracker.
     package func replacingPlan(with plan: TrackingPlan) -> EventCatalog {
-        EventCatalog(plan: plan, hashKey: compiled.hashKey)
+        EventCatalog(plan: plan, hashKey: compiled.hashKey, onlyTracker: onlyTracker)
     }
 }
 

@@ -29,6 +29,11 @@ public struct KafkaConfiguration: Sendable {
     ///
     /// Default: `false`.
     public var sendsTraceparent: Bool
+    /// Whether each message has the header `ce_sluiceplan`: the digest of the plan that the event was checked against, as 32
+    /// hexadecimal digits.
+    ///
+    /// Default: `false`.
+    public var sendsPlanDigest: Bool
     /// The timeout of `start`, which waits for a broker and for the topics.
     ///
     /// Default: 10 s.
@@ -38,6 +43,11 @@ public struct KafkaConfiguration: Sendable {
     ///
     /// Default: `false`: a topic that accepts no messages is logged, and the others get their messages.
     public var requiresEveryTopic: Bool
+    /// What the topics' settings have to promise.
+    ///
+    /// Default: `none`. With any other value, every topic must accept messages when the tracker starts. Settings that the brokers
+    /// do not say are logged.
+    public var topicRequirement: TopicRequirement
     /// librdkafka's configuration properties, by librdkafka's names; they override `defaultProperties`.
     ///
     /// They can contain a password and are never logged. Some are reserved for the tracker and rejected:
@@ -74,8 +84,10 @@ public struct KafkaConfiguration: Sendable {
         topic: String = Self.defaultTopic,
         source: String = Self.defaultSource,
         sendsTraceparent: Bool = false,
+        sendsPlanDigest: Bool = false,
         startTimeout: Duration = .seconds(10),
         requiresEveryTopic: Bool = false,
+        topicRequirement: TopicRequirement = .none,
         properties: [String: String] = [:]
     ) {
         self.brokers = brokers
@@ -83,8 +95,33 @@ public struct KafkaConfiguration: Sendable {
         self.topic = topic
         self.source = source
         self.sendsTraceparent = sendsTraceparent
+        self.sendsPlanDigest = sendsPlanDigest
         self.startTimeout = startTimeout
         self.requiresEveryTopic = requiresEveryTopic
+        self.topicRequirement = topicRequirement
         self.properties = properties
+    }
+}
+
+extension KafkaConfiguration {
+    /// What the settings of a topic have to promise, so that the tracker starts.
+    public struct TopicRequirement: Sendable, Hashable, CustomStringConvertible {
+        package enum Kind: String, Sendable, CaseIterable {
+            case none, retained, replicated
+        }
+
+        package let kind: Kind
+
+        /// Nothing.
+        public static let none = TopicRequirement(kind: .none)
+        /// No message is removed before its time: `cleanup.policy` is `delete`.
+        public static let retained = TopicRequirement(kind: .retained)
+        /// Also, the loss of one broker loses no acknowledged message.
+        ///
+        /// Needs at least two replicas, `min.insync.replicas` of at least 2, and no unclean leader election. The properties `acks` and `enable.idempotence` cannot be changed then.
+        public static let replicated = TopicRequirement(kind: .replicated)
+
+        /// The name of the case.
+        public var description: String { kind.rawValue }
     }
 }

@@ -41,12 +41,41 @@ actor KafkaSession {
         } catch {
             throw TrackerError(error, brokers: configuration.brokers, log: producer.lastLoggedError)
         }
-        if let reason = broken.first, configuration.requiresEveryTopic || broken.count == names.count {
+        let needsAll = configuration.requiresEveryTopic || configuration.topicRequirement != .none
+        if let reason = broken.first, needsAll || broken.count == names.count {
             // librdkafka caches the metadata of topics.
             close()
             throw reason
         }
+        try checkGuarantees(of: names, producer, interrupt)
         return broken
+    }
+
+    /// Checks what the topics' settings promise, if the configuration requires something; logs what is unknown.
+    private func checkGuarantees(
+        of topics: [String],
+        _ producer: KafkaProducer,
+        _ interrupt: Interrupt
+    ) throws(TrackerError) {
+        let requirement = configuration.topicRequirement
+        guard requirement != .none else { return }
+        for topic in topics {
+            let guarantees = producer.guarantees(of: topic, timeout: configuration.startTimeout, interrupt)
+            if let problem = guarantees.problem(with: topic, for: requirement) {
+                // librdkafka caches the metadata of topics.
+                close()
+                throw problem
+            }
+            let unknowns = guarantees.unknowns(for: requirement)
+            guard !unknowns.isEmpty else { continue }
+            logger.warning(
+                "The brokers do not say what the settings of a topic are, so nobody has checked what it promises.",
+                metadata: [
+                    "tracker": "\(configuration.name)", "topic": "\(topic)",
+                    "settings": "\(unknowns.joined(separator: ", "))",
+                ]
+            )
+        }
     }
 
     /// Every problem that can be found without writing a message or creating a topic.

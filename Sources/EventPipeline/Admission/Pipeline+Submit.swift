@@ -22,7 +22,7 @@ extension Pipeline {
         /// The batch was waiting for its commit to the journal to begin: none of it is accepted, and the completion was called
         /// with `cancelled`.
         public static let uncommitted = Withdrawal(kind: .uncommitted)
-        /// The batch is being written to the journal, with an unknown outcome; the completion is called when the commit ends.
+        /// The batch is being written to the journal or delivered, with an unknown outcome; the completion is called at the end.
         public static let committing = Withdrawal(kind: .committing)
         /// The batch was accepted or rejected before; the completion was called, or is being called.
         public static let decided = Withdrawal(kind: .decided)
@@ -33,13 +33,14 @@ extension Pipeline {
 
     /// Accepts a whole batch or nothing of it.
     ///
-    /// `completion` is called exactly once, on any thread: before this function returns, or later. Success means that the batch is
-    /// in the journal or, without a journal, in the queue of every tracker that its events name.
+    /// `completion` is called exactly once, on any thread: before this function returns, or later. Success means what the
+    /// configuration's `acknowledgement` says; by default, that the batch is in the journal or, without a journal, in the queue of
+    /// every tracker that its events name.
     ///
-    /// - Returns: A ticket with which the batch can be withdrawn, if it waits for room or for its commit to the journal.
+    /// - Returns: A ticket with which the batch can be withdrawn, if it waits.
     public func submit(
         _ batch: EventBatch,
-        completion: @escaping @Sendable (Result<Void, TrackError>) -> Void
+        completion: @escaping @Sendable (Result<Acknowledgement, TrackError>) -> Void
     ) -> Ticket? {
         let routed = plan.router.route(batch)
         let kept = staying(until: completion)
@@ -49,7 +50,10 @@ extension Pipeline {
         switch admission {
         case .acknowledged:
             observe(acknowledged: routed)
-            completion(.success(()))
+            completion(.success(.stored))
+        case .delivering(let number):
+            observe(acknowledged: routed)
+            return Ticket(number: number)
         case .rejected(let error): completion(.failure(error))
         case .overdue(let wait): completion(.failure(.notStored(.overdue(for: wait))))
         case .committing(let number), .waiting(let number): return Ticket(number: number)
@@ -65,7 +69,7 @@ extension Pipeline {
             state.submit(routed, mayWait: false, completion: kept, now: clock.now, actions: &actions)
         }
         switch admission {
-        case .acknowledged: observe(acknowledged: routed)
+        case .acknowledged, .delivering: observe(acknowledged: routed)
         case .committing: break
         case .rejected(let error): throw error
         case .overdue(let wait): throw .notStored(.overdue(for: wait))
@@ -76,8 +80,8 @@ extension Pipeline {
     /// Keeps the pipeline alive until a batch that waits for the journal is committed or rejected, even if nothing else refers to
     /// the pipeline.
     private func staying(
-        until completion: @escaping @Sendable (Result<Void, TrackError>) -> Void
-    ) -> @Sendable (Result<Void, TrackError>) -> Void {
+        until completion: @escaping WaitingSubmission.Completion
+    ) -> WaitingSubmission.Completion {
         guard journal != nil else { return completion }
         return { result in
             completion(result)
@@ -112,16 +116,18 @@ extension Pipeline {
 extension Pipeline {
     /// Accepts a whole batch or nothing of it; suspends while there is no room.
     ///
-    /// When it returns, the batch is in the journal or, without a journal, in the queue of every tracker that its events name. If
-    /// the task is cancelled while the batch waits for room or for its commit to begin, the batch is withdrawn.
+    /// When it returns, the batch is stored or delivered, as the configuration's `acknowledgement` says. If the task is cancelled while
+    /// the batch waits for room or for its commit to begin, the batch is withdrawn.
     ///
     /// - Throws: `TrackError` with the code `cancelled` after a cancellation, `closed` while the pipeline shuts down, or
-    ///   `notStored` if the journal does not accept the batch; nothing is accepted then. `outcomeUnknown` after a cancellation
-    ///   while the commit was being written.
-    public func submit(_ batch: EventBatch) async throws(TrackError) {
+    ///   `notStored` if the journal does not accept the batch, or `unavailable` if a tracker has to deliver it first and does not
+    ///   deliver at the moment; nothing is accepted then. `outcomeUnknown` after a cancellation while the batch was being written
+    ///   to the journal or delivered.
+    @discardableResult
+    public func submit(_ batch: EventBatch) async throws(TrackError) -> Acknowledgement {
         let answer = SubmissionAnswer()
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, TrackError>, Never>) in
+            await withCheckedContinuation { (continuation: SubmissionAnswer.Continuation) in
                 answer.wait(continuation)
                 let ticket = submit(batch) { answer.give($0) }
                 if let ticket, answer.isCancelled(keeping: ticket) { cancel(ticket, answer) }
@@ -141,20 +147,22 @@ extension Pipeline {
 ///
 /// The first answer counts.
 private final class SubmissionAnswer: Sendable {
+    typealias Continuation = CheckedContinuation<Result<Pipeline.Acknowledgement, TrackError>, Never>
+
     private struct State {
-        var continuation: CheckedContinuation<Result<Void, TrackError>, Never>?
+        var continuation: Continuation?
         var ticket: Pipeline.Ticket?
         var isCancelled = false
     }
 
     private let state = Mutex(State())
 
-    func wait(_ continuation: CheckedContinuation<Result<Void, TrackError>, Never>) {
+    func wait(_ continuation: Continuation) {
         state.withLock { $0.continuation = continuation }
     }
 
     /// Ends the wait if it has not ended yet.
-    func give(_ result: Result<Void, TrackError>) {
+    func give(_ result: Result<Pipeline.Acknowledgement, TrackError>) {
         state.withLock { $0.continuation.take() }?.resume(returning: result)
     }
 

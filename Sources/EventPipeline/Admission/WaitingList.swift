@@ -4,14 +4,16 @@ import DequeModule
 ///
 /// Its memory belongs to its sender until it is acknowledged.
 package final class WaitingSubmission: Sendable {
+    package typealias Completion = @Sendable (Result<Pipeline.Acknowledgement, TrackError>) -> Void
+
     package let number: UInt64
     package let batch: RoutedBatch
-    package let completion: @Sendable (Result<Void, TrackError>) -> Void
+    package let completion: Completion
 
     init(
         number: UInt64,
         batch: RoutedBatch,
-        completion: @escaping @Sendable (Result<Void, TrackError>) -> Void
+        completion: @escaping Completion
     ) {
         self.number = number
         self.batch = batch

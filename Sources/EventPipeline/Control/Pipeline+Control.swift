@@ -60,6 +60,6 @@ extension DispatchState {
     /// Pauses a tracker, or resumes it.
     package mutating func setPaused(_ isPaused: Bool, of queue: Int, actions: inout DispatchActions) {
         trackers[queue].isPaused = isPaused
-        if !isPaused { actions.wakes = [queue] }
+        if isPaused { endDeliveryWaits(failedIn: queue, actions: &actions) } else { actions.wakes = [queue] }
     }
 }

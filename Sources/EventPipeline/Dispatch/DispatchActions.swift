@@ -14,10 +14,10 @@ package struct DispatchActions: Sendable {
     package var wakesSupervisor = false
     /// Whether to wake the committer.
     package var wakesCommitter = false
-    /// The batches that waited and are acknowledged now.
+    /// The batches that waited for room and are accepted now.
     package var acknowledged: [WaitingSubmission] = []
-    /// The batches that waited and are rejected now.
-    package var rejected: [(submission: WaitingSubmission, error: TrackError)] = []
+    /// The senders that waited, and what they are told now.
+    package var answered: [(submission: WaitingSubmission, answer: Result<Pipeline.Acknowledgement, TrackError>)] = []
     /// The flushes that are over.
     package var flushed: [@Sendable () -> Void] = []
     /// The events that full queues dropped.

@@ -14,6 +14,8 @@ package struct DispatchState: Sendable {
         case acknowledged
         /// There is room for it, and it waits for its commit to the journal.
         case committing(number: UInt64)
+        /// It is in the queues of its trackers, and its sender waits until they have settled it.
+        case delivering(number: UInt64)
         /// It waits for room.
         case waiting(number: UInt64)
         /// None of it is accepted.
@@ -58,6 +60,8 @@ package struct DispatchState: Sendable {
     private var nextNumber: UInt64 = 0
     /// The callers of `flush` that wait.
     var flushes = FlushList()
+    /// The senders that wait until their batches are delivered.
+    var deliveryWaits: DeliveryWaits
 
     /// Makes one empty queue for each name.
     ///
@@ -90,6 +94,7 @@ package struct DispatchState: Sendable {
             )
         }
         self.waitQueues = waitQueues
+        deliveryWaits = DeliveryWaits(queueCount: trackerNames.count)
         for (queue, cursor) in cursors.enumerated() {
             trackers[queue].settledSequence = cursor
             if cursor < published ?? 0 || checkpointing.contains(queue) { trackers[queue].queue.spill(from: cursor) }
@@ -106,13 +111,14 @@ package struct DispatchState: Sendable {
     package mutating func submit(
         _ batch: RoutedBatch,
         mayWait: Bool,
-        completion: @escaping @Sendable (Result<Void, TrackError>) -> Void,
+        completion: @escaping WaitingSubmission.Completion,
         now: () -> Duration,
         actions: inout DispatchActions
     ) -> Admission {
         guard lifecycle.isOpen, !isIntakeClosed else { return .rejected(.closed) }
         // A disk that hangs may do so for hours, so nothing new is admitted to wait for it.
         if let wait = journalHealth.overdueWait(now: now) { return .overdue(wait) }
+        if configuration.acknowledgement == .delivered, !delivers(batch) { return .rejected(.unavailable) }
         if !mayWait, published != nil {
             // Before the pipeline runs, only a commit can find out whether the journal has recovered.
             if lifecycle.isRunning, let error = journalHealth.failure { return .rejected(.notStored(error)) }
@@ -128,7 +134,10 @@ package struct DispatchState: Sendable {
         }
         guard published != nil else {
             acknowledge(batch, now: now, actions: &actions)
-            return .acknowledged
+            guard configuration.acknowledgement != .stored else { return .acknowledged }
+            nextNumber += 1
+            let submission = WaitingSubmission(number: nextNumber, batch: batch, completion: completion)
+            return awaitsDelivery(of: submission, before: 0) ? .delivering(number: nextNumber) : .acknowledged
         }
         return .committing(number: admit(batch, completion: completion, actions: &actions))
     }
@@ -155,7 +164,7 @@ package struct DispatchState: Sendable {
     /// Appends a batch to the commit queue; returns the number by which it can be withdrawn.
     private mutating func admit(
         _ batch: RoutedBatch,
-        completion: @escaping @Sendable (Result<Void, TrackError>) -> Void,
+        completion: @escaping WaitingSubmission.Completion,
         actions: inout DispatchActions
     ) -> UInt64 {
         nextNumber += 1
@@ -192,7 +201,7 @@ package struct DispatchState: Sendable {
         guard dropped > 0 else { return }
         let summary = trackers[queue].episodes.drop.failed(dropped, now: now())
         actions.drops.append(.init(queue: queue, events: dropped, notice: summary?.count))
-        endFlushes(settledIn: queue, actions: &actions)
+        settled(queue, actions: &actions)
     }
 
     /// Whether a queue with the policy `wait` is full.
@@ -221,14 +230,14 @@ extension DispatchState {
         guard let submission = waiting.remove(number: number) else {
             return withdrawFromCommits(number: number, now: now, actions: &actions)
         }
-        actions.rejected.append((submission, .cancelled))
+        actions.answered.append((submission, .failure(.cancelled)))
         admitWaiting(now: now, actions: &actions)
         return .withdrawn
     }
 
     /// Rejects all batches that wait for room, because the pipeline is shutting down.
     mutating func rejectWaiting(actions: inout DispatchActions) {
-        for submission in waiting.removeAll() { actions.rejected.append((submission, .closed)) }
+        for submission in waiting.removeAll() { actions.answered.append((submission, .failure(.closed))) }
     }
 
     /// Admits batches that wait after a queue got room, oldest first.
@@ -265,6 +274,9 @@ extension DispatchState {
             if published == nil {
                 acknowledge(submission.batch, now: now, actions: &actions)
                 actions.acknowledged.append(submission)
+                if !awaitsDelivery(of: submission, before: 0) {
+                    actions.answered.append((submission, .success(.stored)))
+                }
             } else {
                 admit(submission, actions: &actions)
             }

@@ -14,13 +14,15 @@ extension DispatchState {
 
     /// The commit has ended, with the number of its first event or with the reason why nothing of it was written.
     ///
-    /// If it succeeded, its batches are published to the queues. Returns the batches whose senders must be answered.
+    /// If it succeeded, its batches are published to the queues. Returns the batches of the commit, and those of them whose senders
+    /// must be answered now; the others wait until they are delivered.
     package mutating func endCommit(
         _ outcome: Result<UInt64, JournalError>,
         now: () -> Duration,
         actions: inout DispatchActions
-    ) -> [WaitingSubmission] {
+    ) -> (ended: [WaitingSubmission], answered: [WaitingSubmission]) {
         let ended = commits.endCommit()
+        var answered = ended
         for submission in ended { endAdmission(of: submission.batch) }
         switch outcome {
         case .success(let first):
@@ -31,12 +33,15 @@ extension DispatchState {
                 acknowledge(submission.batch, sequences: sequences, now: now, actions: &actions)
             }
             if !ended.isEmpty { published = next }
+            if configuration.acknowledgement != .stored {
+                answered = ended.filter { !awaitsDelivery(of: $0, before: next) }
+            }
             journalHealth.commitEnded(nil, bytes: { 0 })
         case .failure(let error):
             journalHealth.commitEnded(error, bytes: { ended.reduce(0) { $0 + $1.batch.batch.byteCount } })
         }
         commitsSettled(now: now, actions: &actions)
-        return ended
+        return (ended, answered)
     }
 
     /// Withdraws a batch from the commit queue, unless its commit is being written.
@@ -48,11 +53,11 @@ extension DispatchState {
         switch commits.withdraw(number: number) {
         case .withdrawn(let submission):
             endAdmission(of: submission.batch)
-            actions.rejected.append((submission, .cancelled))
+            actions.answered.append((submission, .failure(.cancelled)))
             commitsSettled(now: now, actions: &actions)
             return .uncommitted
         case .committing: return .committing
-        case .unknown: return .decided
+        case .unknown: return withdrawFromDelivery(number: number, actions: &actions)
         }
     }
 
@@ -69,7 +74,7 @@ extension DispatchState {
     mutating func abandonCommits(actions: inout DispatchActions) {
         endsCommitting = true
         let (gathered, writing) = commits.abandon()
-        actions.rejected += gathered.map { ($0, .closed) } + writing.map { ($0, .outcomeUnknown) }
+        actions.answered += gathered.map { ($0, .failure(.closed)) } + writing.map { ($0, .failure(.outcomeUnknown)) }
     }
 
     /// What the disk has not finished; `nil` if it is idle.
@@ -108,7 +113,8 @@ extension DispatchState {
     ) -> (reading: TrackerState.Reading, settledSequence: UInt64) {
         let isLast = part.nextSequence >= published ?? 0
         let reading = trackers[queue].journalRead(part, isLast: isLast)
-        if !reading.delivers { endFlushes(settledIn: queue, actions: &actions) }
+        if reading.dropped > 0 { endDeliveryWaits(lostIn: queue, actions: &actions) }
+        if !reading.delivers { settled(queue, actions: &actions) }
         return (reading, settledSequence(of: queue))
     }
 
@@ -121,8 +127,9 @@ extension DispatchState {
     func spilledSequence(of queue: Int) -> UInt64? { trackers[queue].queue.spilledFrom }
 
     /// Events that a tracker had not read were removed from the journal; returns how many had not been counted as enqueued.
-    mutating func lost(_ events: TrackerBacklog.Count, of queue: Int) -> Int {
-        trackers[queue].lost(events)
+    mutating func lost(_ events: TrackerBacklog.Count, of queue: Int, actions: inout DispatchActions) -> Int {
+        endDeliveryWaits(lostIn: queue, actions: &actions)
+        return trackers[queue].lost(events)
     }
 
     /// The number of the oldest event that a tracker, or another cursor, still needs.

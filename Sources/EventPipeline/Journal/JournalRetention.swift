@@ -39,8 +39,11 @@ struct JournalRetention: Sendable {
         let lost = await journal.backlogs[queue].giveUp(before: limit, from: next)
         guard lost.total > 0 else { return }
         let now = pipeline.clock.now()
-        let (unforeseen, summary) = pipeline.decide { state, _ in
-            (state.lost(lost, of: queue), state.trackers[queue].episodes.loss.failed(lost.total, now: now))
+        let (unforeseen, summary) = pipeline.decide { state, actions in
+            (
+                state.lost(lost, of: queue, actions: &actions),
+                state.trackers[queue].episodes.loss.failed(lost.total, now: now)
+            )
         }
         pipeline.metrics[queue].lost(lost.total, unforeseen: unforeseen)
         if let summary { pipeline.log.lost(summary.count, tracker: pipeline.trackers[queue].name) }

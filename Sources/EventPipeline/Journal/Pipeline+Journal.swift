@@ -144,24 +144,24 @@ extension Pipeline {
     private func commitEnded(_ batches: [RoutedBatch], _ outcome: Result<UInt64, JournalError>) {
         // Counted before the queues have them, so that no tracker settles an event that was not counted.
         if case .success = outcome { for batch in batches { observe(acknowledged: batch) } }
-        let (duration, ended, summary) = decide { state, actions in
+        let (duration, answered, summary) = decide { state, actions in
             let now = clock.now()
             let duration = state.journalHealth.wait(now: now)
-            let ended = state.endCommit(outcome, now: clock.now, actions: &actions)
+            let (ended, answered) = state.endCommit(outcome, now: clock.now, actions: &actions)
             guard case .failure(let error) = outcome else {
-                return (duration, ended, state.rejections.ended(now: now))
+                return (duration, answered, state.rejections.ended(now: now))
             }
             let events = ended.reduce(0) { $0 + $1.batch.count }
-            return (duration, ended, state.rejections.failed(events, because: error.code.rawValue, now: now))
+            return (duration, answered, state.rejections.failed(events, because: error.code.rawValue, now: now))
         }
         if let duration { metrics.journal.committed(after: duration) }
         switch outcome {
         case .success:
             if let summary { log.commits(after: summary) }
-            for submission in ended { submission.completion(.success(())) }
+            for submission in answered { submission.completion(.success(.stored)) }
         case .failure(let error):
             if let summary { log.notCommitted(summary.count, error) }
-            for submission in ended { submission.completion(.failure(.notStored(error))) }
+            for submission in answered { submission.completion(.failure(.notStored(error))) }
         }
     }
 

@@ -49,7 +49,7 @@ final class EventFeed: Sendable {
         guard isWatched.load(ordering: .relaxed) else { return }
         let (catalog, second) = (batch.catalog, second)
         for queue in queues where queue.filter.verdict != .rejected {
-            let isWanted = catalog.definitions.map(queue.wants)
+            let isWanted = catalog.definitions.indices.map { queue.wants(definition: $0, of: catalog) }
             queue.add(second: second) { queue in
                 for (index, entry) in batch.entries.enumerated() where isWanted[Int(entry.definitionIndex)] {
                     let line = batch.line(at: index)
@@ -162,10 +162,10 @@ final class WatchQueue: Sendable {
     }
 
     /// Whether accepted events of a definition are wanted.
-    func wants(_ definition: EventDefinition) -> Bool {
-        if let event = filter.event, event != definition.name { return false }
-        guard let tracker = filter.tracker?.lowercased() else { return true }
-        return definition.trackers.contains { $0.lowercased() == tracker }
+    func wants(definition: Int, of catalog: EventCatalog) -> Bool {
+        if let event = filter.event, event != catalog.definitions[definition].name { return false }
+        guard let tracker = filter.tracker else { return true }
+        return catalog.trackerMasks[definition] & catalog.mask(ofTracker: tracker) != 0
     }
 
     /// Adds events in this second.

@@ -75,7 +75,7 @@ extension Pipeline {
             case .missed(let count): return .missed(count)
             case .item(.accepted(let line, let catalog, let definition)):
                 guard let line = shown(line, of: catalog) else { return .missed(1) }
-                return .event(Self.text(of: line, trackers: catalog.definitions[definition].trackers))
+                return .event(Self.text(of: line, trackers: catalog.trackers(ofDefinition: definition)))
             case .item(.rejected(let rejection, let sender, let showsOriginal)):
                 return .event(Self.text(of: rejection, sender: sender, showsOriginal: showsOriginal))
             }

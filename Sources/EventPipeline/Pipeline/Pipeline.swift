@@ -158,6 +158,9 @@ public final class Pipeline: Service {
     /// The names of the trackers, in the order in which they were given to the pipeline.
     package var trackerNames: [String] { trackers.map(\.name) }
 
+    /// When a batch is acknowledged.
+    package var acknowledgementPolicy: AcknowledgementPolicy { configuration.acknowledgement }
+
     /// The plan in use at this time.
     var plan: PlanInUse { planInUse.withLock { $0 } }
 
@@ -238,12 +241,9 @@ extension Pipeline {
     }
 
     private func carryOut(_ actions: DispatchActions) {
-        for submission in actions.acknowledged {
-            observe(acknowledged: submission.batch)
-            submission.completion(.success(()))
-        }
+        for submission in actions.acknowledged { observe(acknowledged: submission.batch) }
         if actions.wakesCommitter { journal?.beginCommitting(of: self) }
-        for (submission, error) in actions.rejected { submission.completion(.failure(error)) }
+        for (submission, answer) in actions.answered { submission.completion(answer) }
         for flush in actions.flushed { flush() }
         for drop in actions.drops {
             metrics[drop.queue].dropped(drop.events)

@@ -90,6 +90,12 @@ extension Pipeline {
         /// Default: `end`. Ignored without a journal.
         public var journalStart: JournalStart
 
+        /// When a batch is acknowledged.
+        ///
+        /// Default: `stored`. With `delivered` or `deliveredIfAvailable`, deliveries do not linger, and no queue should have the
+        /// policy `dropNewest` or `dropOldest`, because events that a queue drops count as settled.
+        public var acknowledgement: AcknowledgementPolicy
+
         /// Uses the defaults for all arguments that are not passed.
         public init(
             queue: Queue = Queue(),
@@ -103,7 +109,8 @@ extension Pipeline {
             shutdownTimeout: Duration = .seconds(30),
             cancellationGrace: Duration = .seconds(5),
             commitOverdueAfter: Duration = .seconds(5),
-            journalStart: JournalStart = .end
+            journalStart: JournalStart = .end,
+            acknowledgement: AcknowledgementPolicy = .stored
         ) {
             self.queue = queue
             self.queueByTracker = queueByTracker
@@ -117,6 +124,7 @@ extension Pipeline {
             self.cancellationGrace = cancellationGrace
             self.commitOverdueAfter = max(.milliseconds(1), commitOverdueAfter)
             self.journalStart = journalStart
+            self.acknowledgement = acknowledgement
         }
 
         /// The defaults of a pipeline with a journal: a full queue spills.
@@ -133,7 +141,10 @@ extension Pipeline {
 
         /// The limits of one tracker's deliveries.
         package func delivery(of tracker: String) -> DeliveryLimits {
-            deliveryByTracker[tracker.lowercased()] ?? delivery
+            var limits = deliveryByTracker[tracker.lowercased()] ?? delivery
+            // Somebody waits for each event.
+            if acknowledgement != .stored { limits.linger = .zero }
+            return limits
         }
     }
 

@@ -55,7 +55,7 @@ extension DispatchState {
         let wasFinished = lifecycle.isFinished
         let step = lifecycle.nextStep(surroundings(now: now), now: now)
         switch step {
-        case .closeJournal: endAllFlushes(actions: &actions)
+        case .closeJournal: endAllWaits(actions: &actions)
         case .finish where !wasFinished: finish(now: now, actions: &actions)
         case .finish, .setTimer, .wait, .cancel: break
         }
@@ -78,6 +78,12 @@ extension DispatchState {
             hang = JournalHang(wait: journalHealth.wait(now: now), events: commits.eventsBeingWritten)
             abandonCommits(actions: &actions)
         }
+        endAllWaits(actions: &actions)
+    }
+
+    /// Ends all waits, because nothing more will be settled.
+    private mutating func endAllWaits(actions: inout DispatchActions) {
         endAllFlushes(actions: &actions)
+        endAllDeliveryWaits(actions: &actions)
     }
 }

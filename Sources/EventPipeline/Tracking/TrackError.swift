@@ -16,6 +16,7 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
             case cancelled
             case notStored = "not-stored"
             case outcomeUnknown = "outcome-unknown"
+            case unavailable
         }
 
         package let kind: Kind
@@ -35,6 +36,9 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
         ///
         /// Sending the events again is safe only if they have ids of their own, and only PostgreSQL removes the duplicates.
         public static let outcomeUnknown = Code(kind: .outcomeUnknown)
+
+        /// A tracker does not deliver at the moment, and the pipeline acknowledges only what is delivered.
+        public static let unavailable = Code(kind: .unavailable)
 
         /// The code's stable text, for example `not-stored`.
         public var rawValue: String { kind.rawValue }
@@ -66,6 +70,9 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
     /// An error with the code `outcomeUnknown`, for the tests of a program that handles it.
     public static let outcomeUnknown = TrackError(.outcomeUnknown)
 
+    /// An error with the code `unavailable`, for the tests of a program that handles it.
+    public static let unavailable = TrackError(.unavailable)
+
     /// The rules that the event broke; empty unless the code is `invalid`.
     public var violations: [Violation] { invalidEvent?.violations ?? [] }
 
@@ -74,7 +81,7 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
     /// `Pipeline.retryAfter(_:)` suggests when.
     public var isRetryable: Bool {
         switch code.kind {
-        case .full, .cancelled: true
+        case .full, .cancelled, .unavailable: true
         case .notStored: journalError?.isRetryable ?? false
         case .invalid, .closed, .outcomeUnknown: false
         }
@@ -90,6 +97,8 @@ public struct TrackError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notStored: journalError?.message ?? "The journal did not accept the event."
         case .outcomeUnknown:
             "The wait ended while the event was being written to the journal: it may or may not be delivered."
+        case .unavailable:
+            "The destination does not accept events at the moment, and nothing is acknowledged without it."
         }
     }
 

@@ -43,6 +43,7 @@ extension DispatchState {
             fail(Lifecycle.Failure(queue: queue, error: error, isOfStart: true), now: now, actions: &actions)
         }
         guard let error else { return Report(pause: nil, summary: trackers[queue].episodes.start.ended(now: now)) }
+        endDeliveryWaits(failedIn: queue, actions: &actions)
         let kind = (error.isRetryable ? "retryable " : "blocked ") + error.code.description
         return Report(pause: pause, summary: trackers[queue].episodes.start.failed(because: kind, now: now))
     }
@@ -63,7 +64,11 @@ extension DispatchState {
             now: now,
             jitter: jitter
         )
-        if pause == nil { endFlushes(settledIn: queue, actions: &actions) }
+        if pause == nil {
+            settled(queue, actions: &actions)
+        } else {
+            endDeliveryWaits(failedIn: queue, actions: &actions)
+        }
         if pause == nil || startsAgain { roomFreed(in: queue, now: { now }, actions: &actions) }
         if pause != nil, let reason = settlement.retryReason, isHopeless(reason, queue, startsAgain: startsAgain) {
             fail(Lifecycle.Failure(queue: queue, error: reason, isOfStart: false), now: now, actions: &actions)
@@ -78,6 +83,12 @@ extension DispatchState {
             summary: trackers[queue].episodes.delivery.ended(now: now),
             settledSequence: settledSequence(of: queue)
         )
+    }
+
+    /// A queue has settled events: ends the waits for them.
+    mutating func settled(_ queue: Int, actions: inout DispatchActions) {
+        endFlushes(settledIn: queue, actions: &actions)
+        endDeliveryWaits(settledIn: queue, actions: &actions)
     }
 
     /// Whether the configuration says that a delivery is not retried.

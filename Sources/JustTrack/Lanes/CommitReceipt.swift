@@ -10,7 +10,7 @@ final class CommitReceipt: Sendable {
 
     private let pace: CommitPace
     private let condition = NSCondition()
-    private let outcome = Mutex<Result<Void, TrackError>?>(nil)
+    private let outcome = Mutex<Result<Pipeline.Acknowledgement, TrackError>?>(nil)
 
     /// Submits events.
     ///
@@ -21,7 +21,7 @@ final class CommitReceipt: Sendable {
         _ = pipeline.submit(batch) { self.settle($0) }
     }
 
-    private func settle(_ result: Result<Void, TrackError>) {
+    private func settle(_ result: Result<Pipeline.Acknowledgement, TrackError>) {
         pace.settle()
         condition.lock()
         outcome.withLock { $0 = result }
@@ -48,7 +48,7 @@ final class CommitReceipt: Sendable {
             pace.stall()
             return false
         }
-        try outcome.get()
+        _ = try outcome.get()
         return true
     }
 }

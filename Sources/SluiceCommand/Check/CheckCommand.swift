@@ -54,8 +54,9 @@ struct CheckCommand: AsyncParsableCommand {
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
         let trackers = try wiring.trackers()
         if reading.plan != nil { parts[0].problems += Self.missingTrackers(of: wiring, trackers) }
-        if wiring.catalog.lacksHashKey {
-            parts[0].problems.append(CheckReport.Problem(code: "missing-hash-key", sentence: Wiring.missingHashKey))
+        if let problem = wiring.problem(with: wiring.catalog) {
+            let code = wiring.catalog.lacksHashKey ? "missing-hash-key" : "restricted-value"
+            parts[0].problems.append(CheckReport.Problem(code: code, sentence: problem))
         }
         let check = DestinationCheck(
             catalog: wiring.catalog,

@@ -265,7 +265,7 @@ private final class ReplaySubmission: Sendable {
         for ticket in state.withLock({ $0.tickets }) { pipeline.withdraw(ticket) }
     }
 
-    private func decided(_ key: String, _ result: Result<Void, TrackError>) {
+    private func decided(_ key: String, _ result: Result<Pipeline.Acknowledgement, TrackError>) {
         let waiter: CheckedContinuation<Void, Never>? = state.withLock { state in
             state.undecided -= 1
             switch result {

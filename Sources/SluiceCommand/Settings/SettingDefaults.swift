@@ -27,6 +27,12 @@ enum SettingDefaults {
     static let hasJournal = true
     static let hasConsole = true
     static let consoleFormat = ConsoleConfiguration.Format.pretty
+    /// The name of the tracker that sends every event to the relay's topic.
+    static let relayName = "relay"
+    static let relayAcknowledge = Settings.RelayAcknowledgement.journal
+    static let relayUnavailable = Settings.RelayFallback.refuse
+    /// How long librdkafka retries a message for the relay whose sender waits; until then, requests wait for brokers that are away.
+    static let relayDeliveryTimeout = Duration.seconds(5)
     static let postgres = PostgresConfiguration(connection: "")
     static let kafka = KafkaConfiguration(brokers: "")
     static let strictTrackers = false
@@ -76,7 +82,7 @@ extension SettingKey {
         case .consoleEnabled: "\(SettingDefaults.hasConsole)"
         case .consoleFormat: SettingDefaults.consoleFormat.rawValue
         case .postgresURL, .postgresURLFile, .postgresPasswordFile: "none"
-        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile: "none"
+        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile, .relayURL: "none"
         case .postgresSchema: PostgresConfiguration.defaultSchema
         case .postgresConnectSeconds: Self.count(SettingDefaults.postgres.connectTimeout, of: .seconds(1))
         case .postgresDeliverySeconds: Self.count(SettingDefaults.postgres.deliveryTimeout, of: .seconds(1))
@@ -89,6 +95,8 @@ extension SettingKey {
         case .kafkaMetadataSeconds: Self.count(SettingDefaults.kafka.startTimeout, of: .seconds(1))
         case .kafkaTopic: KafkaConfiguration.defaultTopic
         case .kafkaSource: KafkaConfiguration.defaultSource
+        case .relayAcknowledge: SettingDefaults.relayAcknowledge.rawValue
+        case .relayUnavailable: SettingDefaults.relayUnavailable.rawValue
         case .queueEvents: "\(SettingDefaults.pipeline.queue.capacityInEvents)"
         case .queueBytes: "\(SettingDefaults.pipeline.queue.capacityInBytes)"
         case .queuePolicy: SettingDefaults.pipeline.queue.fullPolicy.rawValue

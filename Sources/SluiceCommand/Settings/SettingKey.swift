@@ -62,6 +62,9 @@ enum SettingKey: String, CaseIterable {
     case kafkaPropertiesFile = "kafka.propertiesFile"
     case kafkaDeliverySeconds = "kafka.timeouts.deliverySeconds"
     case kafkaMetadataSeconds = "kafka.timeouts.metadataSeconds"
+    case relayURL = "relay.url"
+    case relayAcknowledge = "relay.acknowledge"
+    case relayUnavailable = "relay.whenUnavailable"
     case queueEvents = "queue.capacityInEvents"
     case queueBytes = "queue.capacityInBytes"
     case queuePolicy = "queue.policy"
@@ -123,6 +126,7 @@ enum SettingKey: String, CaseIterable {
         case .kafkaTopic: "--kafka-topic"
         case .kafkaProperties: "--kafka-property"
         case .kafkaPropertiesFile: "--kafka-properties-file"
+        case .relayURL: "--relay"
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
@@ -261,6 +265,22 @@ enum SettingKey: String, CaseIterable {
             "How long librdkafka retries a message, in seconds, before the pipeline does; its message.timeout.ms."
         case .kafkaMetadataSeconds:
             "How long the brokers may take to answer for the topics when the tracker starts, in seconds."
+        case .relayURL:
+            """
+            The Kafka topic that gets every event, as kafka://host:port,host:port/topic. The process then delivers to no other \
+            tracker. The properties, the source and the timeouts of kafka.* apply to the relay.
+            """
+        case .relayAcknowledge:
+            """
+            When events for the relay are acknowledged: journal (once they are in the journal) or brokers (once all in-sync \
+            replicas have them, so that the loss of this machine's disk loses none of them). With brokers, librdkafka retries a \
+            message for 5 seconds unless kafka.timeouts.deliverySeconds is set.
+            """
+        case .relayUnavailable:
+            """
+            With relay.acknowledge brokers, what happens while the brokers accept no events: refuse (requests are answered with \
+            503) or journal (events are acknowledged once they are in the journal; the answer says so).
+            """
         case .queueEvents: "The maximum number of events in a tracker's queue."
         case .queueBytes: "The maximum size of a tracker's queue, in bytes."
         case .queuePolicy:

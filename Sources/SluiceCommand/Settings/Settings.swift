@@ -25,7 +25,10 @@ struct Settings {
     var keyFile: String?
     /// Whether the file with the write keys must exist, because a setting names it.
     var requiresKeyFile: Bool
+    /// The trackers; with a relay, only that.
     var trackers: [TrackerSettings]
+    /// The Kafka topic that gets every event; `nil` if each event goes to its own trackers.
+    var relay: KafkaConfiguration?
     var pipeline: Pipeline.Configuration
     /// `nil` if accepted events are kept in memory.
     var journal: JournalSettings?
@@ -47,6 +50,16 @@ struct Settings {
     /// The values of `log.format`.
     enum LogFormat: String, CaseIterable {
         case auto, text, json
+    }
+
+    /// The values of `relay.acknowledge`.
+    enum RelayAcknowledgement: String, CaseIterable {
+        case journal, brokers
+    }
+
+    /// The values of `relay.whenUnavailable`.
+    enum RelayFallback: String, CaseIterable {
+        case refuse, journal
     }
 
     /// The values of `journal.durability`.
@@ -84,7 +97,8 @@ struct Settings {
     init(reading reader: SettingsReader, keepsJournal: Bool) {
         self.reader = reader
         eventsFolder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
-        trackers = reader.trackers()
+        relay = reader.relay()
+        trackers = relay.map { [.kafka($0)] } ?? reader.trackers()
         let journal = reader.journal()
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)
@@ -102,8 +116,11 @@ struct Settings {
         keyFile = http.isOpen ? nil : keys ?? SettingDefaults.keyFile
         requiresKeyFile = keys != nil
         pipeline = reader.pipeline(hasJournal: journal != nil)
-        // The configuration file may be shared with a server that has a journal.
-        if !keepsJournal { pipeline.waitInsteadOfSpilling() }
+        // The configuration file may be shared with a server that has a journal, and whose senders wait.
+        if !keepsJournal {
+            pipeline.waitInsteadOfSpilling()
+            pipeline.acknowledgement = .stored
+        }
         quarantineFolder = reader.string(.quarantineFolder) ?? SettingDefaults.quarantineFolder
         quarantineCapacityInBytes = reader.count(.quarantineBytes) ?? Quarantine.defaultCapacityInBytes
         strictTrackers = reader.bool(.strictTrackers) ?? SettingDefaults.strictTrackers
@@ -242,6 +259,11 @@ extension SettingsReader {
     fileprivate func pipeline(hasJournal: Bool) -> Pipeline.Configuration {
         var pipeline = hasJournal ? SettingDefaults.pipeline : Pipeline.Configuration()
         readLimits(into: &pipeline, hasJournal: hasJournal)
+        let acknowledgement = acknowledgement()
+        if string(.relayURL) != nil, acknowledgement != .stored {
+            pipeline.acknowledgement = acknowledgement
+            checkAcknowledgement(with: pipeline, hasJournal: hasJournal)
+        }
         if let time = duration(.parkAfterSeconds, in: { .seconds($0) }) { pipeline.parkAfter = time }
         if let overdue = duration(.journalOverdueSeconds, in: { .seconds($0) }) {
             pipeline.commitOverdueAfter = overdue
@@ -251,6 +273,26 @@ extension SettingsReader {
         }
         if let timeout = duration(.shutdownSeconds, in: { .seconds($0) }) { pipeline.shutdownTimeout = timeout }
         return pipeline
+    }
+
+    /// When events for a relay are acknowledged.
+    fileprivate func acknowledgement() -> Pipeline.AcknowledgementPolicy {
+        let fallback: Settings.RelayFallback = choice(.relayUnavailable) ?? SettingDefaults.relayUnavailable
+        guard acknowledgesByBrokers else { return .stored }
+        return fallback == .refuse ? .delivered : .deliveredIfAvailable
+    }
+
+    /// Reports settings with which an answer could not mean what `relay.acknowledge` says.
+    private func checkAcknowledgement(with pipeline: Pipeline.Configuration, hasJournal: Bool) {
+        let policy = (pipeline.queueByTracker[SettingDefaults.relayName] ?? pipeline.queue).fullPolicy
+        if [.dropNewest, .dropOldest].contains(policy) {
+            let sentence = "a queue that drops events cannot be combined with relay.acknowledge 'brokers'"
+            note(.queuePolicy, sentence, as: .conflictingSettings)
+        }
+        if pipeline.acknowledgement == .deliveredIfAvailable, !hasJournal {
+            let sentence = "'journal' needs a journal; see journal.enabled"
+            note(.relayUnavailable, sentence, as: .conflictingSettings)
+        }
     }
 
     fileprivate func journal() -> Settings.JournalSettings? {

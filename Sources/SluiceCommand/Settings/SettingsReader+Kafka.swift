@@ -4,11 +4,52 @@ import SluiceKafka
 extension SettingsReader {
     /// A Kafka tracker; `nil` if no brokers are set for it.
     func kafka(named name: String) -> KafkaConfiguration? {
+        guard let brokers = string(.kafkaBrokers, of: name) else {
+            // Read all the same, so that problems are found also if another source will state the brokers.
+            _ = (timeout(.kafkaMetadataSeconds, of: name), timeout(.kafkaDeliverySeconds, of: name))
+            return nil
+        }
+        var kafka = kafka(named: name, at: brokers)
+        if let topic = string(.kafkaTopic, of: name) { kafka.topic = topic }
+        return kafka
+    }
+
+    /// The relay, which has the settings of the tracker `kafka` except for its brokers and its topic; `nil` if none is set.
+    func relay() -> KafkaConfiguration? {
+        guard let url = string(.relayURL) else { return nil }
+        let address: KafkaAddress
+        do throws(KafkaAddress.Problem) {
+            address = try KafkaAddress(url)
+        } catch {
+            note(.relayURL, error.description)
+            return nil
+        }
+        var relay = kafka(named: KafkaConfiguration.defaultName, at: address.brokers)
+        relay.name = SettingDefaults.relayName
+        relay.topic = address.topic
+        relay.sendsPlanDigest = true
+        guard acknowledgesByBrokers else {
+            relay.topicRequirement = .retained
+            return relay
+        }
+        relay.topicRequirement = .replicated
+        if Self.deliveryTimeouts.allSatisfy({ relay.properties[$0] == nil }) {
+            let milliseconds = SettingDefaults.relayDeliveryTimeout.components.seconds * 1000
+            relay.properties[Self.deliveryTimeouts[0]] = "\(milliseconds)"
+        }
+        return relay
+    }
+
+    /// Whether events for the relay are acknowledged by the brokers.
+    var acknowledgesByBrokers: Bool {
+        (choice(.relayAcknowledge) ?? SettingDefaults.relayAcknowledge) == Settings.RelayAcknowledgement.brokers
+    }
+
+    /// A Kafka tracker at these brokers, with the default topic.
+    private func kafka(named name: String, at brokers: String) -> KafkaConfiguration {
         let metadataTimeout = timeout(.kafkaMetadataSeconds, of: name)
         let deliveryTimeout = timeout(.kafkaDeliverySeconds, of: name)
-        guard let brokers = string(.kafkaBrokers, of: name) else { return nil }
         var kafka = KafkaConfiguration(brokers: brokers, name: name)
-        if let topic = string(.kafkaTopic, of: name) { kafka.topic = topic }
         if let source = string(.kafkaSource, of: name) { kafka.source = source }
         if let metadataTimeout { kafka.startTimeout = metadataTimeout }
         kafka.sendsTraceparent = bool(.httpTraceparent) ?? kafka.sendsTraceparent
@@ -17,6 +58,9 @@ extension SettingsReader {
         kafka.properties = properties.mapValues(\.value)
         return kafka
     }
+
+    /// librdkafka's two names for one property.
+    private static let deliveryTimeouts = ["message.timeout.ms", "delivery.timeout.ms"]
 
     /// The value of one of librdkafka's properties, and the setting that states it.
     private struct KafkaProperty {
@@ -31,8 +75,7 @@ extension SettingsReader {
         of tracker: String
     ) {
         let own = precedence(of: .kafkaDeliverySeconds, tracker)
-        // librdkafka has two names for it.
-        let names = ["message.timeout.ms", "delivery.timeout.ms"]
+        let names = Self.deliveryTimeouts
         for name in names {
             guard let stated = properties[name].map({ precedence(of: $0.key, tracker) }) else { continue }
             if stated > own { return }

@@ -32,7 +32,7 @@ struct Wiring {
     /// - Parameter minimumLogLevel: The lowest level to log, even if the settings ask for more.
     init(_ settings: Settings, plan: TrackingPlan, minimumLogLevel: Logger.Level? = nil) {
         self.settings = settings
-        catalog = EventCatalog(plan: plan, hashKey: settings.hashKey)
+        catalog = EventCatalog(plan: plan, hashKey: settings.hashKey, onlyTracker: settings.relay?.name)
         logLevel = SharedLogLevel(max(settings.logLevel, minimumLogLevel ?? settings.logLevel))
         logger = Logger(label: "sluice", factory: Self.handler(settings.logFormat, logLevel))
     }
@@ -100,6 +100,16 @@ struct Wiring {
     static let missingHashKey =
         "The plan hashes sensitive values, so a key is needed: set privacy.hashKeyFile or SLUICE_PRIVACY_HASH_KEY."
 
+    /// Why a plan may not be used with these settings; `nil` if it may.
+    func problem(with catalog: EventCatalog) -> String? {
+        if catalog.lacksHashKey { return Self.missingHashKey }
+        guard catalog.onlyTracker != nil, let value = catalog.plan.restrictedValues.first else { return nil }
+        return """
+            Only some trackers may see \(value), and a relay sends every event to one topic, from which other trackers are \
+            served: mark it as 'drop' or 'hash'.
+            """
+    }
+
     // MARK: The pipeline
 
     /// Creates the pipeline.
@@ -112,9 +122,7 @@ struct Wiring {
         journal: Journal? = nil,
         reportsMissing: Bool = true
     ) throws -> Pipeline {
-        guard !catalog.lacksHashKey else {
-            throw Terminal.failure("\(Self.missingHashKey)")
-        }
+        if let problem = problem(with: catalog) { throw Terminal.failure("\(problem)") }
         let pipeline: Pipeline
         if let journal {
             pipeline = try Pipeline(
@@ -238,7 +246,7 @@ struct Wiring {
                 pipeline: pipeline,
                 server: server,
                 findProblem: { [self] catalog in
-                    if catalog.lacksHashKey { return Self.missingHashKey }
+                    if let problem = problem(with: catalog) { return problem }
                     guard settings.strictTrackers else { return nil }
                     let missing = missingTrackers(of: catalog, configured: pipeline.trackerNames)
                     return missing.first.map { Self.describeMissing($0.name, $0.events) }

@@ -206,10 +206,16 @@ extension ConnectionHandler {
         updateDeadline()
     }
 
+    /// Says whether accepted events are stored or delivered, if that is not always the same.
+    static let acknowledgementField = "sluice-acknowledged"
+
     private func answer(_ outcome: Submission.Outcome) {
         let verdict = verdict.take()
         switch outcome {
-        case .success:
+        case .success(let acknowledgement):
+            if shared.namesAcknowledgement {
+                exchange.fields.add(name: Self.acknowledgementField, value: acknowledgement.description)
+            }
             guard let verdict else { return answerAcceptedOne() }
             verdict.keepRejections(in: shared.pipeline)
             answer(Answer(status: "200 OK", body: verdict.answer))
@@ -229,6 +235,7 @@ extension ConnectionHandler {
         switch error.code.kind {
         case .cancelled: missedCommit ? .notStored(retryAfter: shared.maxWait) : shared.queueFull
         case .full: shared.queueFull
+        case .unavailable: .unavailable(retryAfter: shared.pipeline.retryAfter(error) ?? .seconds(1))
         case .closed: .shuttingDown
         // `submit` is given events that were checked; the journal's other errors are answered like this, too.
         case .notStored, .invalid: .notStored(retryAfter: shared.pipeline.retryAfter(error) ?? .seconds(5))

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A connection waits for one batch at a time, so it reuses one submission until it leaves one behind.
 final class Submission: Sendable {
-    typealias Outcome = Result<Void, TrackError>
+    typealias Outcome = Result<Pipeline.Acknowledgement, TrackError>
 
     private enum State {
         /// The pipeline has no batch. Can transition to: submitting, when a batch is handed over.

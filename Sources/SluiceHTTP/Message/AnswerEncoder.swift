@@ -105,7 +105,7 @@ enum AnswerEncoder {
     static func fields(allowing origin: String, withCredentials: Bool) -> HTTPHeaders {
         var fields: HTTPHeaders = [
             "access-control-allow-origin": origin,
-            "access-control-expose-headers": "etag, retry-after, x-ratelimit-reset",
+            "access-control-expose-headers": "etag, retry-after, sluice-acknowledged, x-ratelimit-reset",
             "vary": "origin",
         ]
         if withCredentials { fields.add(name: "access-control-allow-credentials", value: "true") }

@@ -265,6 +265,16 @@ extension Failure {
         )
     }
 
+    /// A tracker that has to deliver before a sender gets its answer does not deliver.
+    static func unavailable(retryAfter: Duration) -> Failure {
+        Failure(
+            status: "503 Service Unavailable",
+            code: .destinationUnavailable,
+            message: "The destination does not accept events at this time. Nothing was accepted.",
+            fields: ["retry-after": wholeSeconds(retryAfter)]
+        )
+    }
+
     /// Rounded up, and at least 1, because a retry that comes too early fails.
     private static func wholeSeconds(_ duration: Duration) -> String {
         let parts = duration.components

@@ -26,6 +26,7 @@ package enum FailureCode: String, CaseIterable, Sendable {
     case queueFull = "queue-full"
     case notStored = "not-stored"
     case journalShareUsed = "journal-share-used"
+    case destinationUnavailable = "destination-unavailable"
     case overloaded
     case noMemory = "no-memory"
     case tooManyConnections = "too-many-connections"

@@ -41,6 +41,8 @@ struct IngestContext: Sendable {
     let openOrigins: OriginPattern
     /// The response if a queue stayed full for as long as a request may wait.
     let queueFull: Failure
+    /// Whether answers say if the accepted events are stored or delivered.
+    let namesAcknowledgement: Bool
 
     init(
         configuration: IngestConfiguration,
@@ -81,6 +83,7 @@ struct IngestContext: Sendable {
         )
         self.keys = keys
         journalShares = JournalShares(of: pipeline)
+        namesAcknowledgement = pipeline.acknowledgementPolicy != .stored
         openOrigins = configuration.isOpen ? .any : .loopback
         queueFull = .queueFull(retryAfter: configuration.maxWait)
     }

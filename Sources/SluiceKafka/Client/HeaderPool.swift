@@ -19,7 +19,7 @@ package final class HeaderPool {
     private static let capacity = 20_000
     private static let idPosition = 1
     private static let timePosition = 4
-    private static let headersOfList = 6
+    private static let headersOfList = 7
     /// Ends a shelf.
     private static let noSlot: Int32 = -1
 
@@ -35,6 +35,7 @@ package final class HeaderPool {
 
     private let source: [UInt8]
     private var types: [[UInt8]] = []
+    private var plan: [UInt8]?
     private let slots = UnsafeMutablePointer<Slot>.allocate(capacity: HeaderPool.capacity)
     private var slotCount = 0
     /// The top slot of each shelf, whose lists belong to no message.
@@ -82,10 +83,13 @@ package final class HeaderPool {
         }
     }
 
-    /// Sets the event names that the headers `ce_type` of the following messages get, and drops all lists.
-    func setTypes(_ types: [String]) {
+    /// Sets what the headers `ce_type` (the events' names) and `ce_sluiceplan` of the following messages get, and drops all lists.
+    ///
+    /// Without a digest the messages have no header for it.
+    func setTypes(_ types: [String], plan: PlanDigest?) {
         destroyLists()
         self.types = types.map { Array($0.utf8) }
+        self.plan = plan.map { Array($0.description.utf8) }
         shelves = .allocate(capacity: types.count * Self.timeLengths)
         shelves.initialize(repeating: Self.noSlot)
     }
@@ -189,6 +193,7 @@ package final class HeaderPool {
         types[record.definition].withUnsafeBytes { add("ce_type", $0, to: list) }
         record.line.withText(of: record.line.time) { add("ce_time", $0, to: list) }
         add("content-type", "application/json", to: list)
+        plan?.withUnsafeBytes { add(KafkaRecord.planHeader, $0, to: list) }
         if let traceparent = record.traceparent {
             add(TraceParent.key, record.line.rawText(of: traceparent), to: list)
         }

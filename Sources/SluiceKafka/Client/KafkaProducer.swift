@@ -1,4 +1,6 @@
 import CLibRDKafka
+import EventSchema
+import EventValidation
 import Logging
 import TrackerKit
 
@@ -13,6 +15,7 @@ final class KafkaProducer {
     private let headers: HeaderPool
     /// Whether messages get the traceparent of their events.
     let sendsTraceparent: Bool
+    private let sendsPlanDigest: Bool
     private let fields = MessageFields()
     private var topics: [String: ProducerTopic] = [:]
     private let page: UnsafeMutableBufferPointer<UnsafePointer<rd_kafka_message_t>?>
@@ -50,6 +53,7 @@ final class KafkaProducer {
         self.reports = reports
         headers = HeaderPool(source: kafka.source)
         sendsTraceparent = kafka.sendsTraceparent
+        sendsPlanDigest = kafka.sendsPlanDigest
         page = .allocate(capacity: 1024)
         page.initialize(repeating: nil)
     }
@@ -90,9 +94,9 @@ final class KafkaProducer {
         return topic
     }
 
-    /// Sets the event types of the following records; wait for all outstanding reports first.
-    func setTypes(_ types: [String]) {
-        headers.setTypes(types)
+    /// Sets the catalog of the following records, for their headers; wait for all outstanding reports first.
+    func setCatalog(_ catalog: EventCatalog) {
+        headers.setTypes(catalog.definitions.map(\.name), plan: sendsPlanDigest ? catalog.planDigest : nil)
     }
 
     /// Asks the brokers for a topic, or without a name whether any broker answers; blocks.
@@ -101,6 +105,11 @@ final class KafkaProducer {
     func check(_ name: String?, within milliseconds: Int32) throws(KafkaFailure) {
         guard let name else { return try client.ask(for: nil, within: milliseconds) }
         try client.ask(for: try topic(named: name).handle, within: milliseconds)
+    }
+
+    /// Asks the brokers what a topic's settings promise; blocks.
+    func guarantees(of topic: String, timeout: Duration, _ interrupt: Interrupt) -> TopicGuarantees {
+        client.guarantees(of: topic, timeout: timeout, interrupt)
     }
 
     /// Enqueues a message, whose value is not copied: the memory must stay valid until the message is reported.

@@ -11,8 +11,10 @@ struct ProducerSettings {
     ///
     /// - Throws: `invalidSettings` for a property that the tracker sets itself, and for invalid broker addresses.
     init(_ configuration: KafkaConfiguration) throws(TrackerError) {
+        let needsReplicas = configuration.topicRequirement == .replicated
         for (name, value) in configuration.properties {
-            if let reason = Self.reasonAgainst(name, value) {
+            let reason = Self.reasonAgainst(name, value) ?? (needsReplicas ? Self.reasonAgainstFewer(name, value) : nil)
+            if let reason {
                 throw .invalidSettings("The property '\(name)' cannot be set here: \(reason).")
             }
         }
@@ -129,6 +131,19 @@ struct ProducerSettings {
     private static func isFree(_ name: String, in properties: [String: String]) -> Bool {
         guard let alias = aliases[name] else { return true }
         return properties[alias] == nil
+    }
+
+    /// Why a property keeps an acknowledgement from meaning that all in-sync replicas have the message, once.
+    private static func reasonAgainstFewer(_ name: String, _ value: String) -> String? {
+        switch name {
+        case "acks", "request.required.acks":
+            ["all", "-1"].contains(value.lowercased())
+                ? nil : "all in-sync replicas have to acknowledge a message, which is 'all'"
+        case "enable.idempotence":
+            ["true", "t", "1"].contains(value.lowercased())
+                ? nil : "messages have to be acknowledged in order and once, which needs 'true'"
+        default: nil
+        }
     }
 
     private static func reasonAgainst(_ name: String, _ value: String) -> String? {

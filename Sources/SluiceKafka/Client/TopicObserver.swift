@@ -44,9 +44,13 @@ struct TopicObserver: ~Copyable {
         } catch {
             return [TrackerError(error, brokers: configuration.brokers, log: log.lastError)]
         }
+        let requirement = configuration.topicRequirement
         return names.compactMap { name in
             let code = known[name] ?? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
-            return code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : TrackerError(KafkaFailure(code), topic: name)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return TrackerError(KafkaFailure(code), topic: name) }
+            guard requirement != .none else { return nil }
+            let guarantees = client.guarantees(of: name, timeout: configuration.startTimeout, interrupt)
+            return guarantees.problem(with: name, for: requirement)
         }
     }
 

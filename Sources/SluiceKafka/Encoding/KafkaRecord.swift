@@ -7,10 +7,13 @@ import EventModel
 ///   of one person stay in order.
 /// - The headers are those of CloudEvents 1.0 (Kafka protocol binding, binary content mode): `ce_specversion`, `ce_id`,
 ///   `ce_source`, `ce_type` (the event's name), `ce_time` (when the event happened) and `content-type`. If the tracker sends
-///   `traceparent`, a valid one in the event's context becomes a header, too.
+///   the plan's digest, `ce_sluiceplan` has it; if it sends `traceparent`, a valid one in the event's context becomes a header, too.
 /// - The timestamp of the message is the time of writing, not the time of the event, because Kafka's retention uses it: Kafka
 ///   would delete the replayed events of last year at once.
 struct KafkaRecord {
+    /// The header with the digest of the plan: an extension attribute of CloudEvents.
+    static let planHeader = "ce_sluiceplan"
+
     let line: CanonicalLine
     /// The index of the event's definition in the catalog.
     let definition: Int

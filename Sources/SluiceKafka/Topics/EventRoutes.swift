@@ -21,7 +21,7 @@ final class EventRoutes {
     func learn(_ catalog: EventCatalog) {
         self.catalog = catalog
         topics = Array(repeating: nil, count: catalog.definitions.count)
-        producer.setTypes(catalog.definitions.map(\.name))
+        producer.setCatalog(catalog)
     }
 
     /// The topic of an event; its handle is created on first use.

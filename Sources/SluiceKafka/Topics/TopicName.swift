@@ -4,7 +4,7 @@ package import TrackerKit
 
 /// The setting `topic`, a pattern for the topics' names.
 package struct TopicName {
-    static let placeholder = "{event}"
+    package static let placeholder = "{event}"
     static let maximumBytes = 249
 
     let pattern: String
@@ -13,6 +13,9 @@ package struct TopicName {
     package init(pattern: String) {
         self.pattern = pattern
     }
+
+    /// Whether events of different names may have different topics.
+    package var dependsOnEvent: Bool { pattern.contains(Self.placeholder) }
 
     /// The topic of an event.
     ///
@@ -37,9 +40,9 @@ package struct TopicName {
     ///
     /// - Throws: `invalidSettings` if Kafka does not allow one of the names.
     func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
-        let tracker = tracker.lowercased()
+        let mask = catalog.mask(ofTracker: tracker)
         var found: Set<String> = []
-        for event in catalog.definitions where event.trackers.contains(where: { $0.lowercased() == tracker }) {
+        for (event, trackers) in zip(catalog.definitions, catalog.trackerMasks) where trackers & mask != 0 {
             found.insert(try topic(forEvent: event.name))
         }
         return found.sorted()

@@ -78,6 +78,17 @@ enum OpenAPIHeaders {
                 required: true
             )
         ),
+        (
+            "Sluice-Acknowledged",
+            header(
+                """
+                Only of a server with `relay.acknowledge: brokers`: `delivered` if the brokers have the accepted events, `stored` if \
+                only the server's journal has them.
+                """,
+                ["type": "string", "enum": ["delivered", "stored"]],
+                required: false
+            )
+        ),
         ("WWW-Authenticate", header("How to authenticate.", ["const": "Bearer"], required: true)),
         ("Allow", header("The methods of the path.", ["type": "string"], required: true)),
         ("Accept-Encoding", header("The encoding that is supported.", ["const": "gzip"], required: false)),
@@ -131,6 +142,8 @@ enum OpenAPIHeaders {
         "Access-Control-Expose-Headers",
         "Vary"
     )
+
+    static let ofAcceptance = references("Sluice-Acknowledged")
 
     static let ofPreflight = references(
         "Access-Control-Allow-Methods",

@@ -32,6 +32,7 @@ struct PortFailure {
         PortFailure("queue-full", 503, "A tracker's queue is full; nothing was accepted."),
         PortFailure("not-stored", 503, "The journal does not accept events; nothing was accepted."),
         PortFailure("journal-share-used", 503, "The key has used its part of the journal; nothing was accepted."),
+        PortFailure("destination-unavailable", 503, "The destination accepts no events; nothing was accepted."),
         PortFailure("overloaded", 503, "There is no capacity for this request now; nothing was accepted."),
         PortFailure("no-memory", 503, "There was no memory to check the events; nothing was accepted."),
         PortFailure("too-many-connections", 503, "There are too many connections; nothing was accepted."),
@@ -81,9 +82,8 @@ enum FailureGroup: String, CaseIterable {
             [
                 "malformed-json", "invalid-gzip", "invalid-strict", "unauthorized", "forbidden-origin", "too-large",
                 "unsupported-media-type", "unsupported-encoding", "rate-limited", "daily-volume-exceeded",
-                "too-many-connections-for-key", "queue-full", "not-stored", "journal-share-used", "overloaded",
-                "no-memory",
-                "shutting-down", "outcome-unknown",
+                "too-many-connections-for-key", "queue-full", "not-stored", "journal-share-used",
+                "destination-unavailable", "overloaded", "no-memory", "shutting-down", "outcome-unknown",
             ]
         case .settings: ["missing-host", "unauthorized", "forbidden-origin"]
         case .plan: ["unauthorized", "forbidden-origin", "not-found", "plan-too-large", "overloaded"]

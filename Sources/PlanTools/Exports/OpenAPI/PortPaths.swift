@@ -57,7 +57,14 @@ enum PortPaths {
                 ("application/cloudevents-batch+json", ["type": "array", "items": .schema("CloudEvent")]),
             ],
             responses: [
-                ("200", OpenAPIResponses.success("At least one event was accepted.", .schema("Verdicts"))),
+                (
+                    "200",
+                    OpenAPIResponses.success(
+                        "At least one event was accepted.",
+                        .schema("Verdicts"),
+                        headers: OpenAPIHeaders.ofAcceptance
+                    )
+                ),
                 (
                     "422",
                     OpenAPIResponses.success(
@@ -167,7 +174,7 @@ enum PortPaths {
     private static func checked(_ answer: String, refusal: String) -> Members {
         let description = "The body was checked; `accepted` says how many of its events were accepted."
         return [
-            ("200", OpenAPIResponses.success(description, .schema(answer))),
+            ("200", OpenAPIResponses.success(description, .schema(answer), headers: OpenAPIHeaders.ofAcceptance)),
             ("422", OpenAPIResponses.success(strict, .schema(refusal))),
         ]
     }

@@ -31,7 +31,7 @@ struct ReplayPart: Sendable {
     /// once; names are in lower case.
     func isSent(_ batch: EventBatch, to trackers: Set<String>, configured: Set<String>) -> Bool {
         guard recordKey != nil else { return true }
-        let named = batch.entries.flatMap { batch.catalog.definitions[Int($0.definitionIndex)].trackers }
+        let named = batch.entries.flatMap { batch.catalog.trackers(ofDefinition: Int($0.definitionIndex)) }
         let wanted = Set(named.map { $0.lowercased() }).intersection(configured)
         return !wanted.isEmpty && wanted.isSubset(of: trackers)
     }

@@ -33,6 +33,9 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: .setting(.kafkaPropertiesFile, valueName: "file"), completion: .file())
     var kafkaPropertiesFile: String?
 
+    @Option(help: .setting(.relayURL, valueName: "url"))
+    var relay: String?
+
     @Option(help: .setting(.quarantineFolder, valueName: "dir"), completion: .directory)
     var quarantine: String?
 
@@ -63,6 +66,7 @@ struct PipelineOptions: ParsableArguments {
         settings.set(.kafkaTopic, kafkaTopic)
         settings.set(.kafkaProperties, kafkaProperty)
         settings.set(.kafkaPropertiesFile, kafkaPropertiesFile)
+        settings.set(.relayURL, relay)
         settings.set(.quarantineFolder, quarantine)
         settings.set(.strictTrackers, strictTrackers ? true : nil)
         settings.set(.logLevel, logLevel?.rawValue)

@@ -117,7 +117,7 @@ struct AdmissionTests {
         harness.withdraw(waits)
         #expect(harness.isAcknowledged(1))
         harness.withdraw(.waiting(number: 99))
-        #expect(harness.actions.rejected.isEmpty)
+        #expect(harness.actions.answered.isEmpty)
     }
 
     @Test("an event without any configured tracker is accepted and counted as unrouted")

@@ -30,7 +30,7 @@ extension DispatchSimulation {
         submissions.append((batch, nil))
         let routed = router.route(batch)
         let (outcomes, now) = (outcomes, now)
-        let complete: @Sendable (Result<Void, TrackError>) -> Void = { result in
+        let complete: @Sendable (Result<Pipeline.Acknowledgement, TrackError>) -> Void = { result in
             outcomes.results.withLock { $0[number, default: []].append(result) }
         }
         let admission = act { state, actions in
@@ -38,11 +38,11 @@ extension DispatchSimulation {
         }
         switch admission {
         case .acknowledged:
-            complete(.success(()))
+            complete(.success(.stored))
             noteAcknowledged(number)
         case .waiting(let ticket): submissions[number].ticket = ticket
         case .rejected(let error): complete(.failure(error))
-        case .committing, .overdue: Issue.record("there is no journal")
+        case .committing, .delivering, .overdue: Issue.record("there is no journal")
         }
     }
 

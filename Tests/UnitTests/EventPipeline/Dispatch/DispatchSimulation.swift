@@ -40,7 +40,7 @@ struct DispatchSimulation {
     }
 
     final class Outcomes: Sendable {
-        let results = Mutex<[Int: [Result<Void, TrackError>]]>([:])
+        let results = Mutex<[Int: [Result<Pipeline.Acknowledgement, TrackError>]]>([:])
         let endedFlushes = Mutex(0)
     }
 
@@ -88,8 +88,7 @@ struct DispatchSimulation {
         let decision = body(&state, &actions)
         for queue in actions.wakes where workers[queue].isParked { workers[queue] = .awake }
         for drop in actions.drops { ledgers[drop.queue].dropped += drop.events }
-        for submission in actions.acknowledged { submission.completion(.success(())) }
-        for (submission, error) in actions.rejected { submission.completion(.failure(error)) }
+        for (submission, answer) in actions.answered { submission.completion(answer) }
         for flush in actions.flushed { flush() }
         for submission in actions.acknowledged { noteAcknowledged(ticket: submission.number) }
         return decision

@@ -12,7 +12,7 @@ final class DispatchStateHarness {
     ])
 
     private final class Results: Sendable {
-        let byNumber = Mutex<[Int: Result<Void, TrackError>]>([:])
+        let byNumber = Mutex<[Int: Result<Pipeline.Acknowledgement, TrackError>]>([:])
     }
 
     var state: DispatchState
@@ -79,11 +79,11 @@ final class DispatchStateHarness {
     func endCommit(_ error: JournalError? = nil) {
         let now = now
         let outcome = error.map { Result<UInt64, JournalError>.failure($0) } ?? .success(nextSequence)
-        let ended = act { state, actions in state.endCommit(outcome, now: { now }, actions: &actions) }
-        for submission in ended {
-            submission.completion(error.map { .failure(.notStored($0)) } ?? .success(()))
-            if error == nil { nextSequence += UInt64(submission.batch.count) }
+        let (ended, answered) = act { state, actions in state.endCommit(outcome, now: { now }, actions: &actions) }
+        for submission in answered {
+            submission.completion(error.map { .failure(.notStored($0)) } ?? .success(.stored))
         }
+        if error == nil { nextSequence += ended.reduce(0) { $0 + UInt64($1.batch.count) } }
     }
 
     /// Commits the oldest of the batches that are on their way to the journal.
@@ -116,6 +116,7 @@ final class DispatchStateHarness {
         switch admission {
         case .waiting(let waiting): number = waiting
         case .committing(let committing): number = committing
+        case .delivering(let delivering): number = delivering
         case .acknowledged, .rejected, .overdue: return nil
         }
         let now = now
@@ -123,7 +124,7 @@ final class DispatchStateHarness {
     }
 
     /// What became of a submission that waited; `nil` while it waits.
-    func result(of number: Int) -> Result<Void, TrackError>? {
+    func result(of number: Int) -> Result<Pipeline.Acknowledgement, TrackError>? {
         results.byNumber.withLock { $0[number] }
     }
 
@@ -171,8 +172,7 @@ final class DispatchStateHarness {
     func act<Decision>(_ body: (inout DispatchState, inout DispatchActions) -> Decision) -> Decision {
         actions = DispatchActions()
         let decision = body(&state, &actions)
-        for submission in actions.acknowledged { submission.completion(.success(())) }
-        for (submission, error) in actions.rejected { submission.completion(.failure(error)) }
+        for (submission, answer) in actions.answered { submission.completion(answer) }
         for flush in actions.flushed { flush() }
         return decision
     }

@@ -157,7 +157,7 @@ extension DispatchState.Admission {
         switch self {
         case .rejected(let error): error.code == .notStored
         case .overdue: true
-        case .acknowledged, .committing, .waiting: false
+        case .acknowledged, .committing, .delivering, .waiting: false
         }
     }
 }

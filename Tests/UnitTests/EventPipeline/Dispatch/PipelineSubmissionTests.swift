@@ -16,7 +16,7 @@ struct PipelineSubmissionTests {
             let second = Task { try await pipeline.submit(PipelineHarness.batch("A", 3..<5)) }
             while pipeline.statistics.waitingBatches == 0 { await Task.yield() }
             tracker.release()
-            try await second.value
+            _ = try await second.value
             #expect(pipeline.statistics.accepted == 5)
         }
         #expect(tracker.deliveredNumbers == [0, 1, 2, 3, 4])
@@ -45,7 +45,7 @@ struct PipelineSubmissionTests {
     func closed() async throws {
         let tracker = ScriptedTracker(name: "alpha", [.stall])
         let harness = try PipelineHarness([tracker], configuration: small)
-        let results = Mutex<[Result<Void, TrackError>]>([])
+        let results = Mutex<[Result<Pipeline.Acknowledgement, TrackError>]>([])
         try await harness.run { pipeline, _ in
             pipeline.accept("A", 0..<3)
             await tracker.waitForDeliveries(1)

@@ -13,7 +13,7 @@ struct HangingDiskTests {
 
     /// What became of submissions, by their numbers.
     private final class Answers: Sendable {
-        private let answers = Watched<[Int: Result<Void, TrackError>]>([:])
+        private let answers = Watched<[Int: Result<Pipeline.Acknowledgement, TrackError>]>([:])
 
         func submit(_ number: Int, to pipeline: Pipeline) throws -> Pipeline.Ticket {
             try #require(offer(number, to: pipeline))
