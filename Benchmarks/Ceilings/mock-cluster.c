@@ -1,9 +1,9 @@
 // A Kafka cluster for measurements: librdkafka's own mock brokers, in a separate process.
 //
-//     mock-cluster [BROKERS [TOPIC PARTITIONS]...]
+//     mock-cluster [-r MILLISECONDS] [BROKERS [TOPIC PARTITIONS]...]
 //
 // Prints the bootstrap servers on one line, and runs until its standard input ends. Topics that are not given are created
-// at the first request, with 4 partitions. It keeps at most 5 MiB for each partition and drops older messages.
+// at the first request, with 4 partitions. With -r, each answer is delayed by this round-trip time. It keeps at most 5 MiB for each partition and drops older messages.
 //
 // Kafka's brokers disable Nagle's algorithm. The mock brokers do not: a response then waits up to 40 ms until the client
 // acknowledges the previous one, which would measure the kernel's timer. So `accept` below overrides libc's.
@@ -16,6 +16,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,9 +30,15 @@ int accept(int listener, struct sockaddr *restrict address, socklen_t *restrict 
 }
 
 int main(int argc, char **argv) {
+    int round_trip = 0;
+    if (argc > 2 && strcmp(argv[1], "-r") == 0) {
+        round_trip = atoi(argv[2]);
+        argv += 2;
+        argc -= 2;
+    }
     int brokers = argc > 1 ? atoi(argv[1]) : 1;
     if (brokers < 1 || (argc > 2 && argc % 2 != 0)) {
-        fprintf(stderr, "usage: mock-cluster [BROKERS [TOPIC PARTITIONS]...]\n");
+        fprintf(stderr, "usage: mock-cluster [-r MILLISECONDS] [BROKERS [TOPIC PARTITIONS]...]\n");
         return 64;
     }
     char reason[512];
@@ -55,6 +62,9 @@ int main(int argc, char **argv) {
             fprintf(stderr, "mock-cluster: topic %s: %s\n", argv[i], rd_kafka_err2str(error));
             return 1;
         }
+    }
+    if (round_trip > 0) {
+        rd_kafka_mock_broker_set_rtt(cluster, -1, round_trip);
     }
     printf("%s\n", rd_kafka_mock_cluster_bootstraps(cluster));
     fflush(stdout);

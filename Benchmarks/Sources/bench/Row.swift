@@ -20,6 +20,8 @@ let allRows: [any Row] =
         JustTrackRow(),
         PostgresRow(),
         KafkaRow(),
+        RelayRow(),
+    ] + RelayAcknowledgeRow.all + [
         MemoryRow(),
         OutageRow(),
     ]
