@@ -70,6 +70,10 @@ final class SluiceProcess: Sendable {
         try stdout.fileHandleForWriting.close()
         try stderr.fileHandleForWriting.close()
         if case .pipe(let pipe) = input { try pipe.fileHandleForReading.close() }
+        // The logs have copies of their own. Foundation keeps the process, and these with it, beyond its end; and with some 1,360 open
+        // files, its next `run` reads past the end of a page of /proc/self/fd.
+        if readsOutput { try stdout.fileHandleForReading.close() }
+        try stderr.fileHandleForReading.close()
     }
 
     deinit {
