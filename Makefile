@@ -5,8 +5,11 @@ SHELL := bash
 
 # The port of `make run` and `make demo`.
 PORT ?= 8080
-# How long `make fuzz` runs, in seconds.
+# How long `make fuzz` and `make scale-test` run, in seconds.
 SECONDS ?= 30
+scale-test: SECONDS = 600
+# The brokers of `make scale-test`, as host:port,host:port. Default: librdkafka's mock cluster.
+BROKERS ?=
 # How often `make crash-test` kills `sluice serve`.
 N ?= 200
 # If not empty, `make attack` sends a tenth.
@@ -16,7 +19,7 @@ MINUTES ?= 60
 # The row that `make bench` measures. Default: all rows.
 ROW ?=
 
-.PHONY: help setup setup-test setup-bench run demo unit test crash-test attack soak tsan lint docs bench fuzz image libraries clean
+.PHONY: help setup setup-test setup-bench run demo unit test crash-test scale-test guards attack soak tsan lint docs bench fuzz image libraries clean
 
 help: ## List the targets.
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -38,6 +41,12 @@ test: setup-test ## Run all tests, with PostgreSQL, a mock Kafka cluster and the
 
 crash-test: setup-test ## Kill serve N=200 times while clients send, and count the events that arrive.
 	@scripts/crash-test.sh $(N)
+
+scale-test: setup-test ## Let loaders crash for SECONDS=600 at BROKERS=host:9092, and count what they load.
+	@scripts/scale-test.sh $(SECONDS) $(BROKERS)
+
+guards: setup-test ## Remove each guard of the loader in turn; its test must fail.
+	@scripts/guards.sh
 
 attack: setup-test ## Attack serve with hostile requests; SHORT=1 sends a tenth.
 	@scripts/attack.sh $(if $(SHORT),--short)

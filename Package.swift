@@ -210,7 +210,7 @@ let package = Package(
             path: "migrations",
             resources: [
                 .embedInCode("0001_schema.sql"), .embedInCode("0002_checkpoints.sql"),
-                .embedInCode("0003_sessions.sql"),
+                .embedInCode("0003_sessions.sql"), .embedInCode("0004_loader.sql"),
             ]
         ),
         .target(
@@ -225,6 +225,16 @@ let package = Package(
             dependencies: [
                 "CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "TrackerKit",
                 .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .target(
+            name: "Loader",
+            dependencies: [
+                "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "MetricDefinitions", "SluiceKafka",
+                "TrackerKit",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
             ]
         ),
         .target(
@@ -287,7 +297,8 @@ let package = Package(
             name: "SluiceCommand",
             dependencies: [
                 "EventCodegen", "EventJournal", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema",
-                "EventValidation", "Gzip", "Operations", "PlanReading", "PlanTools", "SluiceConsole", "SluiceHTTP",
+                "EventValidation", "Gzip", "Loader", "Operations", "PlanReading", "PlanTools", "SluiceConsole",
+                "SluiceHTTP",
                 "SluiceKafka", "SluicePostgres", "TrackerKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -473,6 +484,14 @@ let package = Package(
             ]
         ),
         .unitTests("SluiceClient", dependencies: ["SluiceClient", "EventModel", "GoldenClient", "SluiceTesting"]),
+        .unitTests(
+            "Loader",
+            dependencies: [
+                "Loader", "EventModel", "EventQuarantine", "EventValidation", "PipelineTestSupport", "SluiceKafka",
+                "SluiceTesting", "TestCases", "TrackerKit",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         .unitTests("JustTrack", dependencies: ["JustTrack", "JustTrackApp", "PipelineTestSupport", "SluiceTesting"]),
         .unitTests(
             "SluiceTesting",

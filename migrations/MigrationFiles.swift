@@ -9,6 +9,7 @@ package enum MigrationFiles {
             ("0001_schema.sql", text(PackageResources._001_schema_sql)),
             ("0002_checkpoints.sql", text(PackageResources._002_checkpoints_sql)),
             ("0003_sessions.sql", text(PackageResources._003_sessions_sql)),
+            ("0004_loader.sql", text(PackageResources._004_loader_sql)),
         ]
     }
 

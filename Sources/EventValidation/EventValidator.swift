@@ -80,10 +80,12 @@ public final class EventValidator {
     }
 
     /// Creates a validator for canonical lines that were accepted before, which may be longer than the events as they were sent.
-    package init(rereading catalog: EventCatalog) {
+    ///
+    /// - Parameter identity: The ids of lines without one; lines of a journal always have one.
+    package init(rereading catalog: EventCatalog, identity: EventIdentity = .assigned) {
         body = BodyCheck(
             catalog: catalog,
-            identity: .assigned,
+            identity: identity,
             acceptsReceivedAt: true,
             maximumEvents: .max,
             maximumRejections: .max,

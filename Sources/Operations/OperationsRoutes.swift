@@ -2,8 +2,30 @@ import EventModel
 import HTTPTypes
 package import Hummingbird
 
-/// What the private port and the socket answer.
-struct OperationsRoutes: Sendable {
+/// What the private port answers, whoever may ask.
+protocol OperationsRouting: Sendable {
+    /// Makes the router of the private port, or without `access` that of the socket; `door` is its name in the log.
+    func router(access: AccessControl?, door: String) -> Router<OperationsContext>
+}
+
+extension OperationsRouting {
+    /// Makes a router with the routes that every process has: `/metrics`, `/livez`, and with `access` the login.
+    func makeRouter(
+        access: AccessControl?,
+        clock: RelativeClock,
+        metrics: @escaping @Sendable () -> String
+    ) -> Router<OperationsContext> {
+        let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
+        router.addMiddleware { AccessMiddleware(access: access) }
+        router.get("/metrics") { _, _ in Response.text(metrics(), contentType: PrometheusText.contentType) }
+        router.get("/livez") { _, _ in Response.text(#"{"status":"ok"}"# + "\n", contentType: "application/json") }
+        if let access { LoginPages(access, clock: clock).add(to: router) }
+        return router
+    }
+}
+
+/// What the private port and the socket of a pipeline answer.
+struct OperationsRoutes: OperationsRouting {
     private let pipeline: any OperatedPipeline
     private let sources: [any GaugeSource]
     private let registry: PrometheusRegistry
@@ -37,10 +59,11 @@ struct OperationsRoutes: Sendable {
         versionMetrics = VersionMetrics(registry, program: programVersion, plan: pipeline.planSummary)
     }
 
-    /// Makes the router of the private port, or without `access` that of the socket; `door` is its name in the log.
     func router(access: AccessControl?, door: String) -> Router<OperationsContext> {
-        let router = Router(context: OperationsContext.self, options: .autoGenerateHeadEndpoints)
-        router.addMiddleware { AccessMiddleware(access: access) }
+        let router = makeRouter(access: access, clock: clock) {
+            recordGauges()
+            return registry.text
+        }
         DashboardRoutes(
             pipeline: pipeline,
             history: history,
@@ -49,18 +72,12 @@ struct OperationsRoutes: Sendable {
         )
         .add(to: router, hasLogin: access?.needsToken ?? false)
         TailRoutes(pipeline: pipeline, clock: clock, access: access).add(to: router)
-        router.get("/metrics") { _, _ in
-            recordGauges()
-            return Response.text(registry.text, contentType: PrometheusText.contentType)
-        }
-        router.get("/livez") { _, _ in Response.text(#"{"status":"ok"}"# + "\n", contentType: "application/json") }
         router.get("/readyz") { _, _ in
             try answer { $0.isReady ? .ok : .serviceUnavailable }
         }
         router.get("/v1/status") { _, _ in try answer { _ in .ok } }
         control.add(to: router, door: door)
         quarantine?.add(to: router, door: door)
-        if let access { LoginPages(access, clock: clock).add(to: router) }
         return router
     }
 

@@ -1,4 +1,5 @@
 import EventModel
+package import EventPipeline
 package import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -30,10 +31,11 @@ import Synchronization
 /// are drained.
 public final class OperationsServer: Service {
     private let configuration: OperationsConfiguration
-    private let routes: OperationsRoutes
+    private let routes: any OperationsRouting
     private let access: AccessControl
     private let logger: Logger
-    private let sampler: HistorySampler
+    /// Takes samples for the dashboard; `nil` if there is none.
+    private let sampler: HistorySampler?
     private let connections = ConnectionsByAddress(limit: 32)
     private let state: Mutex<State>
 
@@ -128,6 +130,28 @@ public final class OperationsServer: Service {
         controlFile.pauseTrackers(of: pipeline, logger: logger)
     }
 
+    /// Makes a server for a process without a pipeline: `/metrics`, `/readyz`, `/livez` and `/v1/status`.
+    package init(
+        configuration: OperationsConfiguration,
+        process: any ReportingProcess,
+        registry: PrometheusRegistry,
+        programVersion: String,
+        plan: PlanSummary,
+        logger: Logger,
+        clock: some Clock<Duration> = ContinuousClock()
+    ) throws(OperationsError) {
+        try Self.check(configuration)
+        let clock = RelativeClock(clock)
+        self.configuration = configuration
+        self.logger = logger
+        access = AccessControl(configuration, clock: clock, logger: logger)
+        // The registry keeps their values, which do not change while the process runs.
+        _ = VersionMetrics(registry, program: programVersion, plan: plan)
+        routes = ProcessRoutes(process: process, registry: registry, clock: clock)
+        sampler = nil
+        state = Mutex(State(missing: (configuration.hasPort ? 1 : 0) + (configuration.socketPath == nil ? 0 : 1)))
+    }
+
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {
         guard configuration.hasPort else {
             guard configuration.socketPath == nil else { return }
@@ -189,7 +213,8 @@ public final class OperationsServer: Service {
                 socket?.removeFolder()
                 state.withLock(\.removeSocket)()
             }
-            var services: [ServiceGroupConfiguration.ServiceConfiguration] = [.init(service: sampler)]
+            var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
+            if let sampler { services.append(.init(service: sampler)) }
             // If the port cannot listen, the socket is shut down as well.
             if configuration.hasPort {
                 services.insert(.init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup), at: 0)

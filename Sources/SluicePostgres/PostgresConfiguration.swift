@@ -42,6 +42,23 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: `false`: a table that accepts no rows is logged, and the others get their rows.
     public var requiresEveryTable: Bool
+    /// How long the claim of a partition waits for the transaction of the partition's earlier owner, and then for the end of the
+    /// session that it terminates; for `sluice load`.
+    ///
+    /// Default: 5 s; at most half of `deliveryTimeout` is used.
+    public var claimTimeout: Duration
+    /// The maximum number of refused records that the database keeps for each partition; for `sluice load`.
+    ///
+    /// A transaction that would exceed it is rolled back; the loader retries it at least every 10 s.
+    ///
+    /// Default: 100,000.
+    public var maximumRefused: Int
+    /// How long refused records are kept; for `sluice load`.
+    ///
+    /// Expired records are removed when a partition of the loader is claimed, or another record of the same partition is refused.
+    ///
+    /// Default: 90 days.
+    public var refusedRetention: Duration
 
     /// Creates a configuration.
     public init(
@@ -52,7 +69,10 @@ public struct PostgresConfiguration: Sendable {
         connectTimeout: Duration = .seconds(10),
         deliveryTimeout: Duration = .seconds(60),
         lockTimeout: Duration? = nil,
-        requiresEveryTable: Bool = false
+        requiresEveryTable: Bool = false,
+        claimTimeout: Duration = .seconds(5),
+        maximumRefused: Int = 100_000,
+        refusedRetention: Duration = .seconds(90 * 86_400)
     ) {
         self.connection = connection
         self.name = name
@@ -62,5 +82,8 @@ public struct PostgresConfiguration: Sendable {
         self.deliveryTimeout = deliveryTimeout
         self.lockTimeout = lockTimeout
         self.requiresEveryTable = requiresEveryTable
+        self.claimTimeout = claimTimeout
+        self.maximumRefused = maximumRefused
+        self.refusedRetention = refusedRetention
     }
 }

@@ -20,10 +20,13 @@ package enum PostgresErrorClass: Sendable, Hashable {
     case misconfigured
     /// The settings are invalid, independently of the server.
     case invalidSettings
-    /// Another process stored a checkpoint.
+    /// Another process stored a checkpoint, or claimed a partition.
     case superseded
     /// The call was cancelled.
     case cancelled
+
+    /// The SQLSTATE that `OffsetTable` raises if the stored position or epoch of a partition is another one.
+    static let supersededState = "SLU01"
 
     /// Classifies a failure.
     package init(_ failure: PostgresFailure) {
@@ -45,6 +48,7 @@ package enum PostgresErrorClass: Sendable, Hashable {
         case "23505": self = .duplicate
         case "57014": self = .timeout
         case "55P03": self = .locked
+        case Self.supersededState: self = .superseded
         case "42P01", "42703", "42804", "42P10", "3F000": self = .notPrepared
         default:
             switch sqlState.prefix(2) {

@@ -1,5 +1,6 @@
 import EventModel
 import EventValidation
+import Logging
 import TrackerKit
 
 /// A connection, and the thread that its blocking calls run on.
@@ -10,11 +11,17 @@ actor PostgresSession {
     var memory = DuplicateMemory()
     var targets: LoadTargets
     let sender = RowSender()
+    let keys = EventKeys()
+    nonisolated let logger: Logger
     nonisolated let checkpoints: CheckpointTable
+    nonisolated let offsets: OffsetTable
+    nonisolated let refusedTable: RefusedTable
     /// The checkpoints that this session knows to be stored.
     var checkpointMemory = CheckpointMemory()
     /// The journals for which the database records the current connection as the latest.
     var claimedJournals: Set<JournalID> = []
+    /// The partitions for which the database records the current connection as the owner's.
+    var claimedPartitions: Set<LoadedPartition> = []
 
     private nonisolated let thread: BlockingThread
     private var connection: PostgresConnection?
@@ -31,11 +38,14 @@ actor PostgresSession {
     /// Starts the thread.
     ///
     /// - Throws: `unavailable` if the system refuses a thread.
-    init(_ configuration: PostgresConfiguration) throws(TrackerError) {
+    init(_ configuration: PostgresConfiguration, logger: Logger) throws(TrackerError) {
         thread = try BlockingThread()
+        self.logger = logger
         self.configuration = configuration
         targets = LoadTargets(schema: configuration.schema)
         checkpoints = CheckpointTable(configuration)
+        offsets = OffsetTable(configuration)
+        refusedTable = RefusedTable(configuration)
     }
 
     /// Runs `body` with a connection; after a failure, the connection is either reset for the next call or closed.
@@ -62,22 +72,26 @@ actor PostgresSession {
             connection,
             limit throws(PostgresFailure) in
             let present = try connection.presentSchema(named: configuration.schema, limit)
+            keys.note(present)
             return SchemaInspection(of: present, for: wanted)
         }
     }
 
-    /// Every problem that prevents rows or checkpoints from being stored; changes nothing.
+    /// Every problem that prevents rows, checkpoints or offsets from being stored; changes nothing.
     func problems(in pipeline: PipelineOutline, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(PostgresFailure) {
             let inspection = try inspect(for: pipeline.catalog, interrupt)
-            var problems = inspection.obstacles + inspection.brokenTables
-            guard pipeline.hasJournal else { return problems }
+            var problems = inspection.problems
+            guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
             let present = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in
                 try connection.presentSchema(named: configuration.schema, limit)
             }
-            if let reason = SchemaInspection.reason(against: checkpoints, in: present) { problems.append(reason) }
+            if pipeline.hasJournal, let reason = SchemaInspection.reason(against: checkpoints, in: present) {
+                problems.append(reason)
+            }
+            if pipeline.loadsPartitions { problems += try partitionProblems(in: present, interrupt) }
             return problems
         } catch {
             return [TrackerError(error)]
@@ -94,6 +108,7 @@ actor PostgresSession {
         let made = try connect(interrupt)
         connection = made
         claimedJournals = []
+        claimedPartitions = []
         return made
     }
 
@@ -119,6 +134,9 @@ actor PostgresSession {
         switch PostgresErrorClass(failure) {
         case .refused, .duplicate, .superseded, .locked: rollBack(connection, limit)
         case _ where PostgresErrorClass.isOfTable(failure): rollBack(connection, limit)
+        // A deadlock, or a conflict of transactions: the session is still usable.
+        case .unavailable where failure.source == .server && failure.sqlState?.hasPrefix("40") == true:
+            rollBack(connection, limit)
         case .cancelled, .timeout:
             // The server may still be waiting for a lock.
             connection.requestCancel()

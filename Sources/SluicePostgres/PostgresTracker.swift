@@ -16,7 +16,11 @@ public import TrackerKit
 /// tables: their rows are committed, and the events of that table are retried, with its name in the reason.
 ///
 /// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, INSERT and SELECT (`id`) on the
-/// events' tables, and with a journal SELECT, INSERT and UPDATE on `_sluice_checkpoints`.
+/// events' tables (if a primary key has other columns, SELECT on these too), and with a journal SELECT, INSERT and UPDATE on
+/// `_sluice_checkpoints`. `sluice load` needs SELECT, INSERT and UPDATE on `_sluice_loader_offsets`, SELECT, INSERT, UPDATE and
+/// DELETE on `_sluice_refused`, and INSERT on `_sluice_accepted_losses`. All loaders of a topic should have the same role; otherwise
+/// each role also needs `pg_signal_backend` and `pg_read_all_stats`, to terminate the session of a loader that hangs. That needs
+/// PostgreSQL 14 or later.
 ///
 /// **Sessions.** A process that stores checkpoints terminates the session that its predecessor left behind. A process
 /// that finds an unknown checkpoint stores nothing more until its checkpoint is requested again. Behind a pooler in
@@ -24,7 +28,7 @@ public import TrackerKit
 /// mode.
 public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     private let configuration: PostgresConfiguration
-    private let session: SessionOnDemand<PostgresSession>
+    let session: SessionOnDemand<PostgresSession>
     private let logger: Logger
 
     /// The name that refers to the tracker in the plan: the configuration's.
@@ -34,7 +38,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
-        session = SessionOnDemand { () throws(TrackerError) in try PostgresSession(configuration) }
+        session = SessionOnDemand { () throws(TrackerError) in try PostgresSession(configuration, logger: logger) }
     }
 
     /// Parses the connection string.
@@ -52,7 +56,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// Connects, and checks the tables, columns and privileges that the catalog's events need.
     ///
     /// A single table that accepts no rows is logged, and its events are retried with each delivery; with
-    /// `requiresEveryTable` it is an error.
+    /// `requiresEveryTable` it is an error. A table without a primary key accepts rows, and is logged because it keeps duplicates.
     ///
     /// - Throws: `notPrepared`, with the hint to run `sluice migrate`, if no table is complete; `misconfigured` if the
     ///   server rejects the login, if the role lacks a privilege that every table needs, or if a pooler does not keep
@@ -73,6 +77,12 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
             logger.warning(
                 "A table accepts no rows; its events will be retried, and all others are delivered.",
                 metadata: ["tracker": "\(name)", "error": "\(problem)"]
+            )
+        }
+        for table in inspection.tablesWithoutKey {
+            logger.warning(
+                "A table has no primary key on id, so duplicates are not recognized; add the key.",
+                metadata: ["tracker": "\(name)", "table": "\(table)"]
             )
         }
         logger.debug("PostgreSQL takes the plan's events", metadata: ["schema": "\(configuration.schema)"])

@@ -69,8 +69,9 @@ extension Tracker {
 public protocol CheckableTracker: Tracker {
     /// Connects and compares the destination with what the catalog's events need; changes nothing there.
     ///
-    /// If the pipeline will have a journal, a `CheckpointingTracker` also checks the place where it stores checkpoints. Returns
-    /// within a second of cancellation; the caller sets the time limit.
+    /// If the pipeline will have a journal, a `CheckpointingTracker` also checks the place where it stores checkpoints; if it loads
+    /// partitions, the tracker checks the place where it stores their offsets. Returns within a second of cancellation; the caller
+    /// sets the time limit.
     ///
     /// - Returns: Every problem found, each with a remedy in its message; empty if events can be delivered.
     func problems(in pipeline: PipelineOutline) async -> [TrackerError]
@@ -82,10 +83,13 @@ public struct PipelineOutline: Sendable {
     public var catalog: EventCatalog
     /// Whether the pipeline will have a journal.
     public var hasJournal: Bool
+    /// Whether `sluice load` will load partitions of a Kafka topic, whose offsets the tracker stores.
+    public var loadsPartitions: Bool
 
     /// Outlines a pipeline.
-    public init(catalog: EventCatalog, hasJournal: Bool) {
+    public init(catalog: EventCatalog, hasJournal: Bool, loadsPartitions: Bool = false) {
         self.catalog = catalog
         self.hasJournal = hasJournal
+        self.loadsPartitions = loadsPartitions
     }
 }

@@ -24,19 +24,39 @@ package struct KafkaMessage: Sendable, Hashable {
 }
 
 /// Reads topics from beginning to end, on a thread of its own.
-actor KafkaReader {
+package actor KafkaReader {
     private let brokers: String
+    private let properties: [String: String]
     private let thread: BlockingThread
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    init(brokers: String) throws {
+    /// - Parameter properties: More of librdkafka's properties, such as credentials.
+    package init(brokers: String, properties: [String: String] = [:]) throws {
         thread = try BlockingThread()
         self.brokers = brokers
+        self.properties = properties
+    }
+
+    /// The number of a topic's partitions.
+    package func partitionCount(of topic: String) throws -> Int32 {
+        let consumer = try makeConsumer()
+        defer { rd_kafka_destroy(consumer) }
+        return try partitionCount(of: topic, consumer)
+    }
+
+    /// The offset of the first record of a partition that exists, and the one after the last.
+    package func watermarks(of topic: String, partition: Int32) throws -> (low: Int64, high: Int64) {
+        let consumer = try makeConsumer()
+        defer { rd_kafka_destroy(consumer) }
+        var (low, high): (Int64, Int64) = (0, 0)
+        let code = rd_kafka_query_watermark_offsets(consumer, topic, partition, &low, &high, 10_000)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw MockFailure("no watermarks: \(code)") }
+        return (low, high)
     }
 
     /// All messages: partition by partition, each in the order of its offsets.
-    func messages(in topics: [String]) throws -> [KafkaMessage] {
+    package func messages(in topics: [String]) throws -> [KafkaMessage] {
         let consumer = try makeConsumer()
         defer { rd_kafka_destroy(consumer) }
         let partitions = rd_kafka_topic_partition_list_new(8)
@@ -69,23 +89,11 @@ actor KafkaReader {
     }
 
     private func makeConsumer() throws -> OpaquePointer {
-        let configuration = rd_kafka_conf_new()
-        rd_kafka_conf_set_log_cb(configuration) { _, _, _, _ in }
-        let properties = [
-            ("bootstrap.servers", brokers), ("group.id", "reader"), ("enable.partition.eof", "true"),
-            ("enable.auto.commit", "false"), ("auto.offset.reset", "earliest"),
+        let fixed = [
+            "bootstrap.servers": brokers, "group.id": "reader", "enable.partition.eof": "true",
+            "enable.auto.commit": "false", "auto.offset.reset": "earliest",
         ]
-        var reason = [CChar](repeating: 0, count: 512)
-        for (name, value) in properties {
-            guard rd_kafka_conf_set(configuration, name, value, &reason, reason.count) == RD_KAFKA_CONF_OK else {
-                rd_kafka_conf_destroy(configuration)
-                throw MockFailure("the property \(name)")
-            }
-        }
-        guard let consumer = rd_kafka_new(RD_KAFKA_CONSUMER, configuration, &reason, reason.count) else {
-            rd_kafka_conf_destroy(configuration)
-            throw MockFailure("no consumer")
-        }
+        let consumer = try KafkaHandle.make(RD_KAFKA_CONSUMER, properties.merging(fixed) { $1 })
         rd_kafka_poll_set_consumer(consumer)
         return consumer
     }

@@ -86,8 +86,8 @@ package final class PrivatePostgres: Sendable {
             trap '' INT
             control="\(binaries)/pg_ctl -D \(folder)/data -w -s"
             $control -l \(folder)/log -o '\(options)' start && echo up
-            cat >/dev/null
-            $control -m immediate stop
+            mode=$(cat)
+            $control -m "${mode:-immediate}" stop
             [ -e \(folder)/keep ] || rm -rf \(folder)
             """
         let shell = Shell(process: process("/bin/sh", ["-c", script], asOwner: true))
@@ -100,7 +100,12 @@ package final class PrivatePostgres: Sendable {
     }
 
     /// Stops the server as in a crash, and waits until it has ended; the data remains.
-    package func stopImmediately() async throws {
+    package func stopImmediately() async throws { try await stop("immediate") }
+
+    /// Stops the server as for maintenance, which ends all sessions, and waits until it has ended; the data remains.
+    package func stopFast() async throws { try await stop("fast") }
+
+    private func stop(_ mode: String) async throws {
         guard FileManager.default.createFile(atPath: "\(folder)/keep", contents: nil) else {
             throw Unavailable(description: "\(folder) cannot be written to.")
         }
@@ -108,7 +113,7 @@ package final class PrivatePostgres: Sendable {
             defer { shell = nil }
             return shell
         }
-        await shell?.end()
+        await shell?.end(mode)
         try FileManager.default.removeItem(atPath: "\(folder)/keep")
     }
 
@@ -278,8 +283,9 @@ private struct Shell: Sendable {
         return await onBlockingThread { output.fileHandleForReading.availableData.isEmpty == false }
     }
 
-    /// Lets the shell end, and waits for that.
-    func end() async {
+    /// Lets the shell stop the server in one of the modes of `pg_ctl`, and waits for that.
+    func end(_ mode: String = "") async {
+        try? input.fileHandleForWriting.write(contentsOf: Data(mode.utf8))
         try? input.fileHandleForWriting.close()
         _ = await onBlockingThread { output.fileHandleForReading.readDataToEndOfFile() }
     }

@@ -201,21 +201,21 @@ package final class SilentProxy: Sendable {
     }
 
     #if canImport(Darwin)
-    private static let noSignal: Int32 = 0
+    static let noSignal: Int32 = 0
 
-    private static func makeSocket() -> Int32 {
+    static func makeSocket() -> Int32 {
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
         return descriptor
     }
     #else
-    private static let noSignal = Int32(MSG_NOSIGNAL)
+    static let noSignal = Int32(MSG_NOSIGNAL)
 
-    private static func makeSocket() -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    static func makeSocket() -> Int32 { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
     #endif
 
-    private static func address(port: UInt16) -> sockaddr_in {
+    static func address(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -223,7 +223,7 @@ package final class SilentProxy: Sendable {
         return address
     }
 
-    private static func withAddress(
+    static func withAddress(
         _ address: inout sockaddr_in,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) -> Int32 {

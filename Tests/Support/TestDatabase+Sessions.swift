@@ -15,4 +15,25 @@ extension TestDatabase {
             """
         while try await run(question) != ["\(count)"] { try Task.checkCancellation() }
     }
+
+    /// Waits until one of Sluice's sessions waits for rows that do not arrive.
+    package func waitForStuckCopy() async throws {
+        let question = """
+            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sluice'
+            AND state = 'active' AND wait_event = 'ClientRead' AND query LIKE 'COPY%'
+            """
+        while try await run(question) != ["1"] { try Task.checkCancellation() }
+    }
+
+    /// Makes commits wait for a standby of this name, or for none; returns once that is in effect.
+    package func setStandby(_ name: String) async throws {
+        try await run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
+        try await run("SELECT pg_reload_conf()")
+        // A new session has the postmaster's setting. By then the postmaster has also told the checkpointer, which
+        // applies the setting before it makes a requested checkpoint.
+        while try await run("SHOW synchronous_standby_names") != (name.isEmpty ? [] : [name]) {
+            try Task.checkCancellation()
+        }
+        try await run("CHECKPOINT")
+    }
 }

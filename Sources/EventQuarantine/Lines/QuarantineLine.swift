@@ -1,6 +1,6 @@
 package import EventModel
 import EventSchema
-import EventValidation
+package import EventValidation
 package import TrackerKit
 
 #if canImport(FoundationEssentials)
@@ -61,11 +61,8 @@ package enum QuarantineLine {
         let head = Head.delivery(to: tracker, at: time, planVersion: event.batch.catalog.plan.version)
         bytes.append(contentsOf: #"{"quarantine":"#.utf8)
         append(head, name: event.name, to: &bytes)
-        bytes.append(
-            contentsOf: #"[{"code":"\#(verdict.rawValue)","path":"$","expected":"\#(verdict.expected)","found":"#.utf8
-        )
-        JSONString.append(reason, to: &bytes)
-        bytes.append(contentsOf: #"}]},"event":"#.utf8)
+        append(verdict, reason: reason, to: &bytes)
+        bytes.append(contentsOf: #","event":"#.utf8)
         bytes.append(contentsOf: event.batch.line(at: event.index))
         bytes.append(contentsOf: "}\n".utf8)
     }
@@ -99,6 +96,42 @@ package enum QuarantineLine {
         rejection.violations.appendJSON(to: &bytes)
         bytes.append(UInt8(ascii: "}"))
         return bytes
+    }
+
+    /// The verdict on an accepted event that no longer follows the plan, and that a tracker had not delivered, as JSON.
+    package static func verdict(
+        on rejection: Rejection,
+        undeliveredBy tracker: String,
+        at time: Timestamp,
+        planVersion: String?
+    ) -> String {
+        String(
+            decoding: verdict(on: rejection, .delivery(to: tracker, at: time, planVersion: planVersion)),
+            as: UTF8.self
+        )
+    }
+
+    /// The verdict on an event that a tracker refused, or that was parked, as JSON.
+    package static func verdict(
+        onEvent name: String,
+        refusedBy tracker: String,
+        as verdict: DeliveryVerdict,
+        reason: String,
+        at time: Timestamp,
+        planVersion: String?
+    ) -> String {
+        var bytes: [UInt8] = []
+        append(.delivery(to: tracker, at: time, planVersion: planVersion), name: name, to: &bytes)
+        append(verdict, reason: reason, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func append(_ verdict: DeliveryVerdict, reason: String, to bytes: inout [UInt8]) {
+        bytes.append(
+            contentsOf: #"[{"code":"\#(verdict.rawValue)","path":"$","expected":"\#(verdict.expected)","found":"#.utf8
+        )
+        JSONString.append(reason, to: &bytes)
+        bytes.append(contentsOf: "}]}".utf8)
     }
 
     /// A lower bound of the size of `verdict(on:_:)` for these violations.

@@ -17,6 +17,9 @@ struct CheckCommand: AsyncParsableCommand {
             column, and grants the privileges that loading needs; that Kafka's brokers answer and every topic exists. It \
             cannot check whether Kafka lets the user write.
 
+            If load.group is set, PostgreSQL must also have the tables and privileges of 'sluice load'; with a relay, the \
+            trackers of the loader are checked besides the relay.
+
             Writes nothing, creates no table, topic or folder, and reports all problems in one run.
 
             Exits with 0 if there are no problems, 1 if there are, and 64 for wrong usage.
@@ -58,12 +61,15 @@ struct CheckCommand: AsyncParsableCommand {
             let code = wiring.catalog.lacksHashKey ? "missing-hash-key" : "restricted-value"
             parts[0].problems.append(CheckReport.Problem(code: code, sentence: problem))
         }
+        let usesLoader = settings.load?.group != nil
         let check = DestinationCheck(
             catalog: wiring.catalog,
             usesJournal: settings.journal != nil,
+            loadsPartitions: usesLoader,
             limit: .seconds(timeout)
         )
         parts += await check.parts(of: trackers)
+        if usesLoader, settings.relay != nil { parts += try await loaderParts(stated, reading.plan) }
         let report = CheckReport(parts: parts)
         if json {
             try Terminal.print(try JSONText.of(report))
@@ -71,6 +77,19 @@ struct CheckCommand: AsyncParsableCommand {
             try Terminal.print(lines: report.lines)
         }
         if !report.isOK { throw ExitCode(1) }
+    }
+
+    /// The destinations of a loader, to which a server with a relay does not deliver.
+    private func loaderParts(_ stated: CommandLineSettings, _ plan: TrackingPlan?) async throws -> [CheckReport.Part] {
+        let settings = try await Settings.load(stated, file: options.plan.config.path, usesRelay: false)
+        let wiring = Wiring(settings, plan: plan ?? TrackingPlan(events: []), minimumLogLevel: .error)
+        let check = DestinationCheck(
+            catalog: wiring.catalog,
+            usesJournal: false,
+            loadsPartitions: true,
+            limit: .seconds(timeout)
+        )
+        return await check.parts(of: try wiring.trackers())
     }
 
     /// Whether the server can use its certificate.

@@ -5,6 +5,8 @@ import TrackerKit
 struct DestinationCheck {
     let catalog: EventCatalog
     let usesJournal: Bool
+    /// Whether `sluice load` will load events into them.
+    let loadsPartitions: Bool
     let limit: Duration
     var clock: any Clock<Duration> = ContinuousClock()
 
@@ -40,8 +42,12 @@ struct DestinationCheck {
         guard let tracker = tracker as? any CheckableTracker else { return [] }
         return await withTaskGroup { group in
             group.addTask {
-                await tracker.problems(in: PipelineOutline(catalog: catalog, hasJournal: usesJournal))
-                    as [TrackerError]?
+                let outline = PipelineOutline(
+                    catalog: catalog,
+                    hasJournal: usesJournal,
+                    loadsPartitions: loadsPartitions
+                )
+                return await tracker.problems(in: outline) as [TrackerError]?
             }
             group.addTask {
                 try? await clock.sleep(for: limit)

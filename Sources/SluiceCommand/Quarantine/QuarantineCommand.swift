@@ -2,6 +2,8 @@ import ArgumentParser
 import EventModel
 import EventQuarantine
 import EventValidation
+import Logging
+import SluicePostgres
 
 /// `sluice quarantine`: shows rejected and refused events.
 struct QuarantineCommand: AsyncParsableCommand {
@@ -9,6 +11,10 @@ struct QuarantineCommand: AsyncParsableCommand {
         commandName: "quarantine",
         abstract:
             "Show the events in the quarantine (the dead-letter queue); `sluice replay quarantine` sends them again.",
+        discussion: """
+            With --from TRACKER, the records are those that `sluice load` could not load into that PostgreSQL tracker. Their ids are \
+            topic/partition-offset.
+            """,
         subcommands: [
             QuarantineListCommand.self, QuarantineShowCommand.self, QuarantineStatsCommand.self,
             QuarantineExportCommand.self,
@@ -21,31 +27,47 @@ struct QuarantineLocation: ParsableArguments {
     @Option(help: .setting(.quarantineFolder, valueName: "dir"), completion: .directory)
     var quarantine: String?
 
+    @OptionGroup var refused: RefusedRecordOptions
+
+    @Option(help: .setting(.postgresURL, valueName: "url"))
+    var postgres: String?
+
+    @Option(help: .setting(.postgresURLFile, valueName: "file"), completion: .file())
+    var postgresFile: String?
+
+    @Option(help: .setting(.postgresSchema))
+    var schema: String?
+
     @OptionGroup var config: ConfigurationFile
 
-    /// The folder that the option, the environment or the configuration file names, or the default.
-    func folder() async throws -> String {
-        try await config.text(.quarantineFolder, option: quarantine) ?? SettingDefaults.quarantineFolder
-    }
-
-    /// The keys of the records that replays have sent again.
-    func sentKeys() async throws -> Set<String> {
-        let folder = try await folder()
-        return try Terminal.reportingFailures { try SentRecords(ofQuarantine: folder, changes: false).keys }
-    }
-
-    /// Calls `body` with each record that the filter selects.
-    ///
-    /// Damage is printed after the last record, and throws exit status 1.
-    func forEach(_ filter: QuarantineFilter, _ body: (QuarantineRecord) throws -> Void) async throws {
-        let folder = try await folder()
-        try Terminal.reportingFailures {
-            var scan = try QuarantineScan(QuarantineFolder(path: folder), filter)
-            while let record = try scan.next() { try body(record) }
-            for finding in scan.findings { Terminal.printError("error: \(finding)") }
-            if !scan.findings.isEmpty { throw ExitCode(1) }
+    func validate() throws {
+        if refused.from != nil, quarantine != nil {
+            throw ValidationError("--quarantine names a folder, and --from a database; use one of the two.")
+        }
+        let isOwn = refused.from?.lowercased() == PostgresConfiguration.defaultName
+        if !isOwn, (postgres ?? postgresFile ?? schema) != nil {
+            throw ValidationError(
+                "--postgres, --postgres-file and --schema are settings of the tracker 'postgres'; use them with --from postgres."
+            )
         }
     }
+
+    /// The folder or the database that the options, the environment or the configuration file name, or the default folder.
+    func store() throws -> any QuarantineStore {
+        var stated = CommandLineSettings()
+        stated.set(.quarantineFolder, quarantine)
+        stated.set(.postgresURL, postgres)
+        stated.set(.postgresURLFile, postgresFile)
+        stated.set(.postgresSchema, schema)
+        let reader = try SettingsReader(options: stated, file: config.path)
+        let folder = reader.string(.quarantineFolder) ?? SettingDefaults.quarantineFolder
+        // What is wrong with other trackers does not matter for a folder.
+        let trackers = refused.from == nil ? [] : reader.trackers()
+        try reader.finish()
+        return try refused.records(in: trackers, logger: Self.silent) ?? FolderQuarantine(path: folder)
+    }
+
+    private static let silent = Logger(label: "sluice", factory: { _ in SwiftLogNoOpLogHandler() })
 }
 
 /// The records that a subcommand reads.

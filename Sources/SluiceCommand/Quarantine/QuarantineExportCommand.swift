@@ -11,7 +11,7 @@ struct QuarantineExportCommand: AsyncParsableCommand {
     @OptionGroup var selection: QuarantineSelection
 
     func run() async throws {
-        try await location.forEach(try selection.filter()) { record in
+        try await location.store().forEach(try selection.filter()) { record in
             try Terminal.write(record.line + [UInt8(ascii: "\n")])
         }
     }

@@ -7,7 +7,10 @@ struct QuarantineListCommand: AsyncParsableCommand {
         commandName: "list",
         abstract: "List quarantined events, the latest last.",
         discussion:
-            "The state is `sent` for events that `sluice replay quarantine` has sent again, and `kept` for others."
+            """
+            The state is `sent` for events that `sluice replay quarantine` has sent again, and `kept` for others. With --from, \
+            records that were sent again are not listed, because they are removed.
+            """
     )
 
     @OptionGroup var location: QuarantineLocation
@@ -25,12 +28,13 @@ struct QuarantineListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let filter = try selection.filter()
-        let sent = try await location.sentKeys()
+        let store = try location.store()
+        let sent = try store.sentKeys()
         var latest = LatestRows(limit: limit)
         // Damage ends the command with 1, but the events that could be read are printed first.
         var failure: (any Error)?
         do {
-            try await location.forEach(filter) { record in
+            try await store.forEach(filter) { record in
                 latest.add(QuarantineRow(record, isSent: sent.contains(record.key)), at: record.at.microseconds)
             }
         } catch {

@@ -27,7 +27,8 @@ struct QuarantineRecord {
     /// These bytes occur only at the end of the verdict, because quotes inside strings are escaped.
     private static let end = Data(#"]},"event"#.utf8)
 
-    /// The part of the quarantine and the number in it, such as `verdicts/0-17`.
+    /// The part of the quarantine and the number in it, such as `verdicts/0-17`; of a loader's record its place in Kafka, such as
+    /// `events/3-17`.
     let id: String
     /// The identity of that part, which is globally unique, and the number in it.
     let partID: String
@@ -37,13 +38,13 @@ struct QuarantineRecord {
     let line: ArraySlice<UInt8>
 
     /// Parses a line; `nil` if it is not a line of a quarantine.
-    init?(part: QuarantineFolder.Part, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
+    init?(id: String, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
         guard line.starts(with: Self.start), let end = Data(line).range(of: Self.end) else { return nil }
         let bytes = Data(line)[Self.start.count..<end.lowerBound + 2]
         guard let verdict = try? JSONDecoder().decode(Verdict.self, from: bytes), let at = Timestamp(verdict.at) else {
             return nil
         }
-        id = "\(part)-\(sequence)"
+        self.id = id
         self.partID = partID
         self.sequence = sequence
         self.line = line

@@ -44,7 +44,8 @@ struct QuarantineScan: ~Copyable {
     mutating func next(isStopped: () -> Bool = { false }) throws(JournalError) -> QuarantineRecord? {
         while true {
             while !isStopped(), let part, let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
-                let record = QuarantineRecord(part: part, partID: partID, sequence: sequence, line: lines[..<end])
+                let id = "\(part)-\(sequence)"
+                let record = QuarantineRecord(id: id, partID: partID, sequence: sequence, line: lines[..<end])
                 lines = lines[(end + 1)...]
                 sequence += 1
                 if let record, filter.matches(record) { return record }

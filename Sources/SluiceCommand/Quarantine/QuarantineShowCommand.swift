@@ -17,7 +17,7 @@ struct QuarantineShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         var found: QuarantineRecord?
-        try await location.forEach(QuarantineFilter()) { record in
+        try await location.store().forEach(QuarantineFilter()) { record in
             if record.id == id { found = record }
         }
         guard let found else {

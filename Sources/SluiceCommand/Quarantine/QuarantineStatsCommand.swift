@@ -17,11 +17,12 @@ struct QuarantineStatsCommand: AsyncParsableCommand {
     func run() async throws {
         var counts = QuarantineCounts()
         let filter = try selection.filter()
-        let sent = try await location.sentKeys()
+        let store = try location.store()
+        let sent = try store.sentKeys()
         // Damage ends the command with 1, but the events that could be read are counted and printed first.
         var failure: (any Error)?
         do {
-            try await location.forEach(filter) { record in
+            try await store.forEach(filter) { record in
                 counts.add(record, isSent: sent.contains(record.key))
             }
         } catch {

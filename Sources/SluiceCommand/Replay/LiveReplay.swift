@@ -156,9 +156,10 @@ actor LiveReplay: QuarantineReplaying {
                 catalog: catalog,
                 maximumLines: .max,
                 times: nil,
-                quarantineFolder: folder,
+                quarantine: FolderQuarantine(path: folder),
                 quarantineFilter: filter
             ),
+            folder: folder,
             isStopped: { [deadline, clock] in clock.now() >= deadline.time }
         )
         reading = Reading(selection: selection, catalog: catalog, source: source)
@@ -181,7 +182,7 @@ actor LiveReplay: QuarantineReplaying {
                 break
             }
             // Another process may have sent it since the source was opened.
-            guard let key = part.recordKey, !sent.contains(key) else { continue }
+            guard case .quarantined(let key)? = part.recordKey, !sent.contains(key) else { continue }
             guard let batch = part.checked.batch else {
                 report.stillInvalid += 1
                 continue

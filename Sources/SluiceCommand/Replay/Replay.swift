@@ -19,7 +19,7 @@ struct Replay {
     /// Keeps the events that are rejected.
     let rejectedEvents: Quarantine
     /// The quarantine that is read if it is among the inputs, and the records selected from it.
-    let quarantineFolder: String
+    let quarantine: any QuarantineStore
     let quarantineFilter: QuarantineFilter
     /// The names of the trackers to deliver to, in lower case.
     let trackers: Set<String>
@@ -55,7 +55,9 @@ struct Replay {
         var report = await feed.report
         report.trackers = pipeline.statistics.trackers
         report.failures += failures
-        let lost = isDryRun ? 0 : rejectedEvents.statistics.lost
+        await quarantine.close()
+        // One that stores nothing does so on purpose.
+        let lost = rejectedEvents.isDiscarding ? 0 : rejectedEvents.statistics.lost
         if lost > 0 { report.failures.append("\(lost.of("rejected event")) could not be kept in the quarantine") }
         report.duration = ContinuousClock.now - start
         return report

@@ -25,6 +25,10 @@ struct ReplayCommand: AsyncParsableCommand {
             are sent that need no other configured tracker. Events that their sender's write key did not allow are sent \
             only with --code forbidden-event.
 
+            With --from TRACKER, `quarantine` is the table of the records that `sluice load` could not load into that PostgreSQL \
+            tracker. They are sent to that tracker only. Those that it has stored are removed from the table; all others stay \
+            there, and nothing is added to the quarantine.
+
             Prints a report at the end: on standard output, or on standard error if the console tracker prints events.
 
             Exits with 0 if everything was read, accepted and delivered; 2 if events were rejected; 1 if something could \
@@ -67,6 +71,8 @@ struct ReplayCommand: AsyncParsableCommand {
     )
     var code: [String] = []
 
+    @OptionGroup var refused: RefusedRecordOptions
+
     @Option(help: ArgumentHelp("The maximum number of events per second. Default: no limit.", valueName: "number"))
     var rate: Int?
 
@@ -85,6 +91,16 @@ struct ReplayCommand: AsyncParsableCommand {
         if !code.isEmpty, !inputs.contains(.quarantine) {
             throw ValidationError("--code selects quarantined events, and the quarantine is not among the paths.")
         }
+        if refused.from != nil {
+            if inputs != [.quarantine] {
+                throw ValidationError("--from selects refused records, so the only path with it is quarantine.")
+            }
+            if !to.isEmpty || options.relay != nil || options.quarantine != nil {
+                throw ValidationError(
+                    "With --from, records are sent to that tracker only; --to, --relay and --quarantine cannot be used with it."
+                )
+            }
+        }
         if inputs.contains(.journal(folder: "")) {
             throw ValidationError("After journal://, give the journal's folder, as in journal:///var/lib/journal.")
         }
@@ -100,14 +116,23 @@ struct ReplayCommand: AsyncParsableCommand {
         // A replay ends when the reader of its output has gone, as other Unix tools do.
         Terminal.ignoresBrokenPipes(false)
         let filter = try filter()
-        var settings = try await Settings.load(options.settings, file: options.plan.config.path)
+        var settings = try await Settings.load(
+            options.settings,
+            file: options.plan.config.path,
+            usesRelay: refused.from == nil
+        )
         settings.pipeline.maximumStartAttempts = settings.strictTrackers ? 1 : Self.maximumStartAttempts
         settings.pipeline.maximumDeliveryAttempts = Self.maximumDeliveryAttempts
         let wiring = try Wiring(settings)
         if inputs != [.quarantine] { try filter.check(against: wiring.catalog) }
-        let trackers = dryRun ? [] : try wiring.trackers(only: to)
-        // A dry run keeps nothing on purpose, so this quarantine must not log that it discards events.
-        let quarantine = dryRun ? Quarantine.discarding(logger: Self.silent) : try wiring.quarantine()
+        let records = try refused.records(in: settings.trackers, logger: wiring.logger)
+        let to = records.map { [$0.trackerName] } ?? to
+        let selected = try wiring.trackers(only: to).map { records?.noting($0) ?? $0 }
+        let trackers = dryRun ? [] : selected
+        // A dry run keeps nothing on purpose, and refused records stay where they are, so it must not be logged that this quarantine
+        // discards events.
+        let keepsNothing = dryRun || records != nil
+        let quarantine = keepsNothing ? Quarantine.discarding(logger: Self.silent) : try wiring.quarantine()
         let replay = Replay(
             inputs: inputs,
             filter: filter,
@@ -120,9 +145,9 @@ struct ReplayCommand: AsyncParsableCommand {
             ),
             catalog: wiring.catalog,
             rejectedEvents: quarantine,
-            quarantineFolder: settings.quarantineFolder,
+            quarantine: records ?? FolderQuarantine(path: settings.quarantineFolder),
             quarantineFilter: try quarantineFilter(),
-            trackers: names(dryRun ? try wiring.trackers(only: to) : trackers),
+            trackers: names(selected),
             configuredTrackers: names(try wiring.trackers()),
             logger: wiring.logger
         )

@@ -7,7 +7,7 @@ import ServiceLifecycle
 
 /// The service that reads and submits events; it ends when all of them are delivered, or at a shutdown.
 actor ReplayFeed: Service {
-    /// The number of quarantined records that are sent before their keys are stored.
+    /// The number of quarantined records that are sent before they are stored as sent.
     ///
     /// After a crash, a replay sends at most this many again, with the same ids.
     private static let maximumAccepted = 10_000
@@ -19,9 +19,10 @@ actor ReplayFeed: Service {
     private let progress: ReplayProgress?
     /// The result so far.
     private(set) var report = ReplayReport()
-    /// The keys of quarantined records that the pipeline has accepted and that are not stored as sent yet.
-    private var accepted: [String] = []
-    private var sent: SentRecords?
+    /// The quarantined records that the pipeline has accepted and that are not stored as sent yet.
+    private var accepted: [SentRecord] = []
+    /// `nil` if no records are sent.
+    private let sent: (any SentRecordLog)?
     /// Whether the pipeline accepts no more events, because a tracker cannot be delivered to.
     private var isClosed = false
 
@@ -29,14 +30,14 @@ actor ReplayFeed: Service {
         self.replay = replay
         // Opened first, because it locks out other replays of the same quarantine.
         let sendsRecords = replay.inputs.contains(.quarantine) && !replay.isDryRun
-        sent = sendsRecords ? try SentRecords(ofQuarantine: replay.quarantineFolder, changes: true) : nil
+        sent = sendsRecords ? try replay.quarantine.sentRecordLog() : nil
         rate = replay.rate.map { ReplayRate(eventsPerSecond: $0, clock: ContinuousClock()) }
         let selection = ReplaySelection(
             catalog: replay.catalog,
             // With a rate, a part takes a tenth of a second.
             maximumLines: replay.rate.map { max(1, $0 / 10) } ?? .max,
             times: replay.filter.times,
-            quarantineFolder: replay.quarantineFolder,
+            quarantine: replay.quarantine,
             quarantineFilter: replay.quarantineFilter
         )
         reader = try ReplayReader(replay.inputs, selection)
@@ -88,7 +89,9 @@ actor ReplayFeed: Service {
         do {
             try await replay.pipeline.submit(selected)
             report.accepted += selected.count
-            if let key = part.recordKey { accepted.append(key) }
+            if let key = part.recordKey, let entry = selected.entries.first {
+                accepted.append(SentRecord(key: key, event: EventKey(id: entry.id, time: entry.time)))
+            }
         } catch {
             isClosed = error == .closed
             report.failures.append(
@@ -102,16 +105,19 @@ actor ReplayFeed: Service {
     /// If a shutdown ends the waiting early, call this again after the pipeline has ended.
     func storeSent() async {
         await replay.pipeline.flush()
+        guard !accepted.isEmpty, let sent else { return }
         let isDelivered = replay.pipeline.statistics.trackers.allSatisfy { $0.pendingEvents == 0 && $0.dropped == 0 }
-        guard isDelivered, replay.rejectedEvents.statistics.lost == 0, !accepted.isEmpty, sent != nil else { return }
-        do throws(JournalError) {
-            try sent?.add(accepted)
+        let areKept = replay.rejectedEvents.isDiscarding || replay.rejectedEvents.statistics.lost == 0
+        do {
+            accepted = try await sent.store(accepted, areSettled: isDelivered && areKept)
         } catch {
+            // A shutdown has interrupted it, and it is called again after that.
+            guard !Task.isCancelled else { return }
             report.failures.append(
                 "\(accepted.count.of("event")) sent, but this could not be stored, so the next replay sends them again: \(error)"
             )
+            accepted = []
         }
-        accepted = []
     }
 
     private func keepToRate(_ count: Int) async {

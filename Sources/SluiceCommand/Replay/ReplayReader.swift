@@ -32,11 +32,11 @@ actor ReplayReader {
     /// The next part with its source; `nil` after the last.
     ///
     /// If a source or a part of it cannot be read, `next` adds a sentence to `failures` and continues after it.
-    func next() -> (input: ReplayInput, part: ReplayPart)? {
+    func next() async -> (input: ReplayInput, part: ReplayPart)? {
         while !interrupt.isRaised, let (input, source) = openSource() {
             var part: ReplayPart?
             do {
-                part = try source.next()
+                part = try await source.next()
             } catch {
                 failures.append("\(input): \(error)")
             }

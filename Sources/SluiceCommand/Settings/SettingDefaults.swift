@@ -44,7 +44,7 @@ extension SettingKey {
     /// Whether the default is a value that the configuration file accepts, and not a description of one.
     var hasFixedDefault: Bool {
         switch kind {
-        case .text: defaultText != "none" && self != .adminSocket
+        case .text: defaultText != "none" && self != .adminSocket && self != .loadFrom
         case .number: Int(defaultText) != nil
         case .flag: true
         case .list: false
@@ -82,7 +82,8 @@ extension SettingKey {
         case .consoleEnabled: "\(SettingDefaults.hasConsole)"
         case .consoleFormat: SettingDefaults.consoleFormat.rawValue
         case .postgresURL, .postgresURLFile, .postgresPasswordFile: "none"
-        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile, .relayURL: "none"
+        case .kafkaBrokers, .kafkaProperties, .kafkaPropertiesFile, .relayURL, .loadGroup: "none"
+        case .loadFrom: "relay.url"
         case .postgresSchema: PostgresConfiguration.defaultSchema
         case .postgresConnectSeconds: Self.count(SettingDefaults.postgres.connectTimeout, of: .seconds(1))
         case .postgresDeliverySeconds: Self.count(SettingDefaults.postgres.deliveryTimeout, of: .seconds(1))
@@ -97,6 +98,8 @@ extension SettingKey {
         case .kafkaSource: KafkaConfiguration.defaultSource
         case .relayAcknowledge: SettingDefaults.relayAcknowledge.rawValue
         case .relayUnavailable: SettingDefaults.relayUnavailable.rawValue
+        case .loadRefusedRecords: "\(SettingDefaults.postgres.maximumRefused)"
+        case .loadRefusedDays: Self.count(SettingDefaults.postgres.refusedRetention, of: .seconds(86_400))
         case .queueEvents: "\(SettingDefaults.pipeline.queue.capacityInEvents)"
         case .queueBytes: "\(SettingDefaults.pipeline.queue.capacityInBytes)"
         case .queuePolicy: SettingDefaults.pipeline.queue.fullPolicy.rawValue

@@ -65,6 +65,10 @@ enum SettingKey: String, CaseIterable {
     case relayURL = "relay.url"
     case relayAcknowledge = "relay.acknowledge"
     case relayUnavailable = "relay.whenUnavailable"
+    case loadFrom = "load.from"
+    case loadGroup = "load.group"
+    case loadRefusedRecords = "load.maximumRefused"
+    case loadRefusedDays = "load.refusedRetentionDays"
     case queueEvents = "queue.capacityInEvents"
     case queueBytes = "queue.capacityInBytes"
     case queuePolicy = "queue.policy"
@@ -127,6 +131,8 @@ enum SettingKey: String, CaseIterable {
         case .kafkaProperties: "--kafka-property"
         case .kafkaPropertiesFile: "--kafka-properties-file"
         case .relayURL: "--relay"
+        case .loadFrom: "--from"
+        case .loadGroup: "--group"
         case .quarantineFolder: "--quarantine"
         case .strictTrackers: "--strict-trackers"
         case .logLevel: "--log-level"
@@ -281,6 +287,18 @@ enum SettingKey: String, CaseIterable {
             With relay.acknowledge brokers, what happens while the brokers accept no events: refuse (requests are answered with \
             503) or journal (events are acknowledged once they are in the journal; the answer says so).
             """
+        case .loadFrom:
+            """
+            The Kafka topic that `sluice load` reads, as kafka://host:port,host:port/topic. The properties of kafka.* apply to it.
+            """
+        case .loadGroup:
+            """
+            The name of the loader: its processes share the topic's partitions. Each tracker has a consumer group of its own, \
+            whose name is this name, a dot and the tracker's name.
+            """
+        case .loadRefusedRecords:
+            "The maximum number of refused records that PostgreSQL keeps of each partition; with more, the partition is not loaded."
+        case .loadRefusedDays: "How long PostgreSQL keeps refused records, in days."
         case .queueEvents: "The maximum number of events in a tracker's queue."
         case .queueBytes: "The maximum size of a tracker's queue, in bytes."
         case .queuePolicy:
@@ -311,7 +329,8 @@ enum SettingKey: String, CaseIterable {
         case .parkAfterSeconds:
             """
             How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
-            events are parked in the quarantine; at most 10 if only an operator can fix the error, such as a missing table.
+            events are parked in the quarantine; at most 10 if only an operator can fix the error, such as a missing table. \
+            `sluice load` refuses such records after this time, and also records of another plan that do not follow its own.
             """
         case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
         case .quarantineFolder: "The folder of the quarantine (the dead-letter queue)."
@@ -323,7 +342,7 @@ enum SettingKey: String, CaseIterable {
         case .strictTrackers:
             """
             Whether Sluice exits with 1 if an event names a tracker that is not configured, or if a tracker, or one of \
-            its tables or topics, fails its first start.
+            its tables or topics, fails its first start. `sluice load` exits only because of the former, and retries a start.
             """
         case .hashKey: "The secret key of hashed values, at least 16 bytes; better in a file, see privacy.hashKeyFile."
         case .hashKeyFile:

@@ -28,7 +28,7 @@ extension SettingKey {
             .postgresConnectSeconds, .postgresDeliverySeconds, .postgresLockSeconds, .kafkaDeliverySeconds,
             .kafkaMetadataSeconds, .queueEvents, .queueBytes, .journalIntervalMilliseconds, .journalOverdueSeconds,
             .journalBytes, .journalRetentionAge, .journalRetentionBytes, .deliveryEvents, .deliveryLinger,
-            .shutdownSeconds, .quarantineBytes, .parkAfterSeconds:
+            .shutdownSeconds, .quarantineBytes, .parkAfterSeconds, .loadRefusedRecords, .loadRefusedDays:
             return .number
         case .httpOpen, .httpProxyProtocol, .httpClientAddress, .httpTraceparent, .cloudEventsSubject, .adminEnabled,
             .consoleEnabled,

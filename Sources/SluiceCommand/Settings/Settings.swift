@@ -29,6 +29,8 @@ struct Settings {
     var trackers: [TrackerSettings]
     /// The Kafka topic that gets every event; `nil` if each event goes to its own trackers.
     var relay: KafkaConfiguration?
+    /// The topic that `sluice load` reads; `nil` if there is none.
+    var load: LoadSettings?
     var pipeline: Pipeline.Configuration
     /// `nil` if accepted events are kept in memory.
     var journal: JournalSettings?
@@ -45,6 +47,15 @@ struct Settings {
     struct JournalSettings {
         var folder: String
         var configuration: JournalConfiguration
+    }
+
+    struct LoadSettings {
+        var brokers: String
+        var topic: String
+        /// librdkafka's configuration properties.
+        var properties: [String: String]
+        /// `nil` if it is not stated.
+        var group: String?
     }
 
     /// The values of `log.format`.
@@ -69,16 +80,19 @@ struct Settings {
 
     /// Reads the settings from the command line, the environment and a configuration file.
     ///
-    /// - Parameter keepsJournal: Whether the command keeps a journal. For other commands the journal's settings are
-    ///   validated and then ignored.
+    /// - Parameters:
+    ///   - keepsJournal: Whether the command keeps a journal. For other commands the journal's settings are validated and then
+    ///     ignored.
+    ///   - usesRelay: Whether all events go to the relay, if there is one.
     /// - Throws: `SettingsError` with all problems.
     static func load(
         _ options: CommandLineSettings,
         file: String?,
-        keepsJournal: Bool = false
+        keepsJournal: Bool = false,
+        usesRelay: Bool = true
     ) async throws -> Settings {
         let reader = try SettingsReader(options: options, file: file)
-        let settings = Settings(reading: reader, keepsJournal: keepsJournal)
+        let settings = Settings(reading: reader, keepsJournal: keepsJournal, usesRelay: usesRelay)
         try reader.finish()
         return settings
     }
@@ -94,11 +108,13 @@ struct Settings {
     }
 
     /// Reads all settings; `reader.finish` throws what is wrong with them.
-    init(reading reader: SettingsReader, keepsJournal: Bool) {
+    init(reading reader: SettingsReader, keepsJournal: Bool, usesRelay: Bool = true) {
         self.reader = reader
         eventsFolder = reader.string(.eventsDirectory) ?? SettingDefaults.eventsFolder
-        relay = reader.relay()
-        trackers = relay.map { [.kafka($0)] } ?? reader.trackers()
+        let relay = reader.relay()
+        self.relay = usesRelay ? relay : nil
+        load = reader.load()
+        trackers = self.relay.map { [.kafka($0)] } ?? reader.trackers()
         let journal = reader.journal()
         self.journal = keepsJournal ? journal : nil
         http = reader.http(hasJournal: self.journal != nil)

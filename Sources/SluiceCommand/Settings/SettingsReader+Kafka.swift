@@ -16,14 +16,7 @@ extension SettingsReader {
 
     /// The relay, which has the settings of the tracker `kafka` except for its brokers and its topic; `nil` if none is set.
     func relay() -> KafkaConfiguration? {
-        guard let url = string(.relayURL) else { return nil }
-        let address: KafkaAddress
-        do throws(KafkaAddress.Problem) {
-            address = try KafkaAddress(url)
-        } catch {
-            note(.relayURL, error.description)
-            return nil
-        }
+        guard let address = address(.relayURL) else { return nil }
         var relay = kafka(named: KafkaConfiguration.defaultName, at: address.brokers)
         relay.name = SettingDefaults.relayName
         relay.topic = address.topic
@@ -38,6 +31,29 @@ extension SettingsReader {
             relay.properties[Self.deliveryTimeouts[0]] = "\(milliseconds)"
         }
         return relay
+    }
+
+    /// The topic that a loader reads, which is the relay's unless it is stated, with the properties of the tracker `kafka`; `nil` if
+    /// there is none.
+    func load() -> Settings.LoadSettings? {
+        let group = string(.loadGroup)
+        guard let address = address(.loadFrom) ?? address(.relayURL) else { return nil }
+        return Settings.LoadSettings(
+            brokers: address.brokers,
+            topic: address.topic,
+            properties: kafka(named: KafkaConfiguration.defaultName, at: address.brokers).properties,
+            group: group
+        )
+    }
+
+    private func address(_ key: SettingKey) -> KafkaAddress? {
+        guard let url = string(key) else { return nil }
+        do throws(KafkaAddress.Problem) {
+            return try KafkaAddress(url)
+        } catch {
+            note(key, error.description)
+            return nil
+        }
     }
 
     /// Whether events for the relay are acknowledged by the brokers.

@@ -22,8 +22,10 @@ enum TrackerSettings {
 extension SettingsReader {
     /// The configured trackers: the one that each type has by itself, and those of the section `trackers`.
     func trackers() -> [TrackerSettings] {
+        // Read once, because all PostgreSQL trackers share them.
+        let refused = refusedLimits()
         let own = TrackerType.allCases.compactMap { type in
-            if let tracker = tracker(named: type.rawValue, type) { return tracker }
+            if let tracker = tracker(named: type.rawValue, type, refused) { return tracker }
             // A section that has only limits may be for a tracker that an option states.
             let section = namedTrackers.first { $0.name.lowercased() == type.rawValue && $0.statesType }
             if let section { noteMissing(section) }
@@ -32,7 +34,7 @@ extension SettingsReader {
         let named = namedTrackers.filter { TrackerType(rawValue: $0.name.lowercased()) == nil }
         return own
             + named.compactMap { named in
-                if let tracker = tracker(named: named.name, named.type) { return tracker }
+                if let tracker = tracker(named: named.name, named.type, refused) { return tracker }
                 noteMissing(named)
                 return nil
             }
@@ -41,10 +43,23 @@ extension SettingsReader {
     /// The names of all trackers that settings can be about, configured or not.
     private var trackerNames: [String] { TrackerType.allCases.map(\.rawValue) + namedTrackers.map(\.name) }
 
-    private func tracker(named name: String, _ type: TrackerType) -> TrackerSettings? {
+    /// The limits of the records that `sluice load` refuses.
+    private struct RefusedLimits {
+        var records: Int?
+        var retention: Duration?
+    }
+
+    private func refusedLimits() -> RefusedLimits {
+        RefusedLimits(
+            records: count(.loadRefusedRecords),
+            retention: duration(.loadRefusedDays, within: 1...36_500, in: { .seconds($0 * 86_400) })
+        )
+    }
+
+    private func tracker(named name: String, _ type: TrackerType, _ refused: RefusedLimits) -> TrackerSettings? {
         switch type {
         case .console: console(named: name).map(TrackerSettings.console)
-        case .postgres: postgres(named: name).map(TrackerSettings.postgres)
+        case .postgres: postgres(named: name, refused).map(TrackerSettings.postgres)
         case .kafka: kafka(named: name).map(TrackerSettings.kafka)
         }
     }
@@ -71,7 +86,7 @@ extension SettingsReader {
     }
 
     /// A PostgreSQL tracker; `nil` if no database is set for it.
-    private func postgres(named name: String) -> PostgresConfiguration? {
+    private func postgres(named name: String, _ refused: RefusedLimits) -> PostgresConfiguration? {
         // Read in any case, so that their problems are found also if another source will state the database.
         let connectTimeout = timeout(.postgresConnectSeconds, of: name)
         let deliveryTimeout = timeout(.postgresDeliverySeconds, of: name)
@@ -86,6 +101,8 @@ extension SettingsReader {
         if let connectTimeout { postgres.connectTimeout = connectTimeout }
         if let deliveryTimeout { postgres.deliveryTimeout = deliveryTimeout }
         postgres.lockTimeout = lockTimeout
+        if let records = refused.records { postgres.maximumRefused = records }
+        if let retention = refused.retention { postgres.refusedRetention = retention }
         if let lockTimeout, lockTimeout >= postgres.deliveryTimeout {
             let longer = Setting(.postgresDeliverySeconds, of: name).name
             note(.postgresLockSeconds, of: name, "expected less than \(longer), which is \(postgres.deliveryTimeout)")

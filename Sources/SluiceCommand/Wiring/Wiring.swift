@@ -146,7 +146,10 @@ struct Wiring {
         return pipeline
     }
 
-    private func reportMissingTrackers(configured: [String]) throws {
+    /// Warns of events that name a tracker that is not configured.
+    ///
+    /// - Throws: exit status 1 if there are any, and `trackers.strict` is set.
+    func reportMissingTrackers(configured: [String]) throws {
         let missing = missingTrackers(of: catalog, configured: configured)
         for tracker in missing {
             if settings.strictTrackers {

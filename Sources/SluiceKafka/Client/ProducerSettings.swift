@@ -32,7 +32,7 @@ struct ProducerSettings {
     /// Returns the addresses of the brokers, without the spaces around them.
     ///
     /// - Throws: `invalidSettings` if the setting is not a list of `host:port`.
-    private static func addresses(of brokers: String) throws(TrackerError) -> String {
+    static func addresses(of brokers: String) throws(TrackerError) -> String {
         let addresses = brokers.split(separator: ",").map(trimmed).filter { !$0.isEmpty }
         guard !addresses.isEmpty else { throw .invalidSettings("No broker is set: give host:port,host:port.") }
         for address in addresses { try check(address) }
@@ -72,7 +72,7 @@ struct ProducerSettings {
     }
 
     /// Creates librdkafka's configuration object from properties.
-    private static func makeConfiguration(of properties: [(name: String, value: String)]) throws(TrackerError)
+    static func makeConfiguration(of properties: [(name: String, value: String)]) throws(TrackerError)
         -> OpaquePointer
     {
         guard let configuration = rd_kafka_conf_new() else { throw .withoutMemory }

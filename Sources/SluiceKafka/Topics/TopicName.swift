@@ -1,5 +1,5 @@
 import EventSchema
-import EventValidation
+package import EventValidation
 package import TrackerKit
 
 /// The setting `topic`, a pattern for the topics' names.
@@ -39,7 +39,7 @@ package struct TopicName {
     /// The topics of a tracker's events, sorted and without duplicates.
     ///
     /// - Throws: `invalidSettings` if Kafka does not allow one of the names.
-    func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
+    package func topics(of catalog: EventCatalog, tracker: String) throws(TrackerError) -> [String] {
         let mask = catalog.mask(ofTracker: tracker)
         var found: Set<String> = []
         for (event, trackers) in zip(catalog.definitions, catalog.trackerMasks) where trackers & mask != 0 {

@@ -63,8 +63,8 @@ extension PostgresSession {
 
     private func checkpointError(_ failure: PostgresFailure) -> TrackerError {
         switch failure.sqlState {
-        case "42P01", "3F000": .missing(checkpoints)
-        case "42703", "23502": .outdated(checkpoints)
+        case "42P01", "3F000": .missing(table: checkpoints.sqlName)
+        case "42703", "23502": .outdated(table: checkpoints.sqlName)
         case "42501": .missingPrivilege(on: checkpoints, role: SQLText.identifier(role))
         default: TrackerError(failure)
         }

@@ -23,6 +23,8 @@ final class PostgresConnection {
     var stagingTables: Set<String> = []
     /// Whether a pooler is between this client and the server; set by `findPooler`.
     var isPooled = false
+    /// Whether the latest transaction's COMMIT was sent; after a failure, it may have succeeded.
+    var hasSentCommit = false
 
     /// Connects.
     convenience init(_ settings: ConnectionSettings, interrupt: Interrupt) throws(PostgresFailure) {
@@ -56,6 +58,14 @@ final class PostgresConnection {
 
     /// Whether a transaction is open and has not failed.
     var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
+
+    /// Whether the server has answered everything, and the connection is still there.
+    ///
+    /// Then a COMMIT that failed has rolled back.
+    var isSettled: Bool {
+        let status = PQtransactionStatus(handle)
+        return PQstatus(handle) == CONNECTION_OK && (status == PQTRANS_IDLE || status == PQTRANS_INERROR)
+    }
 
     /// Asks the server to cancel the current statement, without waiting for the response.
     ///

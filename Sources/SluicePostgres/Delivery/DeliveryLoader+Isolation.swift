@@ -11,7 +11,7 @@ extension DeliveryLoader {
         lockTimeout: Duration
     ) throws(PostgresFailure) -> LoadReport {
         var report = LoadReport()
-        let present = try connection.presentSchema(named: schema, limit)
+        let present = try inspect()
         for group in rows.groups {
             // A table that was altered rejects every row, which is not the fault of the events.
             if let reason = SchemaInspection.reason(against: group.target.table, in: present) {
@@ -29,7 +29,7 @@ extension DeliveryLoader {
         for group in rows.groups where !report.isBroken(group) {
             try isolate(in: group, until: deadline, &report)
         }
-        try commit(report)
+        try commit(&report)
         for group in rows.groups where report.isBroken(group) { try dropStagingTable(of: group) }
         return report
     }
@@ -91,7 +91,7 @@ extension DeliveryLoader {
             return nil
         } catch {
             switch PostgresErrorClass(error) {
-            // A duplicate id never gets here, so this duplicate violates a unique index of the user's own.
+            // A row with a duplicate key is skipped, so this one violates a unique index of the user's own.
             case .refused, .duplicate: break
             case _ where PostgresErrorClass.isOfTable(error): break
             default: throw error

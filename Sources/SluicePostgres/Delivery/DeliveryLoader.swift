@@ -1,27 +1,34 @@
 /// Loads one delivery over one connection: all of its tables in one transaction.
 struct DeliveryLoader {
-    /// The statements of a transaction for the checkpoint of its journal.
-    struct Checkpointing {
-        /// Waits for other transactions, and reads the stored checkpoint.
-        let lockAndRead: String
-        /// The checkpoint that must be stored; `nil` if none.
-        let expected: UInt64?
-        /// Stores the delivery's checkpoint; `nil` if the delivery is a part of another one.
-        let store: String?
+    /// How the rows are loaded.
+    enum Mode {
+        /// Straight into the tables, which is the normal way; a duplicate makes it fail.
+        case directly
+        /// Through staging tables, which skips duplicates.
+        case throughStaging
+        /// Through staging tables, without the rows that the server rejects and the tables that accept none.
+        case isolating(until: ContinuousClock.Instant, lockTimeout: Duration)
     }
 
     let connection: PostgresConnection
     let schema: String
     let rows: DeliveryRows
-    /// `nil` without a journal.
-    let checkpointing: Checkpointing?
+    /// What the transaction stores besides the rows; `nil` for nothing.
+    let record: (any TransactionRecord)?
     let sender: RowSender
+    let keys: EventKeys
     let limit: WaitLimit
 
-    /// Loads the rows straight into the tables, which is the normal way.
-    ///
-    /// A duplicate makes it fail.
-    func loadDirectly() throws(PostgresFailure) -> LoadReport {
+    /// Loads the rows.
+    func load(_ mode: Mode) throws(PostgresFailure) -> LoadReport {
+        switch mode {
+        case .directly: try loadDirectly()
+        case .throughStaging: try loadThroughStaging()
+        case .isolating(let deadline, let lockTimeout): try loadIsolating(until: deadline, lockTimeout: lockTimeout)
+        }
+    }
+
+    private func loadDirectly() throws(PostgresFailure) -> LoadReport {
         try begin()
         for group in rows.groups {
             _ = try sender.send(
@@ -33,21 +40,28 @@ struct DeliveryLoader {
                 limit
             )
         }
-        let report = LoadReport()
-        try commit(report)
+        var report = LoadReport()
+        try commit(&report)
         return report
     }
 
-    /// Loads the rows through staging tables, which skips duplicates.
-    func loadThroughStaging() throws(PostgresFailure) -> LoadReport {
+    private func loadThroughStaging() throws(PostgresFailure) -> LoadReport {
+        if rows.groups.contains(where: { keys.key(of: $0.target.table) == nil }) { _ = try inspect() }
         for group in rows.groups { try createStagingTable(of: group) }
         try begin()
         var report = LoadReport()
         for group in rows.groups {
             report.duplicates += try stage(group.positions[...], of: group)
         }
-        try commit(report)
+        try commit(&report)
         return report
+    }
+
+    /// Reads the schema, and remembers the keys of its tables.
+    func inspect() throws(PostgresFailure) -> PresentSchema {
+        let present = try connection.presentSchema(named: schema, limit)
+        keys.note(present)
+        return present
     }
 
     /// Creates the group's staging table, unless it exists.
@@ -86,27 +100,32 @@ struct DeliveryLoader {
             over: connection,
             limit
         )
-        return staged - (try connection.execute(target.insertFromStaging + after, limit))
+        let insert = target.insertFromStaging(key: keys.key(of: target.table) ?? [])
+        return staged - (try connection.execute(insert + after, limit))
     }
 
-    /// Begins the transaction.
-    ///
-    /// With a journal, waits for the lock and checks that the stored checkpoint is the one that this session knows.
+    /// Begins the transaction, and checks that it may store what it stores besides the rows.
     func begin() throws(PostgresFailure) {
+        connection.hasSentCommit = false
         let begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-        guard let checkpointing else {
+        guard let record else {
             try connection.execute(begin, limit)
             return
         }
-        let row = try connection.lastRows(of: "\(begin); \(checkpointing.lockAndRead)", limit).first
-        let stored = row?.first.flatMap { $0.flatMap { UInt64($0) } }
-        guard stored == checkpointing.expected else { throw .superseded(by: stored) }
+        try record.check(try connection.lastRows(of: "\(begin); \(record.opening)", limit).first)
     }
 
-    /// Commits, and stores the checkpoint unless a row of the delivery was left out.
-    func commit(_ report: LoadReport) throws(PostgresFailure) {
-        let isWhole = report.isWhole && sender.defects.isEmpty
-        let store = isWhole ? checkpointing?.store.map { $0 + "; " } ?? "" : ""
-        try connection.execute(store + "COMMIT", limit)
+    /// Commits together with what the transaction stores besides the rows, or rolls back if that is not possible.
+    func commit(_ report: inout LoadReport) throws(PostgresFailure) {
+        var closing = ""
+        if let record {
+            guard let statements = try record.closing(&report, self) else {
+                try connection.execute("ROLLBACK", limit)
+                return
+            }
+            closing = statements
+        }
+        connection.hasSentCommit = true
+        try connection.execute(closing + "COMMIT", limit)
     }
 }

@@ -19,6 +19,8 @@ struct DeliveryRows {
 
     /// Ordered by the tables' names, so that concurrent loaders lock keys in the same order and cannot deadlock.
     private(set) var groups: [Group] = []
+    /// All targets of each catalog that the events were checked against.
+    private(set) var catalogTargets: [[LoadTarget]] = []
     /// The checkpoint to store with the rows; `nil` for none.
     let checkpoint: Checkpoint?
     /// The journal that holds the events; `nil` without one.
@@ -39,6 +41,7 @@ struct DeliveryRows {
             if catalog !== batch.catalog {
                 catalog = batch.catalog
                 definitions = targets.targets(of: batch.catalog)
+                catalogTargets.append(definitions)
                 groupOfDefinition = Array(repeating: -1, count: definitions.count)
             }
             let entries = batch.entries

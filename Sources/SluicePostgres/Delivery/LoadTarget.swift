@@ -37,12 +37,15 @@ struct LoadTarget: Sendable {
         "COPY pg_temp.\(staging) (\(columnList)) FROM STDIN (FORMAT binary)"
     }
 
-    /// Inserts the staged rows that are not in the table yet.
-    var insertFromStaging: String {
-        """
-        INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columnList) FROM pg_temp.\(staging)
-        ON CONFLICT ("id") DO NOTHING
-        """
+    /// Inserts the staged rows whose key is not in the table yet; all of them if the table has no key.
+    ///
+    /// The conflict target is the key, because a row that violates another unique index must fail instead of being skipped. The
+    /// order is that of the key, so that two sessions that insert some of the same rows wait for each other and cannot deadlock.
+    func insertFromStaging(key: [String]) -> String {
+        let insert = "INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columnList) FROM pg_temp.\(staging)"
+        if key.isEmpty { return insert }
+        let key = key.map(SQLText.identifier).joined(separator: ", ")
+        return "\(insert) ORDER BY \(key) ON CONFLICT (\(key)) DO NOTHING"
     }
 
     var clearStaging: String { "DELETE FROM pg_temp.\(staging)" }

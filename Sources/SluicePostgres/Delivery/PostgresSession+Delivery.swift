@@ -15,61 +15,67 @@ extension PostgresSession {
         }
         let rows = DeliveryRows(delivery, &targets)
         sender.reset()
-        do {
-            try loadWhole(rows, interrupt)
-            return outcome(LoadReport())
-        } catch {
-            switch PostgresErrorClass(error) {
-            case .refused, .duplicate: return isolate(rows, interrupt)
-            case _ where PostgresErrorClass.isOfTable(error): return isolate(rows, interrupt)
-            default: return .retry(TrackerError(error))
-            }
-        }
-    }
-
-    /// Loads all rows or none.
-    private func loadWhole(_ rows: DeliveryRows, _ interrupt: Interrupt) throws(PostgresFailure) {
-        if !memory.isWary {
-            do {
-                _ = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
-                    try loader.loadDirectly()
-                }
-                return
-            } catch  where PostgresErrorClass(error) == .duplicate {
-                memory.noteDuplicates()
-            }
-        }
-        note(
-            try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
-                try loader.loadThroughStaging()
-            }
-        )
-    }
-
-    /// Loads all rows except those that the server rejects and those of tables that accept none.
-    private func isolate(_ rows: DeliveryRows, _ interrupt: Interrupt) -> DeliveryOutcome {
-        let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
-        // The waits for locked tables together must leave time for the other tables.
-        let lockTimeout = min(lockTimeout, configuration.deliveryTimeout / (2 * max(1, rows.groups.count)))
-        do {
-            let report = try withLoader(of: rows, interrupt) { loader throws(PostgresFailure) in
-                try loader.loadIsolating(until: deadline, lockTimeout: lockTimeout)
-            }
-            note(report)
-            return outcome(report)
+        do throws(PostgresFailure) {
+            return outcome(
+                try load(rows) { mode throws(PostgresFailure) in try attempt(mode, rows, interrupt) }
+            )
         } catch {
             return .retry(TrackerError(error))
         }
     }
 
-    private func withLoader(
-        of rows: DeliveryRows,
-        _ interrupt: Interrupt,
-        _ body: (DeliveryLoader) throws(PostgresFailure) -> LoadReport
+    /// Loads rows with as many attempts as they need: all rows if the server accepts them, otherwise those that it accepts.
+    func load(
+        _ rows: DeliveryRows,
+        _ attempt: (DeliveryLoader.Mode) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
-        let checkpointing = rows.journal.map { journal in
-            DeliveryLoader.Checkpointing(
-                lockAndRead: checkpoints.lockAndRead(for: journal),
+        do {
+            return try loadWhole(attempt)
+        } catch {
+            switch PostgresErrorClass(error) {
+            case .refused, .duplicate: break
+            case _ where PostgresErrorClass.isOfTable(error): break
+            default:
+                // Two sessions have inserted the same keys in different orders; the staging tables sort them.
+                if error.sqlState == "40P01", rows.groups.contains(where: { keys.key(of: $0.target.table) != [] }) {
+                    memory.noteDuplicates()
+                }
+                throw error
+            }
+        }
+        let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
+        // The waits for locked tables together must leave time for the other tables.
+        let lockTimeout = min(lockTimeout, configuration.deliveryTimeout / (2 * max(1, rows.groups.count)))
+        let report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
+        note(report)
+        return report
+    }
+
+    /// Loads all rows or none.
+    private func loadWhole(
+        _ attempt: (DeliveryLoader.Mode) throws(PostgresFailure) -> LoadReport
+    ) throws(PostgresFailure) -> LoadReport {
+        if !memory.isWary {
+            do {
+                return try attempt(.directly)
+            } catch  where PostgresErrorClass(error) == .duplicate {
+                memory.noteDuplicates()
+            }
+        }
+        let report = try attempt(.throughStaging)
+        note(report)
+        return report
+    }
+
+    /// Loads the rows in one transaction, together with the checkpoint of their journal.
+    private func attempt(
+        _ mode: DeliveryLoader.Mode,
+        _ rows: DeliveryRows,
+        _ interrupt: Interrupt
+    ) throws(PostgresFailure) -> LoadReport {
+        let record = rows.journal.map { journal in
+            CheckpointRecord(
+                opening: checkpoints.lockAndRead(for: journal),
                 expected: checkpointMemory.known(of: journal) ?? nil,
                 store: rows.checkpoint.map(checkpoints.store)
             )
@@ -79,16 +85,7 @@ extension PostgresSession {
             let report = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in
-                try body(
-                    DeliveryLoader(
-                        connection: connection,
-                        schema: configuration.schema,
-                        rows: rows,
-                        checkpointing: checkpointing,
-                        sender: sender,
-                        limit: limit
-                    )
-                )
+                try loader(of: rows, record, connection, limit).load(mode)
             }
             if let checkpoint = rows.checkpoint {
                 checkpointMemory.ended(checkpoint, isStored: report.isWhole && sender.defects.isEmpty)
@@ -103,6 +100,24 @@ extension PostgresSession {
             }
             throw error
         }
+    }
+
+    /// The loader of a transaction over the session's connection.
+    func loader(
+        of rows: DeliveryRows,
+        _ record: (any TransactionRecord)?,
+        _ connection: PostgresConnection,
+        _ limit: WaitLimit
+    ) -> DeliveryLoader {
+        DeliveryLoader(
+            connection: connection,
+            schema: configuration.schema,
+            rows: rows,
+            record: record,
+            sender: sender,
+            keys: keys,
+            limit: limit
+        )
     }
 
     private func note(_ report: LoadReport) {

@@ -1,4 +1,5 @@
 public import EventSchema
+import Logging
 public import TrackerKit
 
 /// Makes a database match the plan: applies migrations, then creates and extends the tables of the events.
@@ -47,7 +48,10 @@ public struct PostgresMigrator: Sendable {
         for plan: TrackingPlan,
         _ work: @Sendable (MigrationRun, [EventTable]) throws(PostgresFailure) -> Result<Value, TrackerError>
     ) async throws(TrackerError) -> Value {
-        let session = try PostgresSession(configuration)
+        let session = try PostgresSession(
+            configuration,
+            logger: Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() }
+        )
         let interrupt = Interrupt()
         let tables = EventTable.tables(of: plan, tracker: configuration.name, schema: configuration.schema)
         let result = await withTaskCancellationHandler {

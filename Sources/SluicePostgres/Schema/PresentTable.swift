@@ -10,6 +10,8 @@ package struct PresentTable: Sendable, Hashable {
         package var hasDefault: Bool
         /// Whether a constraint or index makes the column's values unique.
         package var isUnique: Bool
+        /// Whether the column belongs to the primary key.
+        package var isInPrimaryKey: Bool
         package var comment: String?
         /// The role's privileges on the column, by the server's names: SELECT, INSERT, UPDATE.
         package var privileges: Set<String>
@@ -20,6 +22,7 @@ package struct PresentTable: Sendable, Hashable {
             isNullable: Bool,
             hasDefault: Bool = false,
             isUnique: Bool = false,
+            isInPrimaryKey: Bool = false,
             comment: String? = nil,
             privileges: Set<String> = ["SELECT", "INSERT", "UPDATE"]
         ) {
@@ -28,6 +31,7 @@ package struct PresentTable: Sendable, Hashable {
             self.isNullable = isNullable
             self.hasDefault = hasDefault
             self.isUnique = isUnique
+            self.isInPrimaryKey = isInPrimaryKey
             self.comment = comment
             self.privileges = privileges
         }
@@ -41,6 +45,21 @@ package struct PresentTable: Sendable, Hashable {
         self.name = name
         self.columns = columns
         self.comment = comment
+    }
+
+    /// The columns by which the table recognizes an event that it already has: `id` if it is unique by itself, otherwise the primary
+    /// key if it contains `id`; empty if neither is the case.
+    ///
+    /// A table that is partitioned by time can only have a primary key that contains the time.
+    package var eventKey: [String] {
+        if columns.contains(where: { $0.name == "id" && $0.isUnique }) { return ["id"] }
+        let key = columns.filter(\.isInPrimaryKey).map(\.name)
+        return key.contains("id") ? key : []
+    }
+
+    /// Whether the table recognizes every event that it already has, because all copies of an event have the same key.
+    package var recognizesDuplicates: Bool {
+        !eventKey.isEmpty && Set(eventKey).isSubset(of: ["id", "occurred_at"])
     }
 }
 
@@ -71,6 +90,8 @@ package struct PresentSchema: Sendable, Hashable {
                 AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),
             (SELECT string_agg(p, ' ') FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p
                 WHERE has_column_privilege(c.oid, a.attnum, p)),
+            EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND i.indisvalid
+                AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1])),
             current_user, has_schema_privilege(n.oid, 'USAGE'),
             CASE WHEN NOT has_database_privilege(current_database(), 'TEMPORARY') THEN current_database() END
         FROM pg_catalog.pg_namespace n
@@ -83,10 +104,10 @@ package struct PresentSchema: Sendable, Hashable {
     /// Creates it from the result of `query`.
     init(name: String, rows: [[String?]]) {
         self.init(name: name, exists: !rows.isEmpty)
-        for row in rows where row.count == 12 {
-            role = row[9]
-            isUsable = row[10] == "t"
-            databaseWithoutTemporaryTables = row[11]
+        for row in rows where row.count == 13 {
+            role = row[10]
+            isUsable = row[11] == "t"
+            databaseWithoutTemporaryTables = row[12]
             guard let table = row[0] else { continue }
             var present = tables[table] ?? PresentTable(name: table, columns: [], comment: row[1])
             if let column = row[2], let type = row[3] {
@@ -97,6 +118,7 @@ package struct PresentSchema: Sendable, Hashable {
                         isNullable: row[4] != "t",
                         hasDefault: row[5] == "t",
                         isUnique: row[7] == "t",
+                        isInPrimaryKey: row[9] == "t",
                         comment: row[6],
                         privileges: Set((row[8] ?? "").split(separator: " ").map(String.init))
                     )

@@ -87,9 +87,10 @@ package struct SchemaChanges: Sendable, Hashable {
                 )
             }
         }
-        if existing.columns.first(where: { $0.name == "id" })?.isUnique != true {
+        if !existing.recognizesDuplicates {
             conflicts.append(
-                "Table \(table.sqlName) has no primary key on \"id\" alone, by which duplicates are recognized."
+                "Table \(table.sqlName) has no primary key on \"id\", or on \"id\" and \"occurred_at\", by which "
+                    + "duplicates are recognized."
             )
         }
         return conflicts

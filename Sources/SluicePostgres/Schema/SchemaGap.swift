@@ -8,12 +8,13 @@ package struct SchemaGap: Sendable, Hashable {
     /// Compares the existing tables with those that the plan needs; `nil` if nothing is missing.
     ///
     /// Comments are ignored, because rows can be loaded without them.
-    package init?(in present: PresentSchema, for wanted: [EventTable]) {
+    /// Rows can also be loaded without a key by which duplicates are recognized, so it counts as missing only with `includingKeys`.
+    package init?(in present: PresentSchema, for wanted: [EventTable], includingKeys: Bool = true) {
         guard present.exists || wanted.isEmpty else {
             missing = ["the schema \(SQLText.identifier(present.name))"]
             return
         }
-        missing = wanted.flatMap { Self.missing($0, present.tables[$0.name]) }
+        missing = wanted.flatMap { Self.missing($0, present.tables[$0.name], includingKeys) }
         if missing.isEmpty { return nil }
     }
 
@@ -24,7 +25,7 @@ package struct SchemaGap: Sendable, Hashable {
             + (rest > 0 ? " and \(rest) more" : "") + "; run `sluice migrate`."
     }
 
-    private static func missing(_ table: EventTable, _ present: PresentTable?) -> [String] {
+    private static func missing(_ table: EventTable, _ present: PresentTable?, _ includingKeys: Bool) -> [String] {
         guard let present else { return ["the table \(table.sqlName)"] }
         var missing = table.collidingColumns.map { column in
             "a column for each of the things that become \(table.sqlName).\(SQLText.identifier(column))"
@@ -47,8 +48,8 @@ package struct SchemaGap: Sendable, Hashable {
                 missing.append("NULL in the column \(table.sqlName).\(SQLText.identifier(column.name))")
             }
         }
-        if present.columns.first(where: { $0.name == "id" })?.isUnique == false {
-            missing.append("a primary key of \(table.sqlName) on \"id\" alone")
+        if includingKeys, present.columns.contains(where: { $0.name == "id" }), !present.recognizesDuplicates {
+            missing.append("a primary key of \(table.sqlName) on \"id\", or on \"id\" and \"occurred_at\"")
         }
         return missing
     }

@@ -6,16 +6,21 @@ package struct SchemaInspection: Sendable {
     package private(set) var obstacles: [TrackerError] = []
     /// The errors that prevent the rows of one table from being loaded, in the plan's order.
     package private(set) var brokenTables: [TrackerError] = []
+    /// The tables, quoted, that accept rows and do not recognize an event that they already have.
+    package private(set) var tablesWithoutKey: [String] = []
+    /// Everything that the plan wants and the database lacks, which includes keys.
+    package private(set) var problems: [TrackerError] = []
     private let gap: SchemaGap?
     private let wantedTables: Int
 
     /// Compares the existing schema with the tables that the plan needs in it.
     package init(of present: PresentSchema, for wanted: [EventTable]) {
-        gap = SchemaGap(in: present, for: wanted)
+        gap = SchemaGap(in: present, for: wanted, includingKeys: false)
         wantedTables = wanted.count
         guard !wanted.isEmpty else { return }
         guard present.exists else {
             obstacles = gap.map { [TrackerError($0)] } ?? []
+            problems = obstacles
             return
         }
         let role = SQLText.identifier(present.role ?? "")
@@ -37,7 +42,14 @@ package struct SchemaInspection: Sendable {
                 )
             )
         }
-        brokenTables = wanted.compactMap { Self.reason(against: $0, in: present) }
+        problems = obstacles
+        for table in wanted {
+            let reason = Self.reason(against: table, in: present)
+            if let reason { brokenTables.append(reason) }
+            let wholeGap = SchemaGap(in: present, for: [table])
+            if wholeGap != nil, reason == nil { tablesWithoutKey.append(table.sqlName) }
+            if let problem = wholeGap.map({ TrackerError($0) }) ?? reason { problems.append(problem) }
+        }
     }
 
     /// Why nothing can be delivered; `nil` if at least one table accepts rows.
@@ -52,25 +64,28 @@ package struct SchemaInspection: Sendable {
         return brokenTables.isEmpty ? nil : gap.map { TrackerError($0) } ?? brokenTables.first
     }
 
-    /// Why a table accepts no rows; `nil` if it does.
+    /// Why a table accepts no rows; `nil` if it does, even if it has no key by which duplicates are recognized.
     package static func reason(against table: EventTable, in present: PresentSchema) -> TrackerError? {
-        if let gap = SchemaGap(in: present, for: [table]) { return TrackerError(gap) }
+        if let gap = SchemaGap(in: present, for: [table], includingKeys: false) { return TrackerError(gap) }
         guard let existing = present.tables[table.name] else { return nil }
         let wanted = Set(table.columns.map(\.name))
         let lacksInsert = existing.columns.contains { wanted.contains($0.name) && !$0.privileges.contains("INSERT") }
-        let lacksSelect = existing.columns.contains { $0.name == "id" && !$0.privileges.contains("SELECT") }
+        let key = existing.eventKey
+        let lacksSelect = existing.columns.contains { key.contains($0.name) && !$0.privileges.contains("SELECT") }
         guard lacksInsert || lacksSelect else { return nil }
         let role = SQLText.identifier(present.role ?? "")
+        let readable = (key.isEmpty ? ["id"] : key).map(SQLText.identifier).joined(separator: ", ")
         return .missingPrivilege(
-            "The role \(role) may not \(lacksInsert ? "insert into" : "read \"id\" of") the table \(table.sqlName)",
-            grant: "INSERT, SELECT (\"id\") ON \(table.sqlName) TO \(role)"
+            "The role \(role) may not \(lacksInsert ? "insert into" : "read \(readable) of") the table \(table.sqlName)",
+            grant: "INSERT, SELECT (\(readable)) ON \(table.sqlName) TO \(role)"
         )
     }
 
     /// Why no checkpoint can be stored; `nil` if one can.
     static func reason(against checkpoints: CheckpointTable, in present: PresentSchema) -> TrackerError? {
-        guard let columns = present.tables[CheckpointTable.name]?.columns else { return .missing(checkpoints) }
-        guard Set(columns.map(\.name)).isSuperset(of: CheckpointTable.columns) else { return .outdated(checkpoints) }
+        let table = checkpoints.sqlName
+        guard let columns = present.tables[CheckpointTable.name]?.columns else { return .missing(table: table) }
+        guard Set(columns.map(\.name)).isSuperset(of: CheckpointTable.columns) else { return .outdated(table: table) }
         let privileges = columns.filter { CheckpointTable.columns.contains($0.name) }.map(\.privileges)
         guard privileges.contains(where: { $0.count < 3 }) else { return nil }
         return .missingPrivilege(on: checkpoints, role: SQLText.identifier(present.role ?? ""))
@@ -79,7 +94,7 @@ package struct SchemaInspection: Sendable {
 
 extension TrackerError {
     /// A privilege that the role lacks, and the statement that grants it.
-    fileprivate static func missingPrivilege(_ sentence: String, grant: String) -> TrackerError {
+    static func missingPrivilege(_ sentence: String, grant: String) -> TrackerError {
         TrackerError(code: .misconfigured, message: "\(sentence); run: GRANT \(grant);", isRetryable: false)
     }
 
@@ -91,20 +106,20 @@ extension TrackerError {
         )
     }
 
-    /// The table for checkpoints is missing.
-    static func missing(_ checkpoints: CheckpointTable) -> TrackerError {
+    /// One of Sluice's own tables is missing.
+    static func missing(table: String) -> TrackerError {
         TrackerError(
             code: .notPrepared,
-            message: "The database lacks the table \(checkpoints.sqlName); run `sluice migrate`.",
+            message: "The database lacks the table \(table); run `sluice migrate`.",
             isRetryable: false
         )
     }
 
-    /// The table for checkpoints was created by an earlier version.
-    static func outdated(_ checkpoints: CheckpointTable) -> TrackerError {
+    /// One of Sluice's own tables was created by an earlier version.
+    static func outdated(table: String) -> TrackerError {
         TrackerError(
             code: .notPrepared,
-            message: "The table \(checkpoints.sqlName) lacks a column; run `sluice migrate`.",
+            message: "The table \(table) lacks a column; run `sluice migrate`.",
             isRetryable: false
         )
     }

@@ -44,6 +44,10 @@ enum ImportRule {
             "Logging", "SluiceMigrations", "TrackerKit",
         ],
         "SluiceKafka": ["CLibRDKafka", "EventModel", "EventSchema", "EventValidation", "Logging", "TrackerKit"],
+        "Loader": [
+            "DequeModule", "EventModel", "EventQuarantine", "EventSchema", "EventValidation", "Logging",
+            "MetricDefinitions", "Metrics", "SluiceKafka", "TrackerKit",
+        ],
         "SluiceHTTP": [
             "EventModel", "EventPipeline", "EventSchema", "EventValidation", "Foundation", "FoundationEssentials",
             "Gzip", "Hashing", "HeapModule",
@@ -71,7 +75,7 @@ enum ImportRule {
             "EventPipeline",
             "EventQuarantine", "EventSchema", "EventValidation", "Foundation", "Gzip", "Logging", "Metrics",
             "NIOCore",
-            "NIOFoundationCompat", "NIOHTTP1", "Operations", "PlanReading", "PlanTools", "ServiceLifecycle",
+            "Loader", "NIOFoundationCompat", "NIOHTTP1", "Operations", "PlanReading", "PlanTools", "ServiceLifecycle",
             "SluiceConsole", "SluiceHTTP", "SluiceKafka",
             "SluicePostgres",
             "SystemPackage", "TrackerKit", "UnixSignals", "Yams",

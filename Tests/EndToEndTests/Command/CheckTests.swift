@@ -103,6 +103,28 @@ struct CheckTests {
         #expect(try await check(arguments, in: folder).ending == .exit(0))
     }
 
+    @Test(
+        "with load.group, the tables and privileges of a loader are checked as well, even with a relay",
+        arguments: [false, true]
+    )
+    func loader(hasRelay: Bool) async throws {
+        let folder = try TestFolder()
+        let scene = (database: try await PrivatePostgres.shared().makeDatabase(), cluster: try MockKafkaCluster())
+        try scene.cluster.makeTopic("shared", partitions: 1)
+        let arguments = ["--events", Self.plan, "--postgres", scene.database.url]
+        #expect(try await Sluice.run(["migrate"] + arguments, in: folder).ending == .exit(0))
+        try await scene.database.run("DROP TABLE analytics._sluice_refused")
+        let topic = "kafka://\(scene.cluster.bootstrapServers)/shared"
+        var environment = [hasRelay ? "SLUICE_RELAY_URL" : "SLUICE_LOAD_FROM": topic]
+        let check = ["check", "--timeout", "60", "--json"] + arguments
+        #expect(try report(try await Sluice.run(check, in: folder, environment: environment)).isOK)
+        environment["SLUICE_LOAD_GROUP"] = "warehouse"
+        let run = try await Sluice.run(check, in: folder, environment: environment)
+        #expect(run.ending == .exit(1))
+        let problems = try report(run).problems(of: "postgres") ?? []
+        #expect(problems.count == 1 && problems[0].contains("_sluice_refused"), "\(problems)")
+    }
+
     @Test("a destination that never responds is reported at the timeout, and the others are still checked")
     func silent() async throws {
         let folder = try TestFolder()

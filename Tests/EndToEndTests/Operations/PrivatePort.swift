@@ -1,14 +1,17 @@
 import Foundation
 import Testing
 
-/// The private port of a running `sluice serve`.
+/// The private port of a running `sluice serve` or `sluice load`.
 struct PrivatePort {
     /// `http://127.0.0.1:PORT`.
     let url: String
 
     /// Reads the address from the log.
-    init(of server: ServingSluice) async throws {
-        let line = try await server.process.errors.line(containing: "The private port listens.")
+    init(of server: ServingSluice) async throws { try await self.init(of: server.process) }
+
+    /// Reads the address from the log.
+    init(of process: SluiceProcess) async throws {
+        let line = try await process.errors.line(containing: "The private port listens.")
         let address = try #require(line.firstMatch(of: /address=([\d.]+:\d+)/)?.1)
         url = "http://\(address)"
     }

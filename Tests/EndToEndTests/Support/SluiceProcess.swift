@@ -80,6 +80,9 @@ final class SluiceProcess: Sendable {
         if ending.value == nil { kill(processID, SIGKILL) }
     }
 
+    /// Whether the process has ended.
+    var hasEnded: Bool { ending.value != nil }
+
     /// Sends a signal.
     func send(_ signal: Int32) {
         if ending.value == nil { kill(processID, signal) }

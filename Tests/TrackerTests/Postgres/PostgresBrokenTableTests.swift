@@ -196,6 +196,12 @@ struct PostgresBrokenTableTests {
 /// A role that has only the documented privileges.
 enum LoaderRole {
     static let name = "loader"
+    /// The statements that grant what `sluice load` needs besides.
+    static let partitionGrants = """
+        GRANT SELECT, INSERT, UPDATE ON analytics._sluice_loader_offsets TO loader;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON analytics._sluice_refused TO loader;
+        GRANT INSERT ON analytics._sluice_accepted_losses TO loader;
+        """
 
     /// Creates a migrated database in which the role has its privileges.
     static func fixture(_ events: [EventDefinition]) async throws -> PostgresFixture {

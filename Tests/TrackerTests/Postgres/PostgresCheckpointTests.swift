@@ -144,7 +144,7 @@ struct PostgresCheckpointTests {
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == nil)
         #expect(await fixture.tracker.deliver(try delivery(0..<10, to: 10, fixture)).isDelivered)
         // With a standby that never responds, the server commits but does not report it.
-        try await setStandby("nobody", in: fixture.database)
+        try await fixture.database.setStandby("nobody")
         let delivery = try delivery(10..<20, to: 20, fixture)
         async let first = fixture.tracker.deliver(delivery)
         try await fixture.database.waitForSessions(1, waitingFor: "SyncRep")
@@ -152,22 +152,10 @@ struct PostgresCheckpointTests {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
         )
         #expect(await first.retry != nil)
-        try await setStandby("", in: fixture.database)
+        try await fixture.database.setStandby("")
         #expect(await fixture.tracker.deliver(delivery).isDelivered)
         #expect(await fixture.tracker.deliver(try self.delivery(20..<30, to: 30, fixture)).isDelivered)
         #expect(try await fixture.database.notedInserts() == (0..<30).map(id))
         #expect(try await fixture.tracker.checkpoint(ofJournal: journal) == 30)
-    }
-
-    /// Makes commits wait for a standby of this name, or for none; returns once that is in effect.
-    private func setStandby(_ name: String, in database: TestDatabase) async throws {
-        try await database.run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'")
-        try await database.run("SELECT pg_reload_conf()")
-        // A new session has the postmaster's setting. By then the postmaster has also told the checkpointer, which
-        // applies the setting before it makes a requested checkpoint.
-        while try await database.run("SHOW synchronous_standby_names") != (name.isEmpty ? [] : [name]) {
-            try Task.checkCancellation()
-        }
-        try await database.run("CHECKPOINT")
     }
 }

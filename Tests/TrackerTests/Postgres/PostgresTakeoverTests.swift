@@ -28,15 +28,6 @@ struct PostgresTakeoverTests {
         )
     }
 
-    /// Waits until one of Sluice's sessions waits for rows that do not arrive.
-    private func waitForStuckCopy(in database: TestDatabase) async throws {
-        let question = """
-            SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sluice'
-            AND state = 'active' AND wait_event = 'ClientRead' AND query LIKE 'COPY%'
-            """
-        while try await database.run(question) != ["1"] { try Task.checkCancellation() }
-    }
-
     @Test("the next process terminates a session that still reads rows from a silent network")
     func silentNetwork() async throws {
         let fixture = try await fixture()
@@ -47,7 +38,7 @@ struct PostgresTakeoverTests {
         let delivery = try delivery(0..<5000, to: 5000, fixture)
         let task = Task { await left.deliver(delivery) }
         await proxy.waitForSilence()
-        try await waitForStuckCopy(in: fixture.database)
+        try await fixture.database.waitForStuckCopy()
         task.cancel()
         #expect(await task.value.retry?.reason.code == .cancelled)
 
@@ -69,7 +60,7 @@ struct PostgresTakeoverTests {
         let delivery = try delivery(0..<5000, to: 5000, fixture)
         let task = Task { await tracker.deliver(delivery) }
         await proxy.waitForSilence()
-        try await waitForStuckCopy(in: fixture.database)
+        try await fixture.database.waitForStuckCopy()
         task.cancel()
         #expect(await task.value.retry != nil)
         #expect(await tracker.deliver(delivery).isDelivered)

@@ -27,7 +27,11 @@ final class QuarantineSource: ReplaySource {
     /// While `isStopped` returns true, `next` returns `nil`; afterwards it continues.
     ///
     /// - Throws: `JournalError` if it cannot be read.
-    init(_ selection: ReplaySelection, isStopped: @escaping () -> Bool) throws(JournalError) {
+    init(
+        _ selection: ReplaySelection,
+        folder: String,
+        isStopped: @escaping () -> Bool
+    ) throws(JournalError) {
         catalog = selection.catalog
         self.isStopped = isStopped
         var filter = selection.quarantineFilter
@@ -35,8 +39,8 @@ final class QuarantineSource: ReplaySource {
         let now = Timestamp.now()
         filter.until = min(filter.until ?? now, now)
         includesForbidden = filter.codes.contains(VerdictCode.forbiddenEvent.rawValue)
-        scan = try QuarantineScan(QuarantineFolder(path: selection.quarantineFolder), filter)
-        sent = try SentRecords(ofQuarantine: selection.quarantineFolder, changes: false).keys
+        scan = try QuarantineScan(QuarantineFolder(path: folder), filter)
+        sent = try SentRecords(ofQuarantine: folder, changes: false).keys
     }
 
     var bytesRead: Int { scan.bytesRead }
@@ -59,7 +63,7 @@ final class QuarantineSource: ReplaySource {
             return ReplayPart(
                 checked: try line.withUnsafeBytes { try validator.check($0, as: .lines) },
                 isQuarantined: true,
-                recordKey: record.key
+                recordKey: .quarantined(record.key)
             )
         }
         return nil
@@ -84,7 +88,7 @@ final class QuarantineSource: ReplaySource {
 
 extension EventCatalog {
     /// The same plan, which sends events to one of its trackers only.
-    fileprivate func restricted(to tracker: String) -> EventCatalog {
+    func restricted(to tracker: String) -> EventCatalog {
         var plan = plan
         for index in plan.events.indices {
             plan.events[index].trackers.removeAll { $0.lowercased() != tracker.lowercased() }

@@ -5,7 +5,7 @@ import TrackerKit
 
 /// A source of events that a replay reads and validates, part by part.
 ///
-/// A source is used by one thread at a time, and its calls may block.
+/// A source is used by one thread at a time, which is not of the cooperative pool, so its calls may block.
 protocol ReplaySource: AnyObject {
     /// The number of bytes read so far, for the progress.
     var bytesRead: Int { get }
@@ -13,7 +13,7 @@ protocol ReplaySource: AnyObject {
     /// The next part; `nil` after the last, and once the replay is interrupted.
     ///
     /// - Throws: whatever keeps the rest of the source from being read.
-    func next() throws -> ReplayPart?
+    func next() async throws -> ReplayPart?
 
     /// Returns a sentence for each part that was skipped because it could not be read, since the last call.
     func takeFailures() -> [String]
@@ -24,8 +24,8 @@ struct ReplayPart: Sendable {
     let checked: CheckedBody
     /// Whether the events come from a quarantine, which keeps them already.
     var isQuarantined = false
-    /// Identifies the record that this part is among all others; `nil` unless the source is the configured quarantine.
-    var recordKey: String?
+    /// The record that this part is; `nil` unless the source is the quarantine.
+    var recordKey: QuarantinedRecordKey?
 
     /// Whether a replay to some trackers delivers to every configured tracker that a record needs, because a record is sent only
     /// once; names are in lower case.
@@ -42,7 +42,7 @@ enum ReplayInput: Hashable, CustomStringConvertible {
     case standardInput
     case file(String)
     case journal(folder: String)
-    /// The configured quarantine.
+    /// The selected quarantine.
     case quarantine
 
     private static let journalScheme = "journal://"
@@ -83,7 +83,7 @@ enum ReplayInput: Hashable, CustomStringConvertible {
         case .standardInput: try FileSource(path: nil, selection, stop: stop)
         case .file(let path): try FileSource(path: path, selection, stop: stop)
         case .journal(let folder): try JournalSource(folder: folder, selection, stop: stop)
-        case .quarantine: try QuarantineSource(selection, isStopped: { stop.isRaised })
+        case .quarantine: try selection.quarantine.source(selection, stop: stop)
         }
     }
 }
@@ -97,7 +97,8 @@ struct ReplaySelection {
     ///
     /// Sources may leave out other events if they can do so without reading them.
     let times: ClosedRange<Int64>?
-    let quarantineFolder: String
+    /// What `quarantine` means.
+    let quarantine: any QuarantineStore
     let quarantineFilter: QuarantineFilter
 }
 

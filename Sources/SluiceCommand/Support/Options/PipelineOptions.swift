@@ -4,6 +4,33 @@ import SluiceConsole
 
 /// The options of every command that runs a pipeline.
 struct PipelineOptions: ParsableArguments {
+    @OptionGroup var trackers: TrackerOptions
+
+    @Option(help: .setting(.relayURL, valueName: "url"))
+    var relay: String?
+
+    @Flag(
+        help: """
+            Exit with 1 if an event names a tracker that is not configured, or if a tracker, or one of its tables or \
+            topics, fails its first start.
+            """
+    )
+    var strictTrackers = false
+
+    var plan: PlanFolder { trackers.plan }
+    var quarantine: String? { trackers.quarantine }
+
+    /// The settings that these options gave.
+    var settings: CommandLineSettings {
+        var settings = trackers.settings
+        settings.set(.relayURL, relay)
+        settings.set(.strictTrackers, strictTrackers ? true : nil)
+        return settings
+    }
+}
+
+/// The options of every command that delivers events to trackers.
+struct TrackerOptions: ParsableArguments {
     @OptionGroup var plan: PlanFolder
 
     @Flag(inversion: .prefixedNo, help: .setting(.consoleEnabled))
@@ -33,19 +60,8 @@ struct PipelineOptions: ParsableArguments {
     @Option(help: .setting(.kafkaPropertiesFile, valueName: "file"), completion: .file())
     var kafkaPropertiesFile: String?
 
-    @Option(help: .setting(.relayURL, valueName: "url"))
-    var relay: String?
-
     @Option(help: .setting(.quarantineFolder, valueName: "dir"), completion: .directory)
     var quarantine: String?
-
-    @Flag(
-        help: """
-            Exit with 1 if an event names a tracker that is not configured, or if a tracker, or one of its tables or \
-            topics, fails its first start.
-            """
-    )
-    var strictTrackers = false
 
     @Option(help: .setting(.logLevel, "The lowest level that is logged.", valueName: "level"))
     var logLevel: Logger.Level?
@@ -66,9 +82,7 @@ struct PipelineOptions: ParsableArguments {
         settings.set(.kafkaTopic, kafkaTopic)
         settings.set(.kafkaProperties, kafkaProperty)
         settings.set(.kafkaPropertiesFile, kafkaPropertiesFile)
-        settings.set(.relayURL, relay)
         settings.set(.quarantineFolder, quarantine)
-        settings.set(.strictTrackers, strictTrackers ? true : nil)
         settings.set(.logLevel, logLevel?.rawValue)
         settings.set(.logFormat, logFormat)
         return settings

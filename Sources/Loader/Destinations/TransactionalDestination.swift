@@ -1,0 +1,100 @@
+import EventModel
+import EventQuarantine
+import EventValidation
+import SluiceKafka
+import TrackerKit
+
+/// A tracker that stores positions and refused records in the transaction that loads the events.
+struct TransactionalDestination: LoadDestination {
+    let tracker: any PartitionTracker
+    /// The name of the process, for operators.
+    let owner: String
+    let planVersion: String?
+    let now: @Sendable () -> Timestamp
+
+    var storesPositions: Bool { true }
+
+    func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {
+        try await tracker.claim(partition, start: start, owner: owner)
+    }
+
+    func renew(
+        _ partition: LoadedPartition,
+        epoch: Int64,
+        at offset: Int64
+    ) async throws(TrackerError) -> PartitionClaim? {
+        try await tracker.renew(partition, epoch: epoch)
+    }
+
+    func acceptLoss(
+        _ loss: AcceptedLoss,
+        of partition: LoadedPartition,
+        epoch: Int64
+    ) async throws(TrackerError) -> Bool {
+        try await tracker.acceptLoss(loss, of: partition, epoch: epoch)
+    }
+
+    func load(_ records: CheckedRecords, of batch: Batch, in partition: LoadedPartition) async -> BatchReport {
+        let time = now()
+        let end = records.end(of: batch)
+        let delivery = PartitionDelivery(
+            partition: partition,
+            epoch: batch.epoch,
+            start: batch.start,
+            end: end,
+            lastRecord: records.last?.note,
+            events: records.events,
+            refused: records.rejections.map { record, rejection in
+                RefusedRecord(record: record.copy, verdict: verdict(on: rejection, at: time))
+            },
+            refusesBrokenEvents: batch.refusesBrokenEvents,
+            refuse: { position, reason in
+                RefusedRecord(
+                    record: records.sources[position].copy,
+                    verdict: verdict(onEventAt: position, of: records.events, reason, at: time)
+                )
+            }
+        )
+        switch await tracker.load(delivery) {
+        case .committed(let refused, let broken):
+            return BatchReport(
+                outcome: .committed(end: end, isBroken: broken > 0, wait: records.waiting?.time),
+                loaded: records.events.count + records.rejections.count - refused,
+                refused: refused,
+                refusal: records.rejections.first?.rejection.violations.first.map { "\($0.code) at \($0.path)" }
+            )
+        case .superseded: return BatchReport(outcome: .superseded)
+        case .unknown(let error): return BatchReport(outcome: .unknown, error: error)
+        case .tooLarge(let error): return BatchReport(outcome: .tooLarge, error: error)
+        case .refusedFull(let limit): return BatchReport(outcome: .refusedFull(limit: limit))
+        case .broken(let error): return BatchReport(outcome: .broken(isRetryable: error.isRetryable), error: error)
+        case .failed(let error):
+            return BatchReport(outcome: error.code == .timeout ? .timedOut : .failed, error: error)
+        }
+    }
+
+    private func verdict(on rejection: Rejection, at time: Timestamp) -> String {
+        QuarantineLine.verdict(on: rejection, undeliveredBy: tracker.name, at: time, planVersion: planVersion)
+    }
+
+    private func verdict(
+        onEventAt position: Int,
+        of events: Delivery,
+        _ reason: RefusalReason,
+        at time: Timestamp
+    ) -> String {
+        let (verdict, text): (DeliveryVerdict, String) =
+            switch reason {
+            case .refused(let text): (.refused, text)
+            case .broken(let text): (.parked, text)
+            }
+        return QuarantineLine.verdict(
+            onEvent: events.event(at: position).name,
+            refusedBy: tracker.name,
+            as: verdict,
+            reason: text,
+            at: time,
+            planVersion: planVersion
+        )
+    }
+}

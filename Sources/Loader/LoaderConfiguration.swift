@@ -1,0 +1,43 @@
+package import EventModel
+import SluiceKafka
+
+/// What a loader reads, and how.
+package struct LoaderConfiguration: Sendable {
+    /// Where a loader begins with a partition that has no position yet.
+    package enum Start: Sendable, Hashable {
+        /// At the first record that exists.
+        case beginning
+        /// At the first record that was written at or after this time.
+        case since(Timestamp)
+    }
+
+    /// The loader's name; that of its consumer groups is the name, a dot and the tracker's name.
+    package var name: String
+    /// The bootstrap servers, as `host:port,host:port`.
+    package var brokers: String
+    package var topic: String
+    /// librdkafka's configuration properties.
+    package var properties: [String: String]
+    package var start = Start.beginning
+    /// The name of the process, for operators.
+    package var owner: String
+    package var limits = LoadLimits()
+
+    package init(name: String, brokers: String, topic: String, properties: [String: String] = [:], owner: String) {
+        self.name = name
+        self.brokers = brokers
+        self.topic = topic
+        self.properties = properties
+        self.owner = owner
+    }
+
+    /// The consumer of the group for one tracker.
+    func consumer(forTracker tracker: String) -> ConsumerConfiguration {
+        ConsumerConfiguration(
+            brokers: brokers,
+            topic: topic,
+            group: "\(name).\(tracker.lowercased())",
+            properties: properties
+        )
+    }
+}

@@ -1,0 +1,69 @@
+package import EventModel
+package import EventQuarantine
+import EventSchema
+package import EventValidation
+package import SluiceKafka
+package import TrackerKit
+
+/// Checks batches of records against the plan, and loads them.
+package struct BatchLoading: Sendable {
+    package typealias Batch = PartitionLoad<ConsumedRecord>.Batch
+
+    private let check: RecordCheck
+    let destination: any LoadDestination
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - owner: The name of the process, for operators.
+    ///   - quarantine: Keeps what a tracker refuses that stores no positions.
+    package init(
+        into tracker: any Tracker,
+        catalog: EventCatalog,
+        quarantine: Quarantine,
+        owner: String,
+        limits: LoadLimits,
+        clock: RelativeClock,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        check = RecordCheck(catalog: catalog, tracker: tracker.name, patience: limits.patience)
+        let planVersion = catalog.plan.version
+        destination =
+            if let tracker = tracker as? any PartitionTracker {
+                TransactionalDestination(tracker: tracker, owner: owner, planVersion: planVersion, now: now)
+            } else {
+                GroupOffsetDestination(
+                    tracker,
+                    quarantine: quarantine,
+                    planVersion: planVersion,
+                    limits: limits,
+                    clock: clock
+                )
+            }
+        self.now = now
+    }
+
+    /// Loads a batch, as far as no record of it waits for a loader with another plan.
+    package func load(_ batch: Batch, in partition: LoadedPartition) async -> BatchReport {
+        let records: CheckedRecords
+        do {
+            records = try check.check(batch, of: partition, now: now().microseconds / 1000)
+        } catch {
+            return BatchReport(outcome: .failed, error: .unchecked)
+        }
+        if let waiting = records.waiting, waiting.offset == batch.start {
+            // Nothing comes before it.
+            return BatchReport(outcome: .committed(end: batch.start, isBroken: false, wait: waiting.time))
+        }
+        var report = await destination.load(records, of: batch, in: partition)
+        if case .committed = report.outcome { report.lastTimestamp = records.last?.timestamp }
+        return report
+    }
+}
+
+extension TrackerError {
+    fileprivate static let unchecked = TrackerError(
+        code: .failed,
+        message: "There was not enough memory to check records.",
+        isRetryable: true
+    )
+}

@@ -1,0 +1,101 @@
+import ArgumentParser
+import EventPipeline
+import EventValidation
+import Foundation
+import Loader
+import SluiceKafka
+import SluicePostgres
+import TrackerKit
+
+/// The options of `sluice load` and its subcommands.
+struct LoadOptions: ParsableArguments {
+    @Option(help: .setting(.loadFrom, valueName: "url"))
+    var from: String?
+
+    @Option(help: .setting(.loadGroup, valueName: "name"))
+    var group: String?
+
+    @Option(help: ArgumentHelp("Load into this tracker only; can be repeated. Default: all.", valueName: "tracker"))
+    var to: [String] = []
+
+    @OptionGroup var destinations: TrackerOptions
+
+    /// Reads the settings, without a relay, since a loader delivers to the events' own trackers.
+    ///
+    /// - Parameter change: States further settings.
+    func settings(_ change: (inout CommandLineSettings) -> Void = { _ in }) async throws -> Settings {
+        var stated = destinations.settings
+        stated.set(.loadFrom, from)
+        stated.set(.loadGroup, group)
+        change(&stated)
+        return try await Settings.load(stated, file: destinations.plan.config.path, usesRelay: false)
+    }
+
+    /// What the loader reads.
+    ///
+    /// - Throws: `ValidationError` if the topic or the loader's name is missing.
+    func configuration(_ settings: Settings) throws -> LoaderConfiguration {
+        guard let load = settings.load else {
+            throw ValidationError("Give the topic with --from kafka://host:port/topic, or set load.from.")
+        }
+        guard let group = load.group else {
+            throw ValidationError(
+                "Give the loader a name with --group, or set load.group; its processes share the partitions."
+            )
+        }
+        guard !group.isEmpty, group.utf8.count <= 200, !group.contains(where: \.isWhitespace) else {
+            throw ValidationError("The loader's name has 1 to 200 bytes and no spaces, not '\(group)'.")
+        }
+        var configuration = LoaderConfiguration(
+            name: group,
+            brokers: load.brokers,
+            topic: load.topic,
+            properties: load.properties,
+            owner: "\(Self.hostName):\(ProcessInfo.processInfo.processIdentifier)"
+        )
+        if let patience = settings.pipeline.parkAfter { configuration.limits.patience = patience }
+        for case .postgres(let postgres) in settings.trackers {
+            // One batch may take three attempts: directly, through staging tables, and row by row.
+            configuration.limits.stuckAfter = max(configuration.limits.stuckAfter, postgres.deliveryTimeout * 4)
+        }
+        return configuration
+    }
+
+    /// The trackers that the plan's events name.
+    ///
+    /// - Throws: `ValidationError` if one of them writes to the topic that is read.
+    func trackers(_ wiring: Wiring) throws -> [any Tracker] {
+        for case .kafka(let kafka) in wiring.settings.trackers {
+            try checkTopic(of: kafka, wiring.catalog, wiring.settings.load)
+        }
+        let trackers = try wiring.trackers(only: to).filter { wiring.catalog.mask(ofTracker: $0.name) != 0 }
+        guard !trackers.isEmpty else {
+            throw Terminal.failure("No configured tracker gets events of the plan, so there is nothing to load.")
+        }
+        return trackers
+    }
+
+    /// Throws if a tracker writes to the topic that is read, since its records would be loaded again and again.
+    ///
+    /// Two lists of brokers belong to the same cluster if they share one.
+    private func checkTopic(of kafka: KafkaConfiguration, _ catalog: EventCatalog, _ load: Settings.LoadSettings?)
+        throws
+    {
+        guard let load, !Self.addresses(kafka.brokers).isDisjoint(with: Self.addresses(load.brokers)) else { return }
+        let topics = try TopicName(pattern: kafka.topic).topics(of: catalog, tracker: kafka.name)
+        guard topics.contains(load.topic) else { return }
+        throw ValidationError(
+            "The tracker '\(kafka.name)' writes to the topic '\(load.topic)', from which its records would be loaded again."
+        )
+    }
+
+    private static func addresses(_ brokers: String) -> Set<String> {
+        Set(brokers.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() })
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,73 @@
+import EventValidation
+import SluicePostgres
+import Synchronization
+import TrackerKit
+
+/// Removes the records whose events the tracker has delivered from its database; those that it refused again stay.
+final class RefusedSentRecordLog: SentRecordLog {
+    private let tracker: PostgresTracker
+    private let delivered: DeliveredEvents
+
+    init(_ tracker: PostgresTracker, _ delivered: DeliveredEvents) {
+        self.tracker = tracker
+        self.delivered = delivered
+    }
+
+    func store(_ sent: [SentRecord], areSettled: Bool) async throws -> [SentRecord] {
+        let events = delivered.events
+        let keys = sent.compactMap { record -> RefusedRecordKey? in
+            guard case .refused(let key) = record.key, events.contains(record.event) else { return nil }
+            return key
+        }
+        _ = try await tracker.removeRefused(keys)
+        guard !areSettled else {
+            delivered.removeAll()
+            return []
+        }
+        return sent.filter { !events.contains($0.event) }
+    }
+}
+
+/// The events that a tracker has delivered since they were last removed.
+final class DeliveredEvents: Sendable {
+    private let state = Mutex<Set<EventKey>>([])
+
+    var events: Set<EventKey> { state.withLock { $0 } }
+
+    func add(_ events: [EventKey]) { state.withLock { $0.formUnion(events) } }
+
+    func removeAll() { state.withLock { $0 = [] } }
+}
+
+/// A tracker that notes which events it has delivered.
+struct NotingTracker: Tracker {
+    private let tracker: any Tracker
+    private let delivered: DeliveredEvents
+
+    init(_ tracker: any Tracker, _ delivered: DeliveredEvents) {
+        self.tracker = tracker
+        self.delivered = delivered
+    }
+
+    var name: String { tracker.name }
+
+    func checkSettings(for catalog: EventCatalog) throws(TrackerError) {
+        try tracker.checkSettings(for: catalog)
+    }
+
+    func start(for catalog: EventCatalog) async throws(TrackerError) {
+        try await tracker.start(for: catalog)
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        let outcome = await tracker.deliver(delivery)
+        // Without positions, everything is retried.
+        if let retry = outcome.retry, retry.positions == nil { return outcome }
+        let others = Set(outcome.refusals.map(\.position) + (outcome.retry?.positions ?? []))
+        let events = delivery.enumerated().filter { !others.contains($0.offset) }.map(\.element)
+        delivered.add(events.map { EventKey(id: $0.id, time: $0.time) })
+        return outcome
+    }
+
+    func stop() async { await tracker.stop() }
+}

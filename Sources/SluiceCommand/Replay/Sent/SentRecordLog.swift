@@ -1,0 +1,48 @@
+import EventModel
+import SluicePostgres
+
+/// Stores durably which records of a quarantine were sent, so that each is sent once.
+protocol SentRecordLog: AnyObject {
+    /// Stores which of these records were delivered.
+    ///
+    /// - Parameter areSettled: Whether the pipeline is done with the events of all of them.
+    /// - Returns: The records of which this is not known yet.
+    func store(_ records: [SentRecord], areSettled: Bool) async throws -> [SentRecord]
+}
+
+/// A quarantined record whose event the pipeline has accepted.
+struct SentRecord: Sendable {
+    let key: QuarantinedRecordKey
+    let event: EventKey
+}
+
+/// Identifies a quarantined record among all others.
+enum QuarantinedRecordKey: Sendable, Hashable {
+    /// A record in the quarantine's folder: `QuarantineRecord.key`.
+    case quarantined(String)
+    /// A record in the database of a tracker.
+    case refused(RefusedRecordKey)
+}
+
+/// Identifies an event.
+struct EventKey: Sendable, Hashable {
+    let id: EventID
+    let time: Timestamp
+}
+
+/// The log in the quarantine's folder.
+///
+/// An event that a tracker refuses again has a new record in the folder, so every settled one counts as sent.
+final class FolderSentRecordLog: SentRecordLog {
+    private var records: SentRecords
+
+    init(_ records: consuming SentRecords) {
+        self.records = records
+    }
+
+    func store(_ sent: [SentRecord], areSettled: Bool) throws -> [SentRecord] {
+        guard areSettled else { return sent }
+        try records.add(sent.compactMap { if case .quarantined(let key) = $0.key { key } else { nil } })
+        return []
+    }
+}

@@ -1,0 +1,88 @@
+import TrackerKit
+
+/// The refused records and the position of a partition, as a part of a transaction.
+struct PartitionRecord: TransactionRecord {
+    let delivery: PartitionDelivery
+    let offsets: OffsetTable
+    let refusedTable: RefusedTable
+
+    /// Locks the partition's row, so that a claim waits for this transaction.
+    var opening: String { offsets.lock(delivery.partition) }
+
+    /// Compares nothing: the position and the epoch are compared with the commit only.
+    func check(_ row: [String?]?) {}
+
+    /// Stores the refused records and moves the position, unless a row was left out that is not refused.
+    func closing(_ report: inout LoadReport, _ loader: DeliveryLoader) throws(PostgresFailure) -> String? {
+        if !report.unsettled.isEmpty {
+            report.abandonment = .unsettled
+            return nil
+        }
+        if let broken = report.broken.first, try !mayRefuseBrokenEvents(report, loader) {
+            report.abandonment = .broken(broken.reason)
+            return nil
+        }
+        let events = refusedEvents(report, loader.sender.defects)
+        let refused = delivery.refused + events.map(\.record)
+        guard try keep(refused, loader) else {
+            report.abandonment = .refusedFull
+            return nil
+        }
+        report.keptRefusals = refused.count
+        report.keptBroken = events.count { $0.isBroken }
+        return offsets.advance(delivery)
+    }
+
+    /// Whether the events of broken tables may be refused: only if another table of the plan accepts rows.
+    ///
+    /// Otherwise all tables are broken, which is an outage and not the fault of the events. The events of the delivery that were
+    /// loaded are evidence; without any, the schema is inspected.
+    private func mayRefuseBrokenEvents(
+        _ report: LoadReport,
+        _ loader: DeliveryLoader
+    ) throws(PostgresFailure) -> Bool {
+        guard delivery.refusesBrokenEvents else { return false }
+        let defects = loader.sender.defects
+        let hasLoaded = loader.rows.groups.contains { group in
+            !report.isBroken(group)
+                && group.positions.contains { report.refused[$0] == nil && defects[$0] == nil }
+        }
+        if hasLoaded { return true }
+        let broken = Set(report.broken.map(\.table))
+        let others = loader.rows.catalogTargets.joined().map(\.table).filter { !broken.contains($0.name) }
+        let present = try loader.inspect()
+        guard SchemaInspection(of: present, for: others).obstacles.isEmpty else { return false }
+        return others.contains { SchemaInspection.reason(against: $0, in: present) == nil }
+    }
+
+    /// The records of the events that are not loaded, in the order of their positions, and whether their table is broken.
+    private func refusedEvents(
+        _ report: LoadReport,
+        _ defects: [Int: RowDefect]
+    ) -> [(record: RefusedRecord, isBroken: Bool)] {
+        var reasons: [Int: RefusalReason] = [:]
+        for broken in report.broken {
+            for position in broken.positions { reasons[position] = .broken(broken.reason.message) }
+        }
+        for (position, reason) in report.refused { reasons[position] = .refused(reason) }
+        for (position, defect) in defects { reasons[position] = .refused(defect.reason) }
+        return reasons.sorted { $0.key < $1.key }.map { position, reason in
+            let isBroken = if case .broken = reason { true } else { false }
+            return (delivery.refuse(position, reason), isBroken)
+        }
+    }
+
+    /// Stores refused records; returns false if the partition would have too many.
+    private func keep(_ refused: [RefusedRecord], _ loader: DeliveryLoader) throws(PostgresFailure) -> Bool {
+        if refused.isEmpty { return true }
+        let (connection, limit) = (loader.connection, loader.limit)
+        try connection.execute(refusedTable.removeExpired(of: delivery.partition), limit)
+        var rest = refused[...]
+        while !rest.isEmpty {
+            let statements = refusedTable.storeAndCount(&rest, of: delivery.partition)
+            let count = try connection.lastRows(of: statements, limit).first?.first.flatMap { $0.flatMap { Int($0) } }
+            if (count ?? 0) > refusedTable.maximumCount { return false }
+        }
+        return true
+    }
+}

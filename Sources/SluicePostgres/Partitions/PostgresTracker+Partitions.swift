@@ -1,0 +1,103 @@
+package import TrackerKit
+
+extension PostgresTracker: PartitionTracker {
+    package func claim(
+        _ partition: LoadedPartition,
+        start: Int64,
+        owner: String
+    ) async throws(TrackerError) -> PartitionClaim {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.claim(partition, start: start, owner: owner, interrupt)
+        }
+    }
+
+    package func renew(
+        _ partition: LoadedPartition,
+        epoch: Int64
+    ) async throws(TrackerError) -> PartitionClaim? {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.renew(partition, epoch: epoch, interrupt)
+        }
+    }
+
+    package func load(_ delivery: PartitionDelivery) async -> PartitionOutcome {
+        do throws(TrackerError) {
+            return try await run { session, interrupt in session.load(delivery, interrupt) }
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    package func acceptLoss(
+        _ loss: AcceptedLoss,
+        of partition: LoadedPartition,
+        epoch: Int64
+    ) async throws(TrackerError) -> Bool {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.accept(loss, of: partition, epoch: epoch, interrupt)
+        }
+    }
+
+    package func loadedPartitions(ofLoader loader: String) async throws(TrackerError) -> [LoadedPartitionStatus] {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.partitions(ofLoader: loader, interrupt)
+        }
+    }
+
+    /// The tracker's refused records after a key, in the order of loader, cluster, topic, partition and offset; changes nothing.
+    ///
+    /// There may be fewer than `limit` although others follow, because a page of large records ends earlier. After the last record
+    /// the page is empty.
+    ///
+    /// - Parameters:
+    ///   - loader: The loader that has refused them; `nil` for every loader.
+    ///   - key: The last key of the page before; `nil` for the first page.
+    ///   - limit: The maximum number of records.
+    package func refusedRecords(
+        ofLoader loader: String?,
+        after key: RefusedRecordKey?,
+        limit: Int
+    ) async throws(TrackerError) -> [StoredRefusal] {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.refusals(ofLoader: loader, after: key, limit: limit, interrupt)
+        }
+    }
+
+    /// The loaders and clusters of which the tracker has refused records, without duplicates and in no order.
+    package func refusedRecordOrigins(ofLoader loader: String?) async throws(TrackerError) -> [RefusedRecordOrigin] {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.refusalOrigins(ofLoader: loader, interrupt)
+        }
+    }
+
+    /// Removes refused records, such as those that were replayed, and returns how many of them there were.
+    package func removeRefused(_ keys: [RefusedRecordKey]) async throws(TrackerError) -> Int {
+        try await run { session, interrupt throws(TrackerError) in
+            try session.removeRefusals(keys, interrupt)
+        }
+    }
+
+    /// Runs work on the session's thread; cancellation interrupts it.
+    private func run<Value: Sendable>(
+        _ work: @Sendable (isolated PostgresSession, Interrupt) throws(TrackerError) -> Value
+    ) async throws(TrackerError) -> Value {
+        let session = try session.get()
+        let interrupt = Interrupt()
+        let result = await withTaskCancellationHandler {
+            await session.result(of: work, interrupt)
+        } onCancel: {
+            interrupt.raise()
+        }
+        return try result.get()
+    }
+}
+
+extension PostgresSession {
+    /// The result of work as a value, because the cancellation handler does not pass typed errors on.
+    fileprivate func result<Value: Sendable>(
+        of work: @Sendable (isolated PostgresSession, Interrupt) throws(TrackerError) -> Value,
+        _ interrupt: Interrupt
+    ) -> Result<Value, TrackerError> {
+        Result { () throws(TrackerError) in try work(self, interrupt) }
+    }
+}

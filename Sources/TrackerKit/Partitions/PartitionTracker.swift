@@ -1,0 +1,77 @@
+/// A tracker that stores how far each partition of a topic is loaded, in the transaction that loads the events, so that each
+/// record counts once.
+///
+/// It makes these promises in addition to those of `Tracker`:
+///
+/// - **Claim.** A claim raises the partition's epoch and returns the stored position. It ends the transaction of the earlier owner,
+///   even if that owner is frozen, within a time that the tracker's configuration limits.
+/// - **Renewal.** A renewal returns the position only if the epoch is still the same, once the tracker's own earlier transaction has
+///   ended. It takes the partition from nobody.
+/// - **Compare and set.** A delivery is committed only if the stored epoch and offset are the delivery's. Events, refused records and
+///   position are committed together, or none of them.
+/// - **In doubt.** If the tracker does not know whether a transaction was committed, the outcome says so, and a renewal finds out.
+package protocol PartitionTracker: Tracker {
+    /// Takes a partition over from whoever owns it.
+    ///
+    /// - Parameters:
+    ///   - start: The position if none is stored.
+    ///   - owner: The name of the process, for operators.
+    /// - Throws: Why it cannot be claimed now.
+    func claim(_ partition: LoadedPartition, start: Int64, owner: String) async throws(TrackerError) -> PartitionClaim
+
+    /// Reads the position of a partition that this process has claimed; `nil` if another owner has claimed it since.
+    ///
+    /// - Throws: Why it cannot be read now.
+    func renew(_ partition: LoadedPartition, epoch: Int64) async throws(TrackerError) -> PartitionClaim?
+
+    /// Loads the records of a partition in one transaction.
+    func load(_ delivery: PartitionDelivery) async -> PartitionOutcome
+
+    /// Moves the position of a claimed partition to `loss.next`, and stores the accepted loss in the same transaction.
+    ///
+    /// - Throws: Why that is not possible now.
+    /// - Returns: Whether the stored epoch and offset were the expected ones; otherwise nothing has changed.
+    func acceptLoss(
+        _ loss: AcceptedLoss,
+        of partition: LoadedPartition,
+        epoch: Int64
+    ) async throws(TrackerError) -> Bool
+
+    /// The positions that the destination has stored for a loader, ordered by topic and partition; changes nothing.
+    ///
+    /// - Throws: Why they cannot be read.
+    func loadedPartitions(ofLoader loader: String) async throws(TrackerError) -> [LoadedPartitionStatus]
+}
+
+/// A loss of records that an operator has accepted.
+package struct AcceptedLoss: Sendable, Hashable {
+    /// The stored position: the first record that was not loaded.
+    package let first: Int64
+    /// The new position.
+    package let next: Int64
+    /// Why the records are missing.
+    package let reason: String
+
+    package init(first: Int64, next: Int64, reason: String) {
+        self.first = first
+        self.next = next
+        self.reason = reason
+    }
+}
+
+/// What a destination has stored of a partition.
+package struct LoadedPartitionStatus: Sendable, Hashable {
+    package let partition: LoadedPartition
+    package let claim: PartitionClaim
+    /// The process that has claimed it.
+    package let owner: String
+    /// How many of its records are kept as refused.
+    package let refused: Int
+
+    package init(partition: LoadedPartition, claim: PartitionClaim, owner: String, refused: Int) {
+        self.partition = partition
+        self.claim = claim
+        self.owner = owner
+        self.refused = refused
+    }
+}

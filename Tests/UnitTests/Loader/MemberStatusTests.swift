@@ -1,0 +1,21 @@
+import Loader
+import Testing
+
+@Suite("The status of a member")
+struct MemberStatusTests {
+    @Test("says why the member has no partitions, whatever happened before")
+    func problems() {
+        let status = MemberStatus(tracker: "postgres")
+        #expect(status.problem == "its member has not joined the consumer group yet")
+        status.set([:], hasJoined: false, isFailing: true)
+        #expect(status.problem == "the tracker cannot start; the log says why")
+        status.set([:], hasJoined: false, isFailing: false)
+        #expect(status.problem == "its member has not joined the consumer group yet")
+        status.set([:], hasJoined: true, isFailing: true)
+        #expect(status.problem == nil)
+        status.set([:], hasJoined: false, isFailing: false)
+        #expect(status.problem == "its member has left the consumer group and will join it again")
+        status.set([:], hasJoined: true, isFailing: false)
+        #expect(status.problem == nil)
+    }
+}

@@ -1,0 +1,279 @@
+import Loader
+import TestCases
+import Testing
+import TrackerKit
+
+@Suite("Loading a partition")
+struct PartitionLoadTests {
+    private typealias Record = LoaderSimulation.Record
+    private typealias Load = PartitionLoad<Record>
+
+    @Test(
+        "whatever freezes, moves, fails and is restored, valid records are loaded once and in order, and each invalid record is refused once",
+        arguments: SimulationSeeds.upTo(5_000)
+    )
+    func simulation(seed: UInt64) {
+        var simulation = LoaderSimulation(seed: seed)
+        simulation.run()
+        for (log, stored) in zip(simulation.log, simulation.stored) {
+            #expect(stored.rows == log.filter { !$0.isPoison }.map(\.offset))
+            #expect(stored.refused == log.filter(\.isPoison).map(\.offset))
+        }
+    }
+
+    @Test("a gap is accepted only after the partition was sought to the expected offset, and is counted")
+    func gap() throws {
+        var load = loading(from: 0)
+        #expect(load.receive(record(0)) == .taken(skipped: nil))
+        #expect(load.receive(record(3)) == .seek(1))
+        #expect(load.receive(record(3)) == .taken(skipped: 1..<3))
+        let batch = try #require(nextBatch(of: &load))
+        #expect(batch.records.map(\.offset) == [0, 3])
+        #expect(batch.end == 4)
+    }
+
+    @Test("offsets at the end of the partition that belong to no record are stored as loaded")
+    func trailingGap() throws {
+        var load = loading(from: 5)
+        #expect(load.reachedEnd(at: 7) == .seek(5))
+        #expect(load.reachedEnd(at: 7) == .taken(skipped: 5..<7))
+        let batch = try #require(nextBatch(of: &load))
+        #expect(batch.records.isEmpty)
+        #expect((batch.start, batch.end) == (5, 7))
+        load.loaded(.committed(end: 7, isBroken: false), now: .zero)
+        #expect(load.committedOffset == 7)
+    }
+
+    @Test("a record of another plan holds the partition up until its time is over")
+    func otherPlan() throws {
+        var limits = LoadLimits()
+        limits.confirmAfter = .seconds(3600)
+        var load = loading(from: 0, limits: limits)
+        _ = load.receive(record(0))
+        _ = load.receive(record(1))
+        _ = try #require(nextBatch(of: &load))
+        load.loaded(.committed(end: 1, isBroken: false, wait: .seconds(300)), now: .seconds(10))
+        #expect(load.committedOffset == 1)
+        #expect(nextBatch(of: &load, now: .seconds(309)) == nil)
+        #expect(load.wakesAt(now: .seconds(20)) == .seconds(310))
+        let late = try #require(nextBatch(of: &load, now: .seconds(310)))
+        #expect(late.records.map(\.offset) == [1])
+    }
+
+    @Test(
+        "a broken table holds the partition up for at most ten seconds if an operator has to repair it",
+        arguments: [false, true]
+    )
+    func brokenTable(isRetryable: Bool) throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        _ = nextBatch(of: &load)
+        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(100))
+        let soon = try #require(nextBatch(of: &load, now: .seconds(109)))
+        #expect(!soon.refusesBrokenEvents)
+        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(109))
+        let later = try #require(nextBatch(of: &load, now: .seconds(120)))
+        #expect(later.refusesBrokenEvents == !isRetryable)
+        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(120))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(401))).refusesBrokenEvents)
+        // It stays broken until a batch is committed in which nothing was.
+        load.loaded(.committed(end: 1, isBroken: true), now: .seconds(401))
+        _ = load.receive(record(1))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(402))).refusesBrokenEvents)
+        load.loaded(.committed(end: 2, isBroken: false), now: .seconds(402))
+        _ = load.receive(record(2))
+        _ = nextBatch(of: &load, now: .seconds(403))
+        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(403))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(404))).refusesBrokenEvents == false)
+    }
+
+    @Test("a batch that took too long is halved, and grows again with success")
+    func tooLarge() throws {
+        var load = loading(from: 0)
+        for offset in 0..<8 { _ = load.receive(record(Int64(offset))) }
+        #expect(try #require(nextBatch(of: &load)).records.count == 8)
+        load.loaded(.tooLarge, now: .zero)
+        #expect(try #require(nextBatch(of: &load)).records.count == 4)
+        load.loaded(.tooLarge, now: .zero)
+        #expect(try #require(nextBatch(of: &load)).records.count == 2)
+        load.loaded(.committed(end: 2, isBroken: false), now: .zero)
+        #expect(try #require(nextBatch(of: &load)).records.count == 6)
+    }
+
+    @Test("where records are missing, the partition is not loaded, or continues behind them if the loss is accepted")
+    func loss() throws {
+        let halt = Halt.belowLowWatermark(next: 3, low: 9)
+        var load = comparing(from: 3, limits: LoadLimits())
+        load.compared(.differs(halt, restart: 9), now: .zero)
+        #expect(load.halt == halt)
+        #expect(!load.wantsRecords)
+        #expect(load.nextOperation(now: .seconds(3600)) == nil)
+
+        var limits = LoadLimits()
+        limits.acceptsLoss = true
+        load = comparing(from: 3, limits: limits)
+        load.compared(.differs(halt, restart: 9), now: .zero)
+        guard case .accept(let loss, let epoch) = load.nextOperation(now: .zero) else {
+            Issue.record("the loss is not accepted")
+            return
+        }
+        #expect((loss.first, loss.next, epoch) == (3, 9, 1))
+        load.accepted(isStored: true, now: .zero)
+        guard case .compare(let position) = load.nextOperation(now: .zero) else {
+            Issue.record("the new position is not compared")
+            return
+        }
+        #expect(position == StoredPosition(nextOffset: 9, lastRecord: nil))
+    }
+
+    @Test("a full table of refused records is reported until a batch is committed")
+    func refusedFull() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        _ = nextBatch(of: &load)
+        load.loaded(.refusedFull(limit: 7), now: .zero)
+        #expect(load.halt == .refusedFull(limit: 7))
+        #expect(nextBatch(of: &load, now: .zero) == nil)
+        _ = try #require(nextBatch(of: &load, now: .seconds(60)))
+        load.loaded(.committed(end: 1, isBroken: false), now: .seconds(60))
+        #expect(load.halt == nil)
+    }
+
+    @Test("if Kafka loses the place while a batch is under way, the position is read again after the batch")
+    func offsetIsGone() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        _ = nextBatch(of: &load)
+        load.offsetIsGone()
+        #expect(!load.wantsRecords)
+        load.loaded(.committed(end: 1, isBroken: false), now: .zero)
+        guard case .renew(epoch: 1) = load.nextOperation(now: .zero) else {
+            Issue.record("the position is not read again")
+            return
+        }
+    }
+
+    @Test(
+        "a batch that is committed only up to a waiting record ends a broken table's wait and a full table of refused records"
+    )
+    func partOfBatch() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        _ = load.receive(record(1))
+        _ = nextBatch(of: &load)
+        load.loaded(.refusedFull(limit: 7), now: .zero)
+        _ = try #require(nextBatch(of: &load, now: .seconds(60)))
+        load.loaded(.committed(end: 0, isBroken: false, wait: .seconds(1)), now: .seconds(60))
+        #expect(load.halt == .refusedFull(limit: 7))
+        _ = try #require(nextBatch(of: &load, now: .seconds(61)))
+        load.loaded(.committed(end: 1, isBroken: false, wait: .seconds(300)), now: .seconds(61))
+        #expect(load.halt == nil)
+    }
+
+    @Test("a partition that is given up before its claim has no offset to commit")
+    func unclaimed() {
+        var load = Load(partition, limits: LoadLimits())
+        _ = load.nextOperation(now: .zero)
+        load.revoke(deadline: .seconds(30))
+        #expect(load.isGivenUp)
+        #expect(load.committedOffset == nil)
+    }
+
+    @Test("the position of an idle partition is read again after a minute, and nothing changes if it is the same")
+    func idle() throws {
+        var load = loading(from: 5)
+        #expect(load.demand(now: .seconds(59)) == nil)
+        #expect(load.wakesAt(now: .zero) == .seconds(60))
+        #expect(load.demand(now: .seconds(60)) == .claim)
+        renew(&load, now: .seconds(60), position: 5)
+        #expect(load.receive(record(5)) == .taken(skipped: nil))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(61))).start == 5)
+    }
+
+    @Test("if the destination was restored, an idle partition is loaded again from the restored position")
+    func restored() {
+        var load = loading(from: 5)
+        renew(&load, now: .seconds(60), position: 3)
+        guard case .compare(let position) = load.nextOperation(now: .seconds(60)) else {
+            Issue.record("the restored position is not compared")
+            return
+        }
+        #expect(position.nextOffset == 3)
+    }
+
+    @Test("a partition that is held up keeps few records, and takes the others again from Kafka")
+    func heldUp() throws {
+        var limits = LoadLimits()
+        limits.heldUpBytes = 30
+        var load = loading(from: 0, limits: limits)
+        for offset in 0..<10 { _ = load.receive(record(Int64(offset))) }
+        _ = nextBatch(of: &load)
+        load.loaded(.failed, now: .zero)
+        #expect(load.isHeldUp && load.bufferedBytes == 30)
+        #expect(!load.wantsRecords)
+        #expect(load.takeSeek() == 3)
+        #expect(load.takeSeek() == nil)
+        let batch = try #require(nextBatch(of: &load, now: .seconds(60)))
+        #expect(batch.end == 3)
+        load.loaded(.committed(end: 3, isBroken: false), now: .seconds(60))
+        #expect(!load.isHeldUp && load.wantsRecords)
+        #expect(load.receive(record(3)) == .taken(skipped: nil))
+    }
+
+    @Test("a renewal after a failure does not shorten the pause before the next attempt")
+    func backoff() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        for failures in 1...4 {
+            let now = Duration.seconds(failures * 20)
+            _ = try #require(nextBatch(of: &load, now: now))
+            load.loaded(.failed, now: now)
+            _ = try #require(nextBatch(of: &load, now: now + .seconds(10)))
+            load.loaded(.unknown, now: now + .seconds(10))
+            renew(&load, now: now + .seconds(10), position: 0)
+            guard case .compare = load.nextOperation(now: now + .seconds(10)) else { return }
+            load.compared(.matches, now: now + .seconds(10))
+            _ = load.receive(record(0))
+            #expect(load.isFailing)
+        }
+        let now = Duration.seconds(100)
+        _ = try #require(nextBatch(of: &load, now: now))
+        load.loaded(.failed, now: now)
+        #expect(nextBatch(of: &load, now: now + .seconds(1)) == nil)
+    }
+
+    // MARK: Steps
+
+    private func record(_ offset: Int64) -> Record { Record(offset: offset, isPoison: false) }
+
+    private let partition = LoadedPartition(loader: "l", cluster: "c", topic: "t", number: 0)
+
+    private func renew(_ load: inout Load, now: Duration, position: Int64) {
+        guard case .renew(let epoch) = load.nextOperation(now: now) else {
+            Issue.record("the position is not read again")
+            return
+        }
+        load.claimed(.granted(epoch: epoch, StoredPosition(nextOffset: position, lastRecord: nil)), now: now)
+    }
+
+    private func comparing(from offset: Int64, limits: LoadLimits) -> Load {
+        var load = Load(partition, limits: limits)
+        _ = load.nextOperation(now: .zero)
+        load.located(offset, now: .zero)
+        _ = load.nextOperation(now: .zero)
+        load.claimed(.granted(epoch: 1, StoredPosition(nextOffset: offset, lastRecord: nil)), now: .zero)
+        _ = load.nextOperation(now: .zero)
+        return load
+    }
+
+    private func loading(from offset: Int64, limits: LoadLimits = LoadLimits()) -> Load {
+        var load = comparing(from: offset, limits: limits)
+        load.compared(.matches, now: .zero)
+        return load
+    }
+
+    private func nextBatch(of load: inout Load, now: Duration = .zero) -> Load.Batch? {
+        guard case .load(let batch) = load.nextOperation(now: now) else { return nil }
+        return batch
+    }
+}
