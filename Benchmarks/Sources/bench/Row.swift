@@ -19,6 +19,9 @@ let allRows: [any Row] =
         JournalReadRow(),
         JustTrackRow(),
         PostgresRow(),
+        LoadRow(),
+        LoadRow(processes: 2),
+        LoadRow(processes: 4),
         KafkaRow(),
         RelayRow(),
     ] + RelayAcknowledgeRow.all + [
