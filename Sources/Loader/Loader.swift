@@ -52,7 +52,7 @@ package final class Loader: Sendable {
 
     /// Loads until the task is cancelled; then batches under way are finished, and partitions given back.
     ///
-    /// - Throws: What librdkafka says against the settings.
+    /// - Throws: `invalidSettings` if librdkafka does not accept the settings; `unavailable` if it cannot be started or gives up.
     package func run() async throws {
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -28,7 +28,7 @@ struct AssignedPartition {
     /// Seeks are not tried before this time.
     var seeksAt: Duration = .zero
     var operation: Task<Void, Never>?
-    /// Since when another loader has it.
+    /// Since when the stored epoch is known to be another one.
     var supersededSince: Duration?
     var log: PartitionLog
 

@@ -129,7 +129,7 @@ extension GroupMember {
         } else if let (number, _) = partitions.first(where: { partition in
             partition.value.supersededSince.map { now >= $0 + Self.supersededTime } ?? false
         }) {
-            reason = "another loader has partition \(number)"
+            reason = "the stored epoch of partition \(number) is another one"
         } else {
             return
         }

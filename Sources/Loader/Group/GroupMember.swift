@@ -30,7 +30,7 @@ package actor GroupMember {
     private static let cancellationTime = Duration.seconds(3)
     /// How long the record at the stored position may take to arrive.
     static let comparisonTime = Duration.seconds(10)
-    /// How long a member that another loader has superseded waits for the group to say so, until it joins the group again.
+    /// How long a member that another loader has superseded waits for the group to say so, until it leaves the group.
     static let supersededTime = Duration.seconds(60)
     /// How long a member that left the group stays away.
     static let absence = Duration.seconds(10)
@@ -57,7 +57,7 @@ package actor GroupMember {
     private var endsAt: Duration?
     /// When the member ends even if requests to the brokers are under way; `nil` before everything else has ended.
     private var requestsEndAt: Duration?
-    /// Why the consumer is of no use any more.
+    /// Why the consumer cannot be used any more.
     var ending: TrackerError?
     var cluster = ""
     var assignments = 0
@@ -176,6 +176,7 @@ package actor GroupMember {
                 return
             } catch {
                 requestLog.failed(error, now: clock.now())
+                status.set([:], hasJoined: false, isFailing: true)
             }
             wakeup.wait(milliseconds: 100)
         }

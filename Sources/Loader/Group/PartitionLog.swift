@@ -3,7 +3,7 @@ import Logging
 import SluiceKafka
 import TrackerKit
 
-/// What is logged about a partition: each problem once, and then as a number each minute.
+/// What is logged about a partition: each problem when it begins, and then once a minute with the number of its occurrences.
 struct PartitionLog {
     private let logger: Logger
     private var reading: ReadingLog
@@ -60,7 +60,7 @@ struct PartitionLog {
 
     func superseded() {
         logger.notice(
-            "The stored epoch is another one: another loader has claimed the partition, or the database was restored."
+            "The stored epoch is another one, so nothing more is loaded: another loader has the partition, or the database was restored."
         )
     }
 
@@ -115,7 +115,7 @@ struct PartitionLog {
             )
         } else {
             logger.error(
-                "Kafka no longer has the next records of a partition; to skip them, restart with --accept-loss.",
+                "Kafka does not have the next records of a partition; before you use --accept-loss, read SluiceLoadHalted in the runbook.",
                 metadata: ["reason": "\(halt)"]
             )
         }

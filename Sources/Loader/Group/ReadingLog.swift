@@ -2,7 +2,7 @@ import EventModel
 import Logging
 import TrackerKit
 
-/// What is logged about reading from Kafka: each failure once, and then as a number each minute.
+/// What is logged about reading from Kafka: each failure when it begins, and then once a minute with the number of its occurrences.
 struct ReadingLog {
     private let logger: Logger
     private var failures = FailureEpisode()

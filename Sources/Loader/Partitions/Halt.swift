@@ -39,7 +39,8 @@ extension Halt: CustomStringConvertible {
             """
         case .otherRecord(let expected, let found):
             """
-            the last record loaded was \(expected), and the topic has \(found.map { "\($0)" } ?? "nothing") there: the topic was recreated
+            the last record loaded was \(expected), and the topic has \(found.map { "\($0)" } ?? "nothing") there: the topic was recreated \
+            or compacted, or the brokers have lost records
             """
         case .refusedFull(let limit):
             "the limit of \(limit) refused records for a partition is reached"

@@ -12,14 +12,16 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         case locating
         /// Can transition to: comparing, when the claim is granted.
         case claiming(start: Int64)
-        /// The commit of a batch is in doubt, or the destination had another position, or the position was not read for long. Can
-        /// transition to: comparing, when the epoch is the same; loading, when the position is, too; given up, when the epoch is not.
+        /// The commit of a batch is in doubt, the destination had another position, Kafka does not have the fetch offset, or the
+        /// position was not read for long. Can transition to: comparing, when the epoch is the same; loading, when the position is,
+        /// too; given up, when the epoch is not.
         case renewing
         /// Can transition to: loading; halted or accepting, when Kafka does not have what the position refers to.
         case comparing(StoredPosition)
         /// Can transition to: comparing; renewing, when the destination had another position.
         case accepting(AcceptedLoss)
-        /// Can transition to: renewing, when a batch was not committed for a reason other than a failure, or nothing was for long.
+        /// Can transition to: renewing, when a batch was not committed for a reason other than a failure, when Kafka does not have the
+        /// fetch offset, or when nothing was committed for long.
         case loading
         /// An operator has to decide. Final for this assignment.
         case halted(Halt)

@@ -46,7 +46,7 @@ package final class MemberStatus: Sendable {
         state.withLock { state in
             if state.hasJoined { return nil }
             if state.hasEverJoined { return "its member has left the consumer group and will join it again" }
-            if state.isFailing { return "the tracker cannot start; the log says why" }
+            if state.isFailing { return "the tracker cannot start, or Kafka cannot be read; the log says why" }
             return "its member has not joined the consumer group yet"
         }
     }

@@ -53,7 +53,7 @@ struct LoadCommand: AsyncParsableCommand {
     )
     var since: LoaderConfiguration.Start?
 
-    @Flag(help: "Go on where Kafka does not have the next records any more, and store which ones are lost.")
+    @Flag(help: "Where Kafka lacks the next record, continue at the first one that exists; store or log the loss.")
     var acceptLoss = false
 
     private static func start(_ text: String) throws -> LoaderConfiguration.Start {

@@ -14,8 +14,8 @@ struct LoadStatusCommand: AsyncParsableCommand {
             Asks the trackers for the positions that they have stored, and Kafka for the offsets; the loader's processes need not run. \
             LAG is the number of records that are not loaded, and AGE the time since the oldest of them was written.
 
-            Exits with 1 if a tracker or Kafka does not answer, or if a partition is halted because Kafka does not have its next \
-            record.
+            Exits with 1 if a tracker or Kafka does not answer, or if a partition's next offset is not among those that Kafka has. \
+            Other reasons why a partition is halted are in the log, and in /readyz of the loader's private port.
             """
     )
 

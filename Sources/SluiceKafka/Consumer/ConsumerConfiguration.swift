@@ -7,7 +7,7 @@ package struct ConsumerConfiguration: Sendable {
     package var brokers: String
     package var topic: String
     package var group: String
-    /// librdkafka's configuration properties, which override our defaults and not what the loader depends on.
+    /// librdkafka's configuration properties, which override `defaults`; those that the loader sets itself are refused.
     package var properties: [String: String]
 
     package init(brokers: String, topic: String, group: String, properties: [String: String] = [:]) {
@@ -56,6 +56,8 @@ package struct ConsumerConfiguration: Sendable {
     }
 
     /// Creates librdkafka's configuration object, which the caller passes to a client or destroys.
+    ///
+    /// - Throws: As `check`.
     func makeConfiguration() throws(TrackerError) -> OpaquePointer {
         let reserved = Self.fixed.keys + ["bootstrap.servers", "group.id"]
         if let name = reserved.sorted().first(where: { properties[$0] != nil }) {

@@ -18,7 +18,7 @@ package final class KafkaConsumer {
         case lost
         /// A failure from which librdkafka recovers on its own, unless it needs an operator.
         case failed(TrackerError)
-        /// The consumer is of no use any more.
+        /// The consumer cannot be used any more.
         case ended(TrackerError)
     }
 
@@ -98,6 +98,8 @@ package final class KafkaConsumer {
     // MARK: The group
 
     /// Joins the group.
+    ///
+    /// - Throws: Why librdkafka cannot join it.
     package func subscribe() throws(TrackerError) {
         let list = rd_kafka_topic_partition_list_new(1)
         defer { rd_kafka_topic_partition_list_destroy(list) }
@@ -129,6 +131,8 @@ package final class KafkaConsumer {
     }
 
     /// Takes the partitions over; nothing useful is read before `seek`.
+    ///
+    /// - Throws: Why librdkafka does not accept the assignment.
     package func assign(_ partitions: [Int32]) throws(TrackerError) {
         releaseQueues()
         let list = rd_kafka_topic_partition_list_new(Int32(partitions.count))
@@ -280,6 +284,8 @@ package final class KafkaConsumer {
     }
 
     /// A view of the client for requests that block, to be used on another thread until the consumer is closed.
+    ///
+    /// - Throws: `unavailable` if the system refuses a thread.
     package func makeOffsetRequests() throws(TrackerError) -> OffsetRequests {
         // Safe to send: librdkafka's client may be used from any thread.
         nonisolated(unsafe) let client = client

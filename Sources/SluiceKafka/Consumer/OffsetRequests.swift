@@ -27,6 +27,8 @@ package actor OffsetRequests {
     }
 
     /// Asks the brokers for the offsets of a partition; blocks.
+    ///
+    /// - Throws: Why the brokers do not answer, or do not have the topic or the partition.
     package func watermarks(of partition: Int32) throws(TrackerError) -> KafkaConsumer.Watermarks {
         var (low, high): (Int64, Int64) = (0, 0)
         let code = rd_kafka_query_watermark_offsets(
@@ -86,6 +88,8 @@ package actor OffsetRequests {
     }
 
     /// The offset of the first record at or after a time in milliseconds since 1970, or `end` if there is none; blocks.
+    ///
+    /// - Throws: Why the brokers do not answer, or do not have the topic or the partition.
     package func offset(of partition: Int32, since milliseconds: Int64, end: Int64) throws(TrackerError) -> Int64 {
         let list = rd_kafka_topic_partition_list_new(1)
         defer { rd_kafka_topic_partition_list_destroy(list) }
@@ -98,6 +102,8 @@ package actor OffsetRequests {
     }
 
     /// The offset that the group has stored in Kafka; `nil` if there is none; blocks.
+    ///
+    /// - Throws: Why the brokers do not answer, or do not have the topic or the partition.
     package func committedOffset(of partition: Int32) throws(TrackerError) -> Int64? {
         let list = rd_kafka_topic_partition_list_new(1)
         defer { rd_kafka_topic_partition_list_destroy(list) }
@@ -135,6 +141,8 @@ package actor OffsetRequests {
     }
 
     /// The numbers of the topic's partitions; blocks.
+    ///
+    /// - Throws: Why the brokers do not answer, or do not have the topic or the partition.
     package func partitions() throws(TrackerError) -> [Int32] {
         guard let handle = rd_kafka_topic_new(client.handle, configuration.topic, nil) else { throw .withoutMemory }
         defer { rd_kafka_topic_destroy(handle) }

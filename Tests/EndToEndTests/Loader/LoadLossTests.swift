@@ -6,7 +6,7 @@ import Testing
 @Suite("sluice load: losses and other plans", .timeLimit(.minutes(5)))
 struct LoadLossTests {
     private static let halted =
-        "Kafka no longer has the next records of a partition; to skip them, restart with --accept-loss."
+        "Kafka does not have the next records of a partition; before you use --accept-loss"
 
     /// Loads ten records, and ends the loader.
     private func loadTen(_ scene: LoadScene) async throws {

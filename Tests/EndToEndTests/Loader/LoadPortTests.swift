@@ -14,7 +14,10 @@ struct LoadPortTests {
         let loader = try scene.load()
         let port = try await PrivatePort(of: loader)
         #expect(try await port.request("/livez").status == 200)
-        try await waitUntilUnready(port, because: "postgres: the tracker cannot start; the log says why")
+        try await waitUntilUnready(
+            port,
+            because: "postgres: the tracker cannot start, or Kafka cannot be read; the log says why"
+        )
         try await scene.database.run("ALTER SCHEMA gone RENAME TO analytics")
         try await waitUntilUnready(port, because: "postgres: its member has not joined the consumer group yet")
         let before = try LoaderStatusAnswer(await port.request("/v1/status").body)
@@ -41,6 +44,7 @@ struct LoadPortTests {
         let metrics = try await port.metrics(in: scene.folder)
         #expect(metrics["sluice_load_records_loaded_total tracker=postgres"] == 4)
         #expect(metrics["sluice_load_records_refused_total tracker=postgres"] == 1)
+        #expect(metrics["sluice_load_offsets_skipped_total tracker=postgres"] == 0)
         #expect(metrics["sluice_load_failing tracker=postgres"] == 0)
         for (partition, next) in [("0", 2.0), ("1", 3.0)] {
             let labels = " partition=\(partition) tracker=postgres"

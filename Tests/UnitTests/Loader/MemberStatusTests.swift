@@ -8,7 +8,7 @@ struct MemberStatusTests {
         let status = MemberStatus(tracker: "postgres")
         #expect(status.problem == "its member has not joined the consumer group yet")
         status.set([:], hasJoined: false, isFailing: true)
-        #expect(status.problem == "the tracker cannot start; the log says why")
+        #expect(status.problem == "the tracker cannot start, or Kafka cannot be read; the log says why")
         status.set([:], hasJoined: false, isFailing: false)
         #expect(status.problem == "its member has not joined the consumer group yet")
         status.set([:], hasJoined: true, isFailing: true)
