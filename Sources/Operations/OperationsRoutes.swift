@@ -2,7 +2,7 @@ import EventModel
 import HTTPTypes
 package import Hummingbird
 
-/// What the private port answers, whoever may ask.
+/// Makes the routes of a private port.
 protocol OperationsRouting: Sendable {
     /// Makes the router of the private port, or without `access` that of the socket; `door` is its name in the log.
     func router(access: AccessControl?, door: String) -> Router<OperationsContext>

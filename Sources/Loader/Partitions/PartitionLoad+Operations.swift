@@ -5,7 +5,7 @@ extension PartitionLoad {
     package enum Operation: Sendable {
         /// Find the offset at which a loader begins that is new to the partition.
         case locate
-        /// Take the partition over from whoever owns it; a loader that is new to it begins at `start`.
+        /// Take the partition over from its present owner; a loader that is new to it begins at `start`.
         case claim(start: Int64)
         /// Read the position again, if the epoch is still this one.
         case renew(epoch: Int64)

@@ -1,7 +1,7 @@
 import CLibRDKafka
 package import TrackerKit
 
-/// Which topic a consumer reads, and as a member of which group.
+/// The topic that a consumer reads, and its consumer group.
 package struct ConsumerConfiguration: Sendable {
     /// The bootstrap servers, as `host:port,host:port`.
     package var brokers: String

@@ -43,7 +43,7 @@ struct LoaderTable: Sendable {
 struct LoaderTableAccess: Sendable {
     /// What the role may do, as in "The role may not …".
     let purpose: String
-    /// The tables, of which the statements name the first one if they fail without naming any.
+    /// The tables that the statements use; an error that names no table is attributed to the first one.
     private let needs: [(table: LoaderTable, privileges: [String])]
 
     static let loading = loading(into: LoaderTable.all)

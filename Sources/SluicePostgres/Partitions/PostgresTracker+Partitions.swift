@@ -63,7 +63,7 @@ extension PostgresTracker: PartitionTracker {
         }
     }
 
-    /// The loaders and clusters of which the tracker has refused records, without duplicates and in no order.
+    /// The loaders and clusters that have refused records, without duplicates and in no order.
     package func refusedRecordOrigins(ofLoader loader: String?) async throws(TrackerError) -> [RefusedRecordOrigin] {
         try await run { session, interrupt throws(TrackerError) in
             try session.refusalOrigins(ofLoader: loader, interrupt)

@@ -90,8 +90,8 @@ package enum RefusalReason: Sendable, Hashable {
 
 /// The outcome of a delivery of a partition.
 package enum PartitionOutcome: Sendable {
-    /// Everything is committed: the events, the position, and the refused records, of which there were `refused`. Among these are
-    /// `broken` valid events whose part of the destination accepts nothing.
+    /// Everything is committed: the events, the position, and the refused records. `refused` is their number, and `broken` the number
+    /// of valid events among them whose part of the destination accepts nothing.
     case committed(refused: Int, broken: Int)
     /// The stored position or epoch is another one, so nothing is committed.
     case superseded

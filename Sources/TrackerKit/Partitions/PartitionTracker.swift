@@ -11,7 +11,7 @@
 ///   position are committed together, or none of them.
 /// - **In doubt.** If the tracker does not know whether a transaction was committed, the outcome says so, and a renewal finds out.
 package protocol PartitionTracker: Tracker {
-    /// Takes a partition over from whoever owns it.
+    /// Takes a partition over from its present owner.
     ///
     /// - Parameters:
     ///   - start: The position if none is stored.

@@ -6,7 +6,7 @@ protocol SentRecordLog: AnyObject {
     /// Stores which of these records were delivered.
     ///
     /// - Parameter areSettled: Whether the pipeline is done with the events of all of them.
-    /// - Returns: The records of which this is not known yet.
+    /// - Returns: The records whose delivery is still undecided.
     func store(_ records: [SentRecord], areSettled: Bool) async throws -> [SentRecord]
 }
 

@@ -41,7 +41,7 @@ struct PartitionFixture {
         try await (tracker ?? self.tracker).claim(partition, start: start, owner: owner)
     }
 
-    /// The records with these numbers, some of which do not follow the plan.
+    /// Records with these numbers; some do not follow the plan.
     func delivery(
         _ numbers: Range<Int>,
         epoch: Int64 = 1,
@@ -63,7 +63,7 @@ struct PartitionFixture {
         )
     }
 
-    /// The records with these numbers, of which those at `offsets` are events.
+    /// Records with these numbers; those at `offsets` are events.
     func delivery(
         of events: Delivery,
         offsets: [Int64],
