@@ -22,25 +22,26 @@ extension QuarantineLine {
     }
 }
 
-/// The members of a verdict.
-private struct StoredVerdict: Decodable {
-    struct Reason: Decodable {
-        var code: String
-        var path: String?
-        var expected: String?
-        var found: String?
-        var plan: String?
+/// The verdict of a record, which is the part of its line before the event.
+package struct StoredVerdict: Codable, Sendable {
+    /// Has only a code if the verdicts of the request would have taken too much space.
+    package struct Reason: Codable, Sendable {
+        package let code: String
+        package let path: String?
+        package let expected: String?
+        package let found: String?
+        package let plan: String?
     }
 
-    var at: String
-    var source: String
-    var stage: String
-    var planVersion: String?
-    var name: String?
-    var errors: [Reason]
+    package let at: String
+    package let source: String
+    package let stage: String
+    package let planVersion: String?
+    package let name: String?
+    package let errors: [Reason]
 
     /// The verdict with its members in the order of a line.
-    var bytes: [UInt8] {
+    fileprivate var bytes: [UInt8] {
         let head = [
             ("at", at), ("source", source), ("stage", stage), ("planVersion", planVersion), ("name", name),
         ]
@@ -57,7 +58,7 @@ private struct StoredVerdict: Decodable {
     }
 
     /// Whether the original is JSON that our parser can read, as for a `Rejection`; false if that is unknown.
-    var holdsJSON: Bool {
+    fileprivate var holdsJSON: Bool {
         let codes = [VerdictCode.malformedJSON, .tooLarge, .tooDeep].map(\.rawValue)
         return !errors.contains { reason in
             codes.contains(reason.code) || reason.code == VerdictCode.outOfRange.rawValue && reason.path == "$"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventModel
+import EventQuarantine
 
 /// `sluice quarantine list`: lists the records of the quarantine.
 struct QuarantineListCommand: AsyncParsableCommand {

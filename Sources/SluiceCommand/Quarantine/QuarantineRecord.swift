@@ -4,25 +4,6 @@ import Foundation
 
 /// A quarantined event with its verdict.
 struct QuarantineRecord {
-    /// The part of the line before the event.
-    struct Verdict: Codable {
-        /// Has only a code if the verdicts of the request would have taken too much space.
-        struct Reason: Codable {
-            var code: String
-            var path: String?
-            var expected: String?
-            var found: String?
-            var plan: String?
-        }
-
-        var at: String
-        var source: String
-        var stage: String
-        var planVersion: String?
-        var name: String?
-        var errors: [Reason]
-    }
-
     private static let start = Array(#"{"quarantine":"#.utf8)
     /// These bytes occur only at the end of the verdict, because quotes inside strings are escaped.
     private static let end = Data(#"]},"event"#.utf8)
@@ -33,7 +14,7 @@ struct QuarantineRecord {
     /// The identity of that part, which is globally unique, and the number in it.
     let partID: String
     let sequence: UInt64
-    let verdict: Verdict
+    let verdict: StoredVerdict
     let at: Timestamp
     let line: ArraySlice<UInt8>
 
@@ -41,7 +22,8 @@ struct QuarantineRecord {
     init?(id: String, partID: String, sequence: UInt64, line: ArraySlice<UInt8>) {
         guard line.starts(with: Self.start), let end = Data(line).range(of: Self.end) else { return nil }
         let bytes = Data(line)[Self.start.count..<end.lowerBound + 2]
-        guard let verdict = try? JSONDecoder().decode(Verdict.self, from: bytes), let at = Timestamp(verdict.at) else {
+        guard let verdict = try? JSONDecoder().decode(StoredVerdict.self, from: bytes), let at = Timestamp(verdict.at)
+        else {
             return nil
         }
         self.id = id

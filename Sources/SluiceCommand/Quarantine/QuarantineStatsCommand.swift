@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventModel
+import EventQuarantine
 
 /// `sluice quarantine stats`: counts the records of the quarantine.
 struct QuarantineStatsCommand: AsyncParsableCommand {
