@@ -11,7 +11,7 @@ struct AssignedPartition {
         /// Where loading continues if they differ and the loss is accepted.
         let restart: Int64
         let deadline: Duration
-        /// Whether the record was sought twice: librdkafka may continue elsewhere if it was asking for an offset during the first time.
+        /// Whether the record was sought twice, because an operator has to decide if they differ.
         var isRepeated = false
     }
 

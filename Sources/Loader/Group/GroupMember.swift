@@ -59,6 +59,8 @@ package actor GroupMember {
     private var requestsEndAt: Duration?
     /// Why the consumer cannot be used any more.
     var ending: TrackerError?
+    /// Whether the reading of a partition has ended, so that all of them have to be assigned to the consumer again.
+    var hasEndedReading = false
     var cluster = ""
     var assignments = 0
     /// Offsets to store in Kafka.
@@ -198,6 +200,7 @@ package actor GroupMember {
         // What is next in turn is read first, so that its batches are complete.
         var budget = configuration.limits.totalBufferedBytes - waitingBytes
         for number in inTurn(partitions.keys.sorted()) where !read(number, consumer, &budget) { isIdle = false }
+        readAgain(consumer)
         startOperations(offsets)
         for (number, partition) in partitions { partitions[number]?.log.halted(partition.load.halt) }
         leaveIfStuck(consumer)

@@ -97,6 +97,13 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     }
     /// The offset of the first record that is not committed; `nil` before the claim.
     package var committedOffset: Int64? { epoch == nil ? nil : next }
+    /// The offset of the next record to take from Kafka; `nil` if another one is sought before records are wanted.
+    package var readingOffset: Int64? {
+        switch phase {
+        case .loading, .renewing: expected
+        case .locating, .claiming, .comparing, .accepting, .halted, .givenUp: nil
+        }
+    }
     /// The first record that was read and is not committed.
     package var oldestRecord: Record? { buffer.first }
 

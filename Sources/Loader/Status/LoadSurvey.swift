@@ -125,23 +125,17 @@ package actor LoadSurvey {
         try consumer.assign(offsets.keys.sorted())
         defer { consumer.unassign() }
         var (wanted, unsought) = (offsets, offsets)
-        var soughtAgain: Set<Int32> = []
         var times: [Int32: Int64] = [:]
         let clock = ContinuousClock()
         let deadline = clock.now + Self.readingTime
         while !wanted.isEmpty, clock.now < deadline {
             wakeup.wait(milliseconds: 50)
             while consumer.poll() != nil {}
-            for (number, offset) in unsought where consumer.seek(number, to: offset) { unsought[number] = nil }
+            for (number, offset) in unsought where consumer.seek(number, to: offset) == .done { unsought[number] = nil }
             for (number, offset) in wanted where unsought[number] == nil {
                 guard let found = firstRecord(of: number, from: offset, consumer) else { continue }
-                // librdkafka 2.0.2 forgets a seek while it asks for the end of a partition that was just assigned.
-                if found.offset != offset, soughtAgain.insert(number).inserted {
-                    unsought[number] = offset
-                } else {
-                    times[number] = found.timestamp
-                    wanted[number] = nil
-                }
+                times[number] = found.timestamp
+                wanted[number] = nil
             }
         }
         return times

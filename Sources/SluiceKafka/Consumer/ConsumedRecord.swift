@@ -19,12 +19,16 @@ package final class ConsumedRecord: @unchecked Sendable {
     package let offset: Int64
     /// The value, as long as the record lives; `nil` for a tombstone.
     package let value: UnsafeRawBufferPointer?
+    /// Its size in memory, approximately.
+    package let byteCount: Int
 
     /// Takes ownership of a message without an error.
     init(adopting message: UnsafeMutablePointer<rd_kafka_message_t>) {
         storage = .message(message)
         offset = message.pointee.offset
         value = message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) }
+        // Reading the headers would take longer than everything else.
+        byteCount = message.pointee.len + message.pointee.key_len + Self.overhead
     }
 
     /// Makes a record in memory of its own; `timestamp` is in milliseconds since 1970.
@@ -36,6 +40,8 @@ package final class ConsumedRecord: @unchecked Sendable {
             memory.copyBytes(from: bytes)
             return UnsafeRawBufferPointer(memory)
         }
+        let headerBytes = record.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count }
+        byteCount = (record.value?.count ?? 0) + (record.key?.count ?? 0) + headerBytes + Self.overhead
     }
 
     deinit {
@@ -53,18 +59,6 @@ package final class ConsumedRecord: @unchecked Sendable {
         case .message: ConsumedRecord(copy, timestamp: timestamp)
         case .copy: self
         }
-    }
-
-    /// Its size in memory, approximately.
-    package var byteCount: Int {
-        let other =
-            switch storage {
-            // Reading the headers would take longer than everything else.
-            case .message(let message): message.pointee.key_len
-            case .copy(let key, let headers, _):
-                headers.reduce(key?.count ?? 0) { $0 + $1.name.utf8.count + $1.value.count }
-            }
-        return (value?.count ?? 0) + other + Self.overhead
     }
 
     /// Milliseconds since 1970.

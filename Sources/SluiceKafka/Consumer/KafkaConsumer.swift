@@ -27,9 +27,18 @@ package final class KafkaConsumer {
         case record(ConsumedRecord)
         /// There is no record from this offset on, now.
         case end(Int64)
-        /// The fetch offset does not exist.
+        /// The fetch offset does not exist, and the partition is not read any more.
         case outOfRange
         case failed(TrackerError)
+    }
+
+    /// What became of a seek.
+    package enum SeekResult {
+        case done
+        /// Seek again later.
+        case uncertain
+        /// The partition is not read any more; assign all partitions again.
+        case hasEnded
     }
 
     /// The offsets of a partition.
@@ -60,6 +69,10 @@ package final class KafkaConsumer {
     private var pendingCommits = 0
     private var isFreed = false
     private var queues: [Int32: OpaquePointer] = [:]
+    /// The partitions that were not sought since their assignment.
+    private var pausedPartitions: Set<Int32> = []
+    /// The partitions that librdkafka fetches no more since their assignment, and in which it refuses to seek.
+    private var endedPartitions: Set<Int32> = []
 
     /// Connects when it is polled.
     ///
@@ -130,7 +143,7 @@ package final class KafkaConsumer {
         }
     }
 
-    /// Takes the partitions over; nothing useful is read before `seek`.
+    /// Takes the partitions over, or reads them anew; nothing is read from a partition before `seek`.
     ///
     /// - Throws: Why librdkafka does not accept the assignment.
     package func assign(_ partitions: [Int32]) throws(TrackerError) {
@@ -138,8 +151,8 @@ package final class KafkaConsumer {
         let list = rd_kafka_topic_partition_list_new(Int32(partitions.count))
         defer { rd_kafka_topic_partition_list_destroy(list) }
         for partition in partitions {
-            rd_kafka_topic_partition_list_add(list, configuration.topic, partition).pointee.offset =
-                Int64(RD_KAFKA_OFFSET_END)
+            // Any offset but a logical one, about which librdkafka would ask, and forget a seek meanwhile (2.0.2).
+            rd_kafka_topic_partition_list_add(list, configuration.topic, partition).pointee.offset = 0
             guard let queue = rd_kafka_queue_get_partition(client.handle, configuration.topic, partition) else {
                 throw .withoutMemory
             }
@@ -148,6 +161,10 @@ package final class KafkaConsumer {
             enableWakeup(by: queue)
             queues[partition] = queue
         }
+        // Otherwise requests for offsets, and the first one for records, would wait behind one for records that nobody wants.
+        rd_kafka_pause_partitions(client.handle, list)
+        pausedPartitions = Set(partitions)
+        endedPartitions = []
         let code = rd_kafka_assign(client.handle, list)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw error(KafkaFailure(code)) }
     }
@@ -178,6 +195,7 @@ package final class KafkaConsumer {
             return .end(message.pointee.offset)
         case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
             rd_kafka_message_destroy(message)
+            endedPartitions.insert(partition)
             return .outOfRange
         case let code:
             defer { rd_kafka_message_destroy(message) }
@@ -186,19 +204,20 @@ package final class KafkaConsumer {
     }
 
     /// Continues a partition at an offset; what is in its queue is dropped.
-    ///
-    /// Returns whether this is certain; otherwise call it again later.
-    package func seek(_ partition: Int32, to offset: Int64) -> Bool {
+    package func seek(_ partition: Int32, to offset: Int64) -> SeekResult {
+        if endedPartitions.contains(partition) { return .hasEnded }
         let list = rd_kafka_topic_partition_list_new(1)
         defer { rd_kafka_topic_partition_list_destroy(list) }
         let element = rd_kafka_topic_partition_list_add(list, configuration.topic, partition)
         element?.pointee.offset = offset
+        // Before the seek, which wakes the thread that fetches. Once only, because resuming drops what is in the queue (before 2.4.0).
+        if pausedPartitions.remove(partition) != nil { rd_kafka_resume_partitions(client.handle, list) }
         // librdkafka 2.0.2 takes the milliseconds for microseconds (fixed in 2.1.0), which is still long enough for a thread to answer.
         if let failure = rd_kafka_seek_partitions(client.handle, list, Self.requestTime) {
             rd_kafka_error_destroy(failure)
-            return false
+            return .uncertain
         }
-        return element?.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR
+        return element?.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR ? .done : .uncertain
     }
 
     // MARK: Offsets
@@ -294,65 +313,6 @@ package final class KafkaConsumer {
 
     private func error(_ failure: KafkaFailure) -> TrackerError {
         TrackerError(failure, topic: configuration.topic, reading: configuration.brokers)
-    }
-}
-
-/// What librdkafka's callbacks need: the log, from any thread, and the rebalances, which arrive while the consumer is polled.
-final class ConsumerContext {
-    let log: KafkaLog
-    private var rebalances: [KafkaConsumer.GroupEvent] = []
-    /// Whether partitions are given back at once, since nobody reads the events any more.
-    var isClosing = false
-
-    init(_ log: KafkaLog) {
-        self.log = log
-    }
-
-    func takeRebalance() -> KafkaConsumer.GroupEvent? {
-        rebalances.isEmpty ? nil : rebalances.removeFirst()
-    }
-
-    /// Registers for the callbacks of the client that is created from `configuration`.
-    ///
-    /// The client's threads use the log, so call `letGo` only once they have ended, or if no client was created.
-    func listen(to configuration: OpaquePointer) {
-        rd_kafka_conf_set_opaque(configuration, Unmanaged.passRetained(self).toOpaque())  // released by `letGo`
-        rd_kafka_conf_set_log_cb(configuration) { client, severity, facility, line in
-            guard let client, let opaque = rd_kafka_opaque(client), let line else { return }
-            Unmanaged<ConsumerContext>.fromOpaque(opaque).takeUnretainedValue().log.take(
-                severity: severity,
-                facility: facility.map { String(cString: $0) } ?? "",
-                line: String(cString: line)
-            )
-        }
-        rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in
-            guard let client, let opaque else { return }
-            let context = Unmanaged<ConsumerContext>.fromOpaque(opaque).takeUnretainedValue()
-            context.rebalance(client, code, partitions)
-        }
-    }
-
-    /// Releases the reference that `listen` made.
-    func letGo() {
-        Unmanaged.passUnretained(self).release()
-    }
-
-    private func rebalance(
-        _ client: OpaquePointer,
-        _ code: rd_kafka_resp_err_t,
-        _ partitions: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
-    ) {
-        if isClosing {
-            rd_kafka_assign(client, nil)
-            return
-        }
-        guard code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS else {
-            rebalances.append(rd_kafka_assignment_lost(client) == 0 ? .revoked : .lost)
-            return
-        }
-        let list = partitions?.pointee
-        let numbers = (0..<Int(list?.cnt ?? 0)).compactMap { list?.elems[$0].partition }
-        rebalances.append(.assigned(numbers.sorted()))
     }
 }
 

@@ -39,16 +39,23 @@ struct LoadScene: Sendable {
         )
     }
 
-    /// Starts `sluice load`, by default into PostgreSQL.
+    /// Starts `sluice load`, by default into PostgreSQL; `properties` are librdkafka's, which replace those of the topic.
     func load(
         group: String = "loader",
         to tracker: String? = "postgres",
         postgresPort: Int? = nil,
         plan: String = Self.plan,
         environment: [String: String] = [:],
+        properties: [String: String] = [:],
         _ options: String...
     ) throws -> SluiceProcess {
-        let arguments = arguments(group: group, to: tracker, postgresPort: postgresPort, plan: plan)
+        let arguments = arguments(
+            group: group,
+            to: tracker,
+            postgresPort: postgresPort,
+            plan: plan,
+            properties: properties
+        )
         return try SluiceProcess(
             ["load"] + arguments + options,
             in: folder,
@@ -65,15 +72,16 @@ struct LoadScene: Sendable {
         group: String = "loader",
         to tracker: String?,
         postgresPort: Int? = nil,
-        plan: String = Self.plan
+        plan: String = Self.plan,
+        properties: [String: String] = [:]
     ) -> [String] {
         var arguments = [
             "--events", plan, "--from", topic.url, "--group", group, "--format", "json", "--postgres",
             database.url(port: postgresPort),
         ]
         if let tracker { arguments += ["--to", tracker] }
-        let properties = topic.groupProperties.merging(topic.properties) { $1 }
-        for (name, value) in properties { arguments += ["--kafka-property", "\(name)=\(value)"] }
+        let all = topic.groupProperties.merging(topic.properties) { $1 }.merging(properties) { $1 }
+        for (name, value) in all { arguments += ["--kafka-property", "\(name)=\(value)"] }
         return arguments
     }
 

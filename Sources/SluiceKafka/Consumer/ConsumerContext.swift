@@ -1,0 +1,60 @@
+import CLibRDKafka
+
+/// What librdkafka's callbacks need: the log, from any thread, and the rebalances, which arrive while the consumer is polled.
+final class ConsumerContext {
+    let log: KafkaLog
+    private var rebalances: [KafkaConsumer.GroupEvent] = []
+    /// Whether partitions are given back at once, since nobody reads the events any more.
+    var isClosing = false
+
+    init(_ log: KafkaLog) {
+        self.log = log
+    }
+
+    func takeRebalance() -> KafkaConsumer.GroupEvent? {
+        rebalances.isEmpty ? nil : rebalances.removeFirst()
+    }
+
+    /// Registers for the callbacks of the client that is created from `configuration`.
+    ///
+    /// The client's threads use the log, so call `letGo` only once they have ended, or if no client was created.
+    func listen(to configuration: OpaquePointer) {
+        rd_kafka_conf_set_opaque(configuration, Unmanaged.passRetained(self).toOpaque())  // released by `letGo`
+        rd_kafka_conf_set_log_cb(configuration) { client, severity, facility, line in
+            guard let client, let opaque = rd_kafka_opaque(client), let line else { return }
+            Unmanaged<ConsumerContext>.fromOpaque(opaque).takeUnretainedValue().log.take(
+                severity: severity,
+                facility: facility.map { String(cString: $0) } ?? "",
+                line: String(cString: line)
+            )
+        }
+        rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in
+            guard let client, let opaque else { return }
+            let context = Unmanaged<ConsumerContext>.fromOpaque(opaque).takeUnretainedValue()
+            context.rebalance(client, code, partitions)
+        }
+    }
+
+    /// Releases the reference that `listen` made.
+    func letGo() {
+        Unmanaged.passUnretained(self).release()
+    }
+
+    private func rebalance(
+        _ client: OpaquePointer,
+        _ code: rd_kafka_resp_err_t,
+        _ partitions: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
+    ) {
+        if isClosing {
+            rd_kafka_assign(client, nil)
+            return
+        }
+        guard code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS else {
+            rebalances.append(rd_kafka_assignment_lost(client) == 0 ? .revoked : .lost)
+            return
+        }
+        let list = partitions?.pointee
+        let numbers = (0..<Int(list?.cnt ?? 0)).compactMap { list?.elems[$0].partition }
+        rebalances.append(.assigned(numbers.sorted()))
+    }
+}
