@@ -11,7 +11,7 @@ actor PostgresSession {
     var memory = DuplicateMemory()
     var targets: LoadTargets
     let sender = RowSender()
-    let keys = EventKeys()
+    nonisolated let keys: EventKeys
     nonisolated let logger: Logger
     nonisolated let checkpoints: CheckpointTable
     nonisolated let offsets: OffsetTable
@@ -38,10 +38,11 @@ actor PostgresSession {
     /// Starts the thread.
     ///
     /// - Throws: `unavailable` if the system refuses a thread.
-    init(_ configuration: PostgresConfiguration, logger: Logger) throws(TrackerError) {
+    init(_ configuration: PostgresConfiguration, keys: EventKeys = EventKeys(), logger: Logger) throws(TrackerError) {
         thread = try BlockingThread()
         self.logger = logger
         self.configuration = configuration
+        self.keys = keys
         targets = LoadTargets(schema: configuration.schema)
         checkpoints = CheckpointTable(configuration)
         offsets = OffsetTable(configuration)

@@ -22,13 +22,13 @@ public import TrackerKit
 /// each role also needs `pg_signal_backend` and `pg_read_all_stats`, to terminate the session of a loader that hangs. That needs
 /// PostgreSQL 14 or later.
 ///
-/// **Sessions.** A process that stores checkpoints terminates the session that its predecessor left behind. A process
+/// **Sessions.** Events are delivered over one connection; `sluice load` uses two. A process that stores checkpoints terminates the session that its predecessor left behind. A process
 /// that finds an unknown checkpoint stores nothing more until its checkpoint is requested again. Behind a pooler in
 /// session mode (PgBouncer: `pool_mode = session`) no session is terminated; `start` rejects a pooler in any other
 /// mode.
 public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     private let configuration: PostgresConfiguration
-    let session: SessionOnDemand<PostgresSession>
+    let sessions: PostgresSessions
     private let logger: Logger
 
     /// The name that refers to the tracker in the plan: the configuration's.
@@ -38,7 +38,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
         self.logger = logger
-        session = SessionOnDemand { () throws(TrackerError) in try PostgresSession(configuration, logger: logger) }
+        sessions = PostgresSessions(configuration, logger: logger)
     }
 
     /// Parses the connection string.
@@ -63,7 +63,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     ///   sessions; `unavailable` or `timeout`, both retryable, if the server cannot be reached or the system refuses a
     ///   thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
-        let session = try session.get()
+        let session = try sessions.first.get()
         let interrupt = Interrupt()
         let result = await withTaskCancellationHandler {
             await session.result(ofInspectingFor: catalog, interrupt)
@@ -91,7 +91,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// Compares the database with what the catalog's events need, without changing anything.
     public func problems(in pipeline: PipelineOutline) async -> [TrackerError] {
         let session: PostgresSession
-        do throws(TrackerError) { session = try self.session.get() } catch { return [error] }
+        do throws(TrackerError) { session = try sessions.first.get() } catch { return [error] }
         let interrupt = Interrupt()
         return await withTaskCancellationHandler {
             await session.problems(in: pipeline, interrupt)
@@ -107,7 +107,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// - Throws: `notPrepared`, with the hint to run `sluice migrate`, if the checkpoint table or one of its columns is
     ///   missing; `misconfigured` if the role lacks a privilege on it; otherwise what `start` throws.
     public func checkpoint(ofJournal journal: JournalID) async throws(TrackerError) -> UInt64? {
-        let session = try session.get()
+        let session = try sessions.first.get()
         let interrupt = Interrupt()
         let result = await withTaskCancellationHandler {
             await session.result(ofAsking: journal, interrupt)
@@ -120,7 +120,7 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// Loads the events in one transaction and skips duplicates.
     public func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
         let session: PostgresSession
-        do throws(TrackerError) { session = try self.session.get() } catch { return .retry(error) }
+        do throws(TrackerError) { session = try sessions.first.get() } catch { return .retry(error) }
         let interrupt = Interrupt()
         return await withTaskCancellationHandler {
             await session.load(delivery, interrupt)
@@ -129,9 +129,9 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
         }
     }
 
-    /// Closes the connection.
+    /// Closes the connections.
     public func stop() async {
-        await session.ifMade?.close()
+        await sessions.close()
     }
 }
 

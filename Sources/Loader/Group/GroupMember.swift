@@ -24,8 +24,8 @@ package actor GroupMember {
     static let commitTime = Duration.seconds(5)
     /// How often the brokers are asked for the ends of the partitions.
     static let watermarkPause = Duration.seconds(5)
-    /// The maximum number of operations of the tracker under way: one is checked while another one is loaded.
-    static let maximumTrackerOperations = 2
+    /// The maximum number of operations of the tracker under way: one is checked while two are loaded.
+    static let maximumTrackerOperations = 3
     /// How long an operation that was cancelled may take to end.
     private static let cancellationTime = Duration.seconds(3)
     /// How long the record at the stored position may take to arrive.

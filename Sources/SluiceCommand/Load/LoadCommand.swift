@@ -67,6 +67,7 @@ struct LoadCommand: AsyncParsableCommand {
     func run() async throws {
         // A closed standard output is a failure of the console tracker only.
         Terminal.ignoresBrokenPipes(true)
+        ProcessLimits.keepFreedBlocks()
         let settings = try await options.settings { stated in
             stated.set(.adminListen, admin)
             stated.set(.adminEnabled, hasNoPrivatePort ? false : nil)

@@ -28,13 +28,28 @@ enum ProcessLimits {
     /// By default glibc keeps freed blocks of up to 32 MiB for later use, so that a process holds up to twice as much as
     /// `http.maximumBufferedBytes` allows for request bodies. Does nothing with another allocator.
     static func returnFreedBlocks() {
+        setAllocatorOption(mmapThreshold, to: 1 << 20)
+    }
+
+    /// Makes the allocator keep freed blocks of up to 32 MiB, because batches of the same size follow each other.
+    ///
+    /// By default glibc returns much of each batch's memory to the system, which zeroes it page by page for the next one. The process
+    /// holds as much as it needed at most. Does nothing with another allocator.
+    static func keepFreedBlocks() {
+        setAllocatorOption(mmapThreshold, to: 32 << 20)
+        setAllocatorOption(trimThreshold, to: 256 << 20)
+    }
+
+    // Swift's Glibc module does not include malloc.h, which declares these constants and `mallopt`.
+    private static let trimThreshold: CInt = -1
+    private static let mmapThreshold: CInt = -3
+
+    private static func setAllocatorOption(_ option: CInt, to value: CInt) {
         #if canImport(Glibc)
         typealias SetOption = @convention(c) (_ option: CInt, _ value: CInt) -> CInt
-        // Swift's Glibc module does not include malloc.h, which declares this constant and `mallopt`.
-        let mmapThreshold: CInt = -3
         guard let function = dlsym(nil, "mallopt") else { return }
         // Safe: glibc has never changed the type of this function.
-        _ = unsafeBitCast(function, to: SetOption.self)(mmapThreshold, 1 << 20)
+        _ = unsafeBitCast(function, to: SetOption.self)(option, value)
         #endif
     }
 }

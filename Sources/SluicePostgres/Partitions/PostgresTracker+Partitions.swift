@@ -6,7 +6,7 @@ extension PostgresTracker: PartitionTracker {
         start: Int64,
         owner: String
     ) async throws(TrackerError) -> PartitionClaim {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions[of: partition]) { session, interrupt throws(TrackerError) in
             try session.claim(partition, start: start, owner: owner, interrupt)
         }
     }
@@ -15,14 +15,16 @@ extension PostgresTracker: PartitionTracker {
         _ partition: LoadedPartition,
         epoch: Int64
     ) async throws(TrackerError) -> PartitionClaim? {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions[of: partition]) { session, interrupt throws(TrackerError) in
             try session.renew(partition, epoch: epoch, interrupt)
         }
     }
 
     package func load(_ delivery: PartitionDelivery) async -> PartitionOutcome {
         do throws(TrackerError) {
-            return try await run { session, interrupt in session.load(delivery, interrupt) }
+            return try await run(in: sessions[of: delivery.partition]) { session, interrupt in
+                session.load(delivery, interrupt)
+            }
         } catch {
             return .failed(error)
         }
@@ -33,13 +35,13 @@ extension PostgresTracker: PartitionTracker {
         of partition: LoadedPartition,
         epoch: Int64
     ) async throws(TrackerError) -> Bool {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions[of: partition]) { session, interrupt throws(TrackerError) in
             try session.accept(loss, of: partition, epoch: epoch, interrupt)
         }
     }
 
     package func loadedPartitions(ofLoader loader: String) async throws(TrackerError) -> [LoadedPartitionStatus] {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions.first) { session, interrupt throws(TrackerError) in
             try session.partitions(ofLoader: loader, interrupt)
         }
     }
@@ -58,27 +60,28 @@ extension PostgresTracker: PartitionTracker {
         after key: RefusedRecordKey?,
         limit: Int
     ) async throws(TrackerError) -> [StoredRefusal] {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions.first) { session, interrupt throws(TrackerError) in
             try session.refusals(ofLoader: loader, after: key, limit: limit, interrupt)
         }
     }
 
     /// The loaders and clusters that have refused records, without duplicates and in no order.
     package func refusedRecordOrigins(ofLoader loader: String?) async throws(TrackerError) -> [RefusedRecordOrigin] {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions.first) { session, interrupt throws(TrackerError) in
             try session.refusalOrigins(ofLoader: loader, interrupt)
         }
     }
 
     /// Removes refused records, such as those that were replayed, and returns how many of them there were.
     package func removeRefused(_ keys: [RefusedRecordKey]) async throws(TrackerError) -> Int {
-        try await run { session, interrupt throws(TrackerError) in
+        try await run(in: sessions.first) { session, interrupt throws(TrackerError) in
             try session.removeRefusals(keys, interrupt)
         }
     }
 
-    /// Runs work on the session's thread; cancellation interrupts it.
+    /// Runs work on a session's thread; cancellation interrupts it.
     private func run<Value: Sendable>(
+        in session: SessionOnDemand<PostgresSession>,
         _ work: @Sendable (isolated PostgresSession, Interrupt) throws(TrackerError) -> Value
     ) async throws(TrackerError) -> Value {
         let session = try session.get()

@@ -125,7 +125,8 @@ struct PartitionClaimTests {
         let tracker = fixture.tracker
         let first = try fixture.delivery(0..<5)
         let second = PartitionDelivery(
-            partition: LoadedPartition(loader: "shop", cluster: "cluster", topic: "it's a topic", number: 4),
+            // The next one that has the same connection.
+            partition: LoadedPartition(loader: "shop", cluster: "cluster", topic: "it's a topic", number: 5),
             epoch: 1,
             start: 0,
             end: 5,
@@ -190,6 +191,25 @@ struct PartitionClaimTests {
         #expect(try await fixture.claim(second, owner: "b").epoch == 2)
         try session.close()
         await second.stop()
+    }
+
+    @Test("a partition whose transaction waits does not hold up its neighbour, which has another connection")
+    func neighbour() async throws {
+        let fixture = try await PartitionFixture()
+        var neighbour = fixture
+        neighbour.number = fixture.number + 1
+        _ = try await fixture.claim()
+        _ = try await neighbour.claim(start: 10)
+        let session = try fixture.database.server.openSession(fixture.database.name)
+        try session.run("BEGIN; SELECT 1 FROM analytics._sluice_loader_offsets WHERE partition = 3 FOR UPDATE;")
+        async let waiting = fixture.tracker.load(try fixture.delivery(0..<3))
+        try await fixture.database.waitForSessions(1, waitingFor: "transactionid")
+        #expect(await neighbour.tracker.load(try neighbour.delivery(10..<12)).words == "committed 0")
+        #expect(try await fixture.numbers() == [10, 11])
+        try session.run("COMMIT; SELECT 1;")
+        #expect(try await waiting.words == "committed 0")
+        #expect(try await fixture.numbers() == [0, 1, 2, 10, 11])
+        try session.close()
     }
 
     @Test("a server older than PostgreSQL 14 is reported by a check, and by a claim that has to terminate a session")

@@ -12,7 +12,11 @@ struct PartitionFixture {
     static let plan = ["Bought", "Seen"].map { event($0, [property("number", .integer)]) }
 
     let base: PostgresFixture
-    let partition = LoadedPartition(loader: "shop", cluster: "cluster", topic: "it's a topic", number: 3)
+    var partition: LoadedPartition {
+        LoadedPartition(loader: "shop", cluster: "cluster", topic: "it's a topic", number: number)
+    }
+    /// The partition's number.
+    var number: Int32 = 3
 
     var database: TestDatabase { base.database }
     var tracker: PostgresTracker { base.tracker }
