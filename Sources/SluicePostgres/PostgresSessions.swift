@@ -3,10 +3,9 @@ import TrackerKit
 
 /// The sessions of a tracker, each of which is made when it is first needed.
 ///
-/// Partitions are spread over all of them, so that the server works for one while another one is encoding or committing; everything
-/// else uses the first.
+/// Partitions are spread over all of them; everything else uses the first.
 struct PostgresSessions: Sendable {
-    /// Enough to keep one process of the server busy.
+    /// Two: the server works for one session while the other encodes or commits.
     private static let count = 2
 
     private let all: [SessionOnDemand<PostgresSession>]
@@ -22,9 +21,12 @@ struct PostgresSessions: Sendable {
 
     var first: SessionOnDemand<PostgresSession> { all[0] }
 
+    /// The place of the session to which partitions with this number belong.
+    func lane(ofPartition number: Int32) -> Int { Int(number.magnitude) % all.count }
+
     /// The session of a partition, which is always the same, because a claim belongs to its connection.
     subscript(of partition: LoadedPartition) -> SessionOnDemand<PostgresSession> {
-        all[Int(partition.number.magnitude) % all.count]
+        all[lane(ofPartition: partition.number)]
     }
 
     /// Closes the connections.

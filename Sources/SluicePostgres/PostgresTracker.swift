@@ -22,10 +22,10 @@ public import TrackerKit
 /// each role also needs `pg_signal_backend` and `pg_read_all_stats`, to terminate the session of a loader that hangs. That needs
 /// PostgreSQL 14 or later.
 ///
-/// **Sessions.** Events are delivered over one connection; `sluice load` uses two. A process that stores checkpoints terminates the session that its predecessor left behind. A process
-/// that finds an unknown checkpoint stores nothing more until its checkpoint is requested again. Behind a pooler in
-/// session mode (PgBouncer: `pool_mode = session`) no session is terminated; `start` rejects a pooler in any other
-/// mode.
+/// **Sessions.** Events are delivered over one connection; `sluice load` uses two. A process that stores checkpoints terminates the
+/// session that its predecessor left behind. A process that finds an unknown checkpoint stores nothing more until its checkpoint is
+/// requested again. Behind a pooler in session mode (PgBouncer: `pool_mode = session`) no session is terminated; `start` rejects a
+/// pooler in any other mode.
 public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     private let configuration: PostgresConfiguration
     let sessions: PostgresSessions

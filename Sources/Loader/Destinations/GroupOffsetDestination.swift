@@ -32,6 +32,9 @@ final class GroupOffsetDestination: LoadDestination {
 
     var storesPositions: Bool { false }
 
+    /// A tracker gets one delivery at a time.
+    func lane(ofPartition number: Int32) -> Int { 0 }
+
     func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {
         let epoch = claims.wrappingAdd(1, ordering: .relaxed).newValue
         return PartitionClaim(epoch: epoch, position: StoredPosition(nextOffset: start, lastRecord: nil))

@@ -14,6 +14,8 @@ struct TransactionalDestination: LoadDestination {
 
     var storesPositions: Bool { true }
 
+    func lane(ofPartition number: Int32) -> Int { tracker.lane(ofPartition: number) }
+
     func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {
         try await tracker.claim(partition, start: start, owner: owner)
     }

@@ -11,7 +11,7 @@ struct AssignedPartition {
         /// Where loading continues if they differ and the loss is accepted.
         let restart: Int64
         let deadline: Duration
-        /// Whether the record was sought twice, because an operator has to decide if they differ.
+        /// Whether the record was sought a second time; a difference halts the partition, so it is confirmed first.
         var isRepeated = false
     }
 
@@ -27,6 +27,8 @@ struct AssignedPartition {
     var pendingSeek: Int64?
     /// Seeks are not tried before this time.
     var seeksAt: Duration = .zero
+    /// Since when the consumer has refused to seek.
+    var refusedSince: Duration?
     var operation: Task<Void, Never>?
     /// Since when the stored epoch is known to be another one.
     var supersededSince: Duration?

@@ -14,7 +14,7 @@ extension GroupMember {
         }
         if !asksBrokers, let numbers = demands[.kafka] { ask(about: numbers, offsets, now) }
         for number in (demands[.claim] ?? []) + inTurn(demands[.load] ?? [])
-        where trackerOperations < Self.maximumTrackerOperations {
+        where operations[lane(of: number), default: 0] < Self.maximumOperations {
             start(number, now)
         }
     }
@@ -121,9 +121,11 @@ extension GroupMember {
     ) {
         guard let assignment = partitions[number]?.assignment else { return }
         let ticket = MemberInbox.Ticket(partition: number, assignment: assignment)
-        trackerOperations += 1
+        operations[lane(of: number), default: 0] += 1
         partitions[number]?.operation = inbox.start { .ended(ticket, await operation()) }
     }
+
+    private func lane(of number: Int32) -> Int { loading.destination.lane(ofPartition: number) }
 
     // MARK: Results
 
@@ -142,7 +144,7 @@ extension GroupMember {
             asksBrokers = false
             for (ticket, result) in results { finish(result, of: ticket) }
         case .ended(let ticket, let result):
-            trackerOperations -= 1
+            operations[lane(of: ticket.partition), default: 0] -= 1
             finish(result, of: ticket)
         }
     }

@@ -32,7 +32,7 @@ extension GroupMember {
     private func assign(_ numbers: [Int32], _ consumer: KafkaConsumer) {
         guard awayUntil == nil else { return consumer.unassign() }
         // Operations of an earlier assignment that do not end would block those of this one.
-        guard trackerOperations == 0 else { return leave(consumer) }
+        guard !hasOperations else { return leave(consumer) }
         do throws(TrackerError) {
             try consumer.assign(numbers)
         } catch {
@@ -63,6 +63,25 @@ extension GroupMember {
         logger.info("The group has assigned partitions.", metadata: ["partitions": "\(numbers)"])
     }
 
+    /// Assigns the partitions to the consumer again if librdkafka has stopped reading one of them, in which it then refuses to seek.
+    func readAgain(_ consumer: KafkaConsumer) {
+        guard hasStoppedReading else { return }
+        hasStoppedReading = false
+        guard !isReleasing, !inbox.isStopping else { return }
+        logger.debug("One partition is not read any more, so all are read again from their next records.")
+        do throws(TrackerError) {
+            try consumer.assign(partitions.keys.sorted())
+        } catch {
+            groupFailed(error)
+            return leave(consumer)
+        }
+        for number in partitions.keys {
+            partitions[number]?.refusedSince = nil
+            guard let partition = partitions[number], partition.pendingSeek == nil else { continue }
+            partitions[number]?.pendingSeek = partition.comparison?.expected.offset ?? partition.load.readingOffset
+        }
+    }
+
     /// Gives revoked partitions back once their batches have ended, or their time is over.
     func release(_ consumer: KafkaConsumer) {
         let now = clock.now()
@@ -79,7 +98,7 @@ extension GroupMember {
             )
         }
         // A claim that ended after the next owner's would take the partition from it.
-        let isQuiet = trackerOperations == 0 || now >= releaseDeadline
+        let isQuiet = !hasOperations || now >= releaseDeadline
         if isReleasing, isQuiet, partitions.values.allSatisfy(\.load.isGivenUp) {
             storeOffsets(consumer)
             partitions = [:]
@@ -97,7 +116,7 @@ extension GroupMember {
 
     /// Joins the group again after an absence, once nothing is under way any more.
     private func rejoin(_ consumer: KafkaConsumer, _ now: Duration) {
-        guard let awayUntil, now >= awayUntil, !isReleasing, !inbox.isStopping, trackerOperations == 0
+        guard let awayUntil, now >= awayUntil, !isReleasing, !inbox.isStopping, !hasOperations
         else { return }
         do throws(TrackerError) {
             try consumer.subscribe()

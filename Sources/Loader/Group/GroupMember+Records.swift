@@ -19,15 +19,15 @@ extension GroupMember {
         }
         if let offset = partition.pendingSeek {
             guard now >= partition.seeksAt else { return true }
-            switch consumer.seek(number, to: offset) {
-            case .done: partition.pendingSeek = nil
-            case .uncertain:
+            let result = consumer.seek(number, to: offset)
+            guard result == .done else {
+                partition.refusedSince = result == .refused ? partition.refusedSince ?? now : nil
+                if let since = partition.refusedSince, now - since >= Self.refusalTime { hasStoppedReading = true }
                 partition.seeksAt = now + .milliseconds(100)
                 return true
-            case .hasEnded:
-                hasEndedReading = true
-                return true
             }
+            partition.pendingSeek = nil
+            partition.refusedSince = nil
         }
         let isHeldUp = partition.load.isHeldUp
         for _ in 0..<configuration.limits.batchRecords {
@@ -39,20 +39,6 @@ extension GroupMember {
             if !isHeldUp { budget -= partition.load.bufferedBytes - before }
         }
         return false
-    }
-
-    /// Assigns the partitions to the consumer again, because it has stopped to read one of them, for which it has no other way.
-    func readAgain(_ consumer: KafkaConsumer) {
-        guard hasEndedReading else { return }
-        hasEndedReading = false
-        do throws(TrackerError) {
-            try consumer.assign(partitions.keys.sorted())
-        } catch {
-            return requestLog.failed(error, now: clock.now())
-        }
-        for (number, partition) in partitions where partition.pendingSeek == nil {
-            partitions[number]?.pendingSeek = partition.comparison?.expected.offset ?? partition.load.readingOffset
-        }
     }
 
     private func receive(_ message: KafkaConsumer.Message, for partition: inout AssignedPartition, _ now: Duration) {

@@ -24,14 +24,16 @@ package actor GroupMember {
     static let commitTime = Duration.seconds(5)
     /// How often the brokers are asked for the ends of the partitions.
     static let watermarkPause = Duration.seconds(5)
-    /// The maximum number of operations of the tracker under way: one is checked while two are loaded.
-    static let maximumTrackerOperations = 3
+    /// The maximum number of operations under way in each lane of the tracker: one batch is checked while another one is loaded.
+    static let maximumOperations = 2
     /// How long an operation that was cancelled may take to end.
     private static let cancellationTime = Duration.seconds(3)
     /// How long the record at the stored position may take to arrive.
     static let comparisonTime = Duration.seconds(10)
     /// How long a member that another loader has superseded waits for the group to say so, until it leaves the group.
     static let supersededTime = Duration.seconds(60)
+    /// How long seeks are refused until librdkafka counts as having stopped reading the partition; until it begins, it refuses them, too.
+    static let refusalTime = Duration.seconds(1)
     /// How long a member that left the group stays away.
     static let absence = Duration.seconds(10)
 
@@ -59,8 +61,8 @@ package actor GroupMember {
     private var requestsEndAt: Duration?
     /// Why the consumer cannot be used any more.
     var ending: TrackerError?
-    /// Whether the reading of a partition has ended, so that all of them have to be assigned to the consumer again.
-    var hasEndedReading = false
+    /// Whether librdkafka has stopped reading a partition, so that all of them have to be assigned to the consumer again.
+    var hasStoppedReading = false
     var cluster = ""
     var assignments = 0
     /// Offsets to store in Kafka.
@@ -68,8 +70,10 @@ package actor GroupMember {
     /// When they are committed next.
     var commitsAt: Duration = .zero
     var commitFailures = FailureEpisode()
-    /// How many operations of the tracker are under way, those of earlier assignments included.
-    var trackerOperations = 0
+    /// How many operations are under way in each lane of the tracker, those of earlier assignments included.
+    var operations: [Int: Int] = [:]
+    /// Whether any operation of the tracker is under way.
+    var hasOperations: Bool { operations.values.contains { $0 > 0 } }
     /// Whether a request of partitions to the brokers is under way.
     var asksBrokers = false
     /// The partition whose batch was started last.
@@ -160,7 +164,7 @@ package actor GroupMember {
         let now = clock.now()
         let deadline = endsAt ?? now + Self.revocationTime + Self.cancellationTime
         endsAt = deadline
-        guard partitions.values.allSatisfy(\.load.isGivenUp), trackerOperations == 0 else {
+        guard partitions.values.allSatisfy(\.load.isGivenUp), !hasOperations else {
             return now >= deadline
         }
         // Requests to brokers that do not answer are not worth waiting for.

@@ -8,7 +8,7 @@ package struct LoadLimits: Sendable {
     package var bufferedBytes = 16 << 20
     /// The bytes of waiting records of all partitions together above which no more are read, except for partitions that are held up.
     ///
-    /// Several batches, so that one partition is read while another one is loaded, and few enough that memory is reused.
+    /// Several batches, so that partitions are read while others are loaded, and few enough that memory is reused.
     package var totalBufferedBytes = 48 << 20
     /// The maximum number of bytes that wait in a partition that is held up.
     package var heldUpBytes = 1 << 20

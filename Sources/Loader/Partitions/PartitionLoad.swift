@@ -99,8 +99,10 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     package var committedOffset: Int64? { epoch == nil ? nil : next }
     /// The offset of the next record to take from Kafka; `nil` if another one is sought before records are wanted.
     package var readingOffset: Int64? {
-        switch phase {
-        case .loading, .renewing: expected
+        if isOffsetGone { return nil }
+        return switch phase {
+        case .loading: expected
+        case .renewing: isConfirming ? expected : nil
         case .locating, .claiming, .comparing, .accepting, .halted, .givenUp: nil
         }
     }

@@ -33,16 +33,19 @@ enum ProcessLimits {
 
     /// Makes the allocator keep freed blocks of up to 32 MiB, because batches of the same size follow each other.
     ///
-    /// By default glibc returns much of each batch's memory to the system, which zeroes it page by page for the next one. The process
-    /// holds as much as it needed at most. Does nothing with another allocator.
+    /// By default glibc returns much of each batch's memory to the system, which zeroes it page by page for the next one. Each arena
+    /// (a heap that some threads share) keeps what it needed at most, so their number is limited. Does nothing with another
+    /// allocator.
     static func keepFreedBlocks() {
         setAllocatorOption(mmapThreshold, to: 32 << 20)
         setAllocatorOption(trimThreshold, to: 256 << 20)
+        setAllocatorOption(arenaMaximum, to: 4)
     }
 
     // Swift's Glibc module does not include malloc.h, which declares these constants and `mallopt`.
     private static let trimThreshold: CInt = -1
     private static let mmapThreshold: CInt = -3
+    private static let arenaMaximum: CInt = -8
 
     private static func setAllocatorOption(_ option: CInt, to value: CInt) {
         #if canImport(Glibc)

@@ -32,13 +32,14 @@ package final class KafkaConsumer {
         case failed(TrackerError)
     }
 
-    /// What became of a seek.
+    /// The result of a seek.
     package enum SeekResult {
         case done
+        /// The partition is not read yet, or not any more, because its fetch offset did not exist. In the second case it has to be
+        /// assigned again.
+        case refused
         /// Seek again later.
         case uncertain
-        /// The partition is not read any more; assign all partitions again.
-        case hasEnded
     }
 
     /// The offsets of a partition.
@@ -71,8 +72,6 @@ package final class KafkaConsumer {
     private var queues: [Int32: OpaquePointer] = [:]
     /// The partitions that were not sought since their assignment.
     private var pausedPartitions: Set<Int32> = []
-    /// The partitions that librdkafka fetches no more since their assignment, and in which it refuses to seek.
-    private var endedPartitions: Set<Int32> = []
 
     /// Connects when it is polled.
     ///
@@ -143,7 +142,7 @@ package final class KafkaConsumer {
         }
     }
 
-    /// Takes the partitions over, or reads them anew; nothing is read from a partition before `seek`.
+    /// Takes the partitions over, or starts reading them again; nothing is read from a partition before `seek`.
     ///
     /// - Throws: Why librdkafka does not accept the assignment.
     package func assign(_ partitions: [Int32]) throws(TrackerError) {
@@ -151,7 +150,7 @@ package final class KafkaConsumer {
         let list = rd_kafka_topic_partition_list_new(Int32(partitions.count))
         defer { rd_kafka_topic_partition_list_destroy(list) }
         for partition in partitions {
-            // Any offset but a logical one, about which librdkafka would ask, and forget a seek meanwhile (2.0.2).
+            // For a logical offset, librdkafka 2.0.2 queries the brokers, and loses a seek during the query.
             rd_kafka_topic_partition_list_add(list, configuration.topic, partition).pointee.offset = 0
             guard let queue = rd_kafka_queue_get_partition(client.handle, configuration.topic, partition) else {
                 throw .withoutMemory
@@ -161,10 +160,9 @@ package final class KafkaConsumer {
             enableWakeup(by: queue)
             queues[partition] = queue
         }
-        // Otherwise requests for offsets, and the first one for records, would wait behind one for records that nobody wants.
+        // Otherwise requests for offsets would wait behind a fetch at this offset, and so would the first fetch after the seek.
         rd_kafka_pause_partitions(client.handle, list)
         pausedPartitions = Set(partitions)
-        endedPartitions = []
         let code = rd_kafka_assign(client.handle, list)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw error(KafkaFailure(code)) }
     }
@@ -195,7 +193,6 @@ package final class KafkaConsumer {
             return .end(message.pointee.offset)
         case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
             rd_kafka_message_destroy(message)
-            endedPartitions.insert(partition)
             return .outOfRange
         case let code:
             defer { rd_kafka_message_destroy(message) }
@@ -205,19 +202,29 @@ package final class KafkaConsumer {
 
     /// Continues a partition at an offset; what is in its queue is dropped.
     package func seek(_ partition: Int32, to offset: Int64) -> SeekResult {
-        if endedPartitions.contains(partition) { return .hasEnded }
         let list = rd_kafka_topic_partition_list_new(1)
         defer { rd_kafka_topic_partition_list_destroy(list) }
         let element = rd_kafka_topic_partition_list_add(list, configuration.topic, partition)
         element?.pointee.offset = offset
-        // Before the seek, which wakes the thread that fetches. Once only, because resuming drops what is in the queue (before 2.4.0).
-        if pausedPartitions.remove(partition) != nil { rd_kafka_resume_partitions(client.handle, list) }
+        let result = seek(list)
+        guard result == .done, pausedPartitions.remove(partition) != nil else { return result }
+        // Only now, so that nothing is fetched from another offset, and only once, because resuming drops what is in the queue (before
+        // 2.4.0). The second seek wakes the thread that fetches.
+        rd_kafka_resume_partitions(client.handle, list)
+        return seek(list)
+    }
+
+    private func seek(_ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> SeekResult {
         // librdkafka 2.0.2 takes the milliseconds for microseconds (fixed in 2.1.0), which is still long enough for a thread to answer.
         if let failure = rd_kafka_seek_partitions(client.handle, list, Self.requestTime) {
             rd_kafka_error_destroy(failure)
             return .uncertain
         }
-        return element?.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR ? .done : .uncertain
+        return switch list?.pointee.elems.pointee.err {
+        case RD_KAFKA_RESP_ERR_NO_ERROR: .done
+        case RD_KAFKA_RESP_ERR__STATE: .refused
+        default: .uncertain
+        }
     }
 
     // MARK: Offsets

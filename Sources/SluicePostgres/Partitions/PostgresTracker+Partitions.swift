@@ -1,6 +1,8 @@
 package import TrackerKit
 
 extension PostgresTracker: PartitionTracker {
+    package func lane(ofPartition number: Int32) -> Int { sessions.lane(ofPartition: number) }
+
     package func claim(
         _ partition: LoadedPartition,
         start: Int64,

@@ -11,6 +11,11 @@
 ///   position are committed together, or none of them.
 /// - **In doubt.** If the tracker does not know whether a transaction was committed, the outcome says so, and a renewal finds out.
 package protocol PartitionTracker: Tracker {
+    /// The lane of the partition with this number, which never changes.
+    ///
+    /// Operations of partitions in one lane run one after another, those of different lanes at the same time.
+    func lane(ofPartition number: Int32) -> Int
+
     /// Takes a partition over from its present owner.
     ///
     /// - Parameters:

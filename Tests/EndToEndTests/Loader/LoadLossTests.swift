@@ -50,7 +50,8 @@ struct LoadLossTests {
         "a loader that retention has overtaken while it was stopped continues at the first record; --accept-loss stores the range"
     )
     func overtaken() async throws {
-        let scene = try await LoadScene(SharedTopic(partitions: 2))
+        // More partitions than the loader loads at a time, so that they are not all in the same state.
+        let scene = try await LoadScene(SharedTopic(partitions: 6))
         try await scene.writePurchases(10)
         // Otherwise the group would assign the partitions anew.
         let loader = try scene.load(properties: ["session.timeout.ms": "60000"], "--accept-loss")
@@ -62,14 +63,14 @@ struct LoadLossTests {
         var low: Int64 = 0
         // The answer that the loader waited for has records of the first write; the mock cluster keeps 5 MiB of a partition.
         while low <= first + 1000 {
-            try await scene.writePurchases(2000, description: padding)
+            try await scene.writePurchases(6000, description: padding)
             low = try await reader.watermarks(of: scene.topic.name, partition: 0).low
         }
         loader.send(SIGCONT)
-        let high = [
-            try await reader.watermarks(of: scene.topic.name, partition: 0).high,
-            try await reader.watermarks(of: scene.topic.name, partition: 1).high,
-        ]
+        var high: [Int64] = []
+        for number in 0..<scene.topic.partitions {
+            high.append(try await reader.watermarks(of: scene.topic.name, partition: number).high)
+        }
         try await scene.wait(
             for: LoadCommandTests.position + " ORDER BY partition",
             toBe: high.map(String.init),

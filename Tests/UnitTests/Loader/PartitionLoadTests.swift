@@ -153,6 +153,33 @@ struct PartitionLoadTests {
         }
     }
 
+    @Test("only a partition whose position is certain is read again from its next record")
+    func readingOffset() throws {
+        var load = loading(from: 0)
+        _ = load.receive(record(0))
+        #expect(load.readingOffset == 1)
+        _ = nextBatch(of: &load)
+        load.loaded(.committed(end: 1, isBroken: false), now: .zero)
+        // A confirmation, after which loading continues at the same record.
+        guard case .renew(epoch: 1) = load.nextOperation(now: .seconds(60)) else {
+            Issue.record("the position is not confirmed")
+            return
+        }
+        #expect(load.readingOffset == 1)
+        load.claimed(
+            .granted(epoch: 1, StoredPosition(nextOffset: 1, lastRecord: nil)),
+            now: .seconds(60)
+        )
+        #expect(load.readingOffset == 1)
+        load.offsetIsGone()
+        #expect(load.readingOffset == nil)
+        guard case .renew(epoch: 1) = load.nextOperation(now: .seconds(60)) else {
+            Issue.record("the position is not read again")
+            return
+        }
+        #expect(load.readingOffset == nil)
+    }
+
     @Test(
         "a batch that is committed only up to a waiting record ends a broken table's wait and a full table of refused records"
     )
