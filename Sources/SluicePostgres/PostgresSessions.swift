@@ -21,7 +21,7 @@ struct PostgresSessions: Sendable {
 
     var first: SessionOnDemand<PostgresSession> { all[0] }
 
-    /// The place of the session to which partitions with this number belong.
+    /// The index of the session that the partition with this number uses.
     func lane(ofPartition number: Int32) -> Int { Int(number.magnitude) % all.count }
 
     /// The session of a partition, which is always the same, because a claim belongs to its connection.

@@ -32,7 +32,7 @@ final class GroupOffsetDestination: LoadDestination {
 
     var storesPositions: Bool { false }
 
-    /// A tracker gets one delivery at a time.
+    /// The trackers' own sessions run one delivery after the other.
     func lane(ofPartition number: Int32) -> Int { 0 }
 
     func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {

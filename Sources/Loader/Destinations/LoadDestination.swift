@@ -8,7 +8,7 @@ protocol LoadDestination: Sendable {
     /// Whether the destination stores the positions; otherwise they are the offsets that the group commits to Kafka.
     var storesPositions: Bool { get }
 
-    /// The lane of the partition with this number: operations in one lane run one after another.
+    /// The lane of the partition with this number, which does not wait for operations in other lanes.
     func lane(ofPartition number: Int32) -> Int
 
     /// Takes a partition over; its position is `start` if none is stored.

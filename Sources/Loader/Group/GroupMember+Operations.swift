@@ -13,8 +13,8 @@ extension GroupMember {
             demands[demand, default: []].append(number)
         }
         if !asksBrokers, let numbers = demands[.kafka] { ask(about: numbers, offsets, now) }
-        for number in (demands[.claim] ?? []) + inTurn(demands[.load] ?? [])
-        where operations[lane(of: number), default: 0] < Self.maximumOperations {
+        for number in (demands[.claim] ?? []) + turns.sorted(demands[.load] ?? [])
+        where operationCounts[lane(of: number), default: 0] < Self.maximumOperations {
             start(number, now)
         }
     }
@@ -109,7 +109,7 @@ extension GroupMember {
             }
         case .load(let batch):
             let loading = loading
-            lastLoaded = number
+            turns.serve(number)
             run(number) { .loaded(await loading.load(batch, in: partition)) }
         case .locate, .compare: preconditionFailure("these need the brokers")
         }
@@ -121,7 +121,7 @@ extension GroupMember {
     ) {
         guard let assignment = partitions[number]?.assignment else { return }
         let ticket = MemberInbox.Ticket(partition: number, assignment: assignment)
-        operations[lane(of: number), default: 0] += 1
+        operationCounts[lane(of: number), default: 0] += 1
         partitions[number]?.operation = inbox.start { .ended(ticket, await operation()) }
     }
 
@@ -144,7 +144,7 @@ extension GroupMember {
             asksBrokers = false
             for (ticket, result) in results { finish(result, of: ticket) }
         case .ended(let ticket, let result):
-            operations[lane(of: ticket.partition), default: 0] -= 1
+            operationCounts[lane(of: ticket.partition), default: 0] -= 1
             finish(result, of: ticket)
         }
     }

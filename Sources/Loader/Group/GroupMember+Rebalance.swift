@@ -63,12 +63,17 @@ extension GroupMember {
         logger.info("The group has assigned partitions.", metadata: ["partitions": "\(numbers)"])
     }
 
-    /// Assigns the partitions to the consumer again if librdkafka has stopped reading one of them, in which it then refuses to seek.
+    /// Assigns all partitions again if librdkafka has stopped reading one of them, because it then refuses to seek in that partition.
     func readAgain(_ consumer: KafkaConsumer) {
-        guard hasStoppedReading else { return }
+        let now = clock.now()
+        guard hasStoppedReading, now >= readsAgainAt else { return }
         hasStoppedReading = false
-        guard !isReleasing, !inbox.isStopping else { return }
-        logger.debug("One partition is not read any more, so all are read again from their next records.")
+        readsAgainAt = now + Self.readingPause
+        guard !isReleasing, !inbox.isStopping, !consumer.hasLostAssignment else { return }
+        logger.info(
+            "A partition was not read any more, so all partitions are read again from their next records.",
+            metadata: ["partitions": "\(partitions.keys.sorted())"]
+        )
         do throws(TrackerError) {
             try consumer.assign(partitions.keys.sorted())
         } catch {
@@ -156,11 +161,11 @@ extension GroupMember {
             "The member leaves its group, so that others can load its partitions.",
             metadata: ["reason": "\(reason)"]
         )
-        giveUp()
         leave(consumer)
     }
 
     private func leave(_ consumer: KafkaConsumer) {
+        giveUp()
         storeOffsets(consumer)
         partitions = [:]
         uncommitted = [:]

@@ -21,7 +21,8 @@ extension GroupMember {
             guard now >= partition.seeksAt else { return true }
             let result = consumer.seek(number, to: offset)
             guard result == .done else {
-                partition.refusedSince = result == .refused ? partition.refusedSince ?? now : nil
+                // An uncertain result says nothing.
+                if result == .refused { partition.refusedSince = partition.refusedSince ?? now }
                 if let since = partition.refusedSince, now - since >= Self.refusalTime { hasStoppedReading = true }
                 partition.seeksAt = now + .milliseconds(100)
                 return true
@@ -61,6 +62,7 @@ extension GroupMember {
                 note(partition.load.reachedEnd(at: offset), for: &partition, now)
             }
         case .outOfRange:
+            hasStoppedReading = true
             if partition.comparison.take() != nil {
                 partition.load.compared(.failed, now: now)
             } else {

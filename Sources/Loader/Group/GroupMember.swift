@@ -32,8 +32,12 @@ package actor GroupMember {
     static let comparisonTime = Duration.seconds(10)
     /// How long a member that another loader has superseded waits for the group to say so, until it leaves the group.
     static let supersededTime = Duration.seconds(60)
-    /// How long seeks are refused until librdkafka counts as having stopped reading the partition; until it begins, it refuses them, too.
+    /// How long the consumer refuses to seek in a partition until the member assumes that librdkafka has stopped reading it.
+    ///
+    /// The consumer also refuses briefly after an assignment.
     static let refusalTime = Duration.seconds(1)
+    /// The shortest time between two attempts to read all partitions again.
+    static let readingPause = Duration.seconds(1)
     /// How long a member that left the group stays away.
     static let absence = Duration.seconds(10)
 
@@ -63,6 +67,8 @@ package actor GroupMember {
     var ending: TrackerError?
     /// Whether librdkafka has stopped reading a partition, so that all of them have to be assigned to the consumer again.
     var hasStoppedReading = false
+    /// They are not assigned again before this time.
+    var readsAgainAt: Duration = .zero
     var cluster = ""
     var assignments = 0
     /// Offsets to store in Kafka.
@@ -71,13 +77,13 @@ package actor GroupMember {
     var commitsAt: Duration = .zero
     var commitFailures = FailureEpisode()
     /// How many operations are under way in each lane of the tracker, those of earlier assignments included.
-    var operations: [Int: Int] = [:]
+    var operationCounts: [Int: Int] = [:]
     /// Whether any operation of the tracker is under way.
-    var hasOperations: Bool { operations.values.contains { $0 > 0 } }
+    var hasOperations: Bool { operationCounts.values.contains { $0 > 0 } }
     /// Whether a request of partitions to the brokers is under way.
     var asksBrokers = false
-    /// The partition whose batch was started last.
-    var lastLoaded: Int32 = -1
+    /// The turns of the partitions in reading and loading.
+    var turns = Turns()
     /// The offsets of partitions as the brokers said them last, and when they are asked again.
     var watermarks: [Int32: KafkaConsumer.Watermarks] = [:]
     var asksForWatermarksAt: Duration = .zero
@@ -203,7 +209,7 @@ package actor GroupMember {
         var isIdle = true
         // What is next in turn is read first, so that its batches are complete.
         var budget = configuration.limits.totalBufferedBytes - waitingBytes
-        for number in inTurn(partitions.keys.sorted()) where !read(number, consumer, &budget) { isIdle = false }
+        for number in turns.sorted(partitions.keys) where !read(number, consumer, &budget) { isIdle = false }
         readAgain(consumer)
         startOperations(offsets)
         for (number, partition) in partitions { partitions[number]?.log.halted(partition.load.halt) }
@@ -217,11 +223,6 @@ package actor GroupMember {
     /// The bytes of records that wait for their turn.
     private var waitingBytes: Int {
         partitions.values.reduce(0) { $0 + ($1.load.isHeldUp ? 0 : $1.load.bufferedBytes) }
-    }
-
-    /// Partitions in the order in which they are loaded.
-    func inTurn(_ numbers: [Int32]) -> [Int32] {
-        numbers.filter { $0 > lastLoaded } + numbers.filter { $0 <= lastLoaded }
     }
 
     /// Asks the brokers for the ends of the partitions from time to time, since answers with records come only while records are taken.

@@ -181,6 +181,9 @@ package final class KafkaConsumer {
         queues = [:]
     }
 
+    /// Whether the group has given the partitions to others, although `poll` has not said so yet.
+    package var hasLostAssignment: Bool { rd_kafka_assignment_lost(client.handle) != 0 }
+
     // MARK: Records
 
     /// The next entry of a partition's queue, without waiting; `nil` if it is empty.
@@ -208,6 +211,10 @@ package final class KafkaConsumer {
         element?.pointee.offset = offset
         let result = seek(list)
         guard result == .done, pausedPartitions.remove(partition) != nil else { return result }
+        // An error of an earlier assignment may be left, which librdkafka does not drop.
+        while let queue = queues[partition], let message = rd_kafka_consume_queue(queue, 0) {
+            rd_kafka_message_destroy(message)
+        }
         // Only now, so that nothing is fetched from another offset, and only once, because resuming drops what is in the queue (before
         // 2.4.0). The second seek wakes the thread that fetches.
         rd_kafka_resume_partitions(client.handle, list)

@@ -13,7 +13,7 @@
 package protocol PartitionTracker: Tracker {
     /// The lane of the partition with this number, which never changes.
     ///
-    /// Operations of partitions in one lane run one after another, those of different lanes at the same time.
+    /// The tracker runs operations in one lane one after another, and those in different lanes at the same time.
     func lane(ofPartition number: Int32) -> Int
 
     /// Takes a partition over from its present owner.
