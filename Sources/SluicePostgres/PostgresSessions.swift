@@ -1,7 +1,7 @@
 import Logging
 import TrackerKit
 
-/// The sessions of a tracker, each of which is made when it is first needed.
+/// A tracker's sessions, made on demand.
 ///
 /// Partitions are spread over all of them; everything else uses the first.
 struct PostgresSessions: Sendable {

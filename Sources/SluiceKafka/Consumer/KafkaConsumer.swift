@@ -35,8 +35,8 @@ package final class KafkaConsumer {
     /// The result of a seek.
     package enum SeekResult {
         case done
-        /// The partition is not read yet, or not any more, because its fetch offset did not exist. In the second case it has to be
-        /// assigned again.
+        /// librdkafka has not started reading the partition, or has stopped because its fetch offset did not exist. Once it has
+        /// stopped, only a new assignment helps.
         case refused
         /// Seek again later.
         case uncertain
@@ -70,7 +70,7 @@ package final class KafkaConsumer {
     private var pendingCommits = 0
     private var isFreed = false
     private var queues: [Int32: OpaquePointer] = [:]
-    /// The partitions that were not sought since their assignment.
+    /// The partitions in which no seek has succeeded since their assignment.
     private var pausedPartitions: Set<Int32> = []
 
     /// Connects when it is polled.
