@@ -39,7 +39,7 @@ extension PartitionLoad {
         case broken(isRetryable: Bool)
         /// There was not enough time, so nothing is committed; a smaller batch helps.
         case tooLarge
-        /// The destination keeps as many refused records as it may, so nothing is committed.
+        /// The destination would keep more refused records than it may, so nothing is committed; a smaller batch may help.
         case refusedFull(limit: Int)
         /// The destination did not answer in time, so nothing is committed; a smaller batch may help.
         case timedOut

@@ -251,6 +251,9 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     /// A batch has ended.
     package mutating func loaded(_ outcome: LoadOutcome, now: Duration) {
         guard let batch = batchUnderWay.take() else { return }
+        var outcome = outcome
+        // There may be room for the refused records of a part, which would otherwise wait for room for all of them.
+        if case .refusedFull = outcome, batch.records.count > 1 { outcome = .tooLarge }
         let isOurs = end(now: now, failed: outcome.isFailure)
         switch outcome {
         case .committed(let end, let isBroken, let wait):

@@ -99,7 +99,7 @@ package enum PartitionOutcome: Sendable {
     case unknown(TrackerError)
     /// So many rows are refused that there was not enough time to find them all; nothing is committed. A smaller delivery helps.
     case tooLarge(TrackerError)
-    /// No more records may be refused, because this many are kept; nothing is committed.
+    /// More refused records than this limit would be kept, so nothing is committed. A smaller delivery may have fewer.
     case refusedFull(limit: Int)
     /// Some or all of the destination's tables accept nothing; nothing is committed, and the delivery can be tried again.
     case broken(TrackerError)

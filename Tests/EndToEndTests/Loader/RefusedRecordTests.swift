@@ -233,13 +233,13 @@ struct RefusedRecordTests {
     @Test("a limit of refused records stops the partition; after a replay it is loaded again")
     func limit() async throws {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
-        for quantity in [0, 0, 0, 6] {
-            try await scene.topic.writer().write([LoadScene.purchase(partition: 0, quantity: quantity)])
-        }
+        // Written at once, so that a batch has more refused records than the limit.
+        try await scene.topic.writer().write([0, 0, 0, 6].map { LoadScene.purchase(partition: 0, quantity: $0) })
         let plan = try Self.fixedPlan(in: scene.folder)
         let loader = try scene.load(environment: ["SLUICE_LOAD_MAXIMUM_REFUSED": "2"])
         _ = try await loader.errors.line(containing: "the limit of 2 refused records for a partition is reached")
-        while try await scene.refused() != [] { _ = try await replay(plan: plan, in: scene) }
+        #expect(try await scene.refused() == ["0/0", "0/1"])
+        _ = try await replay(plan: plan, in: scene)
         try await scene.wait(for: LoadCommandTests.position, toBe: ["4"], loader: loader)
         try await scene.stop(loader)
         _ = try await replay(plan: plan, in: scene)

@@ -139,6 +139,24 @@ struct PartitionLoadTests {
         #expect(load.halt == nil)
     }
 
+    @Test("a batch with more refused records than there is room for is halved until a part of it has room")
+    func refusedBeyondLimit() throws {
+        var load = loading(from: 0)
+        for offset in 0..<4 { _ = load.receive(record(Int64(offset))) }
+        _ = nextBatch(of: &load)
+        load.loaded(.refusedFull(limit: 7), now: .zero)
+        #expect(load.halt == nil)
+        #expect(try #require(nextBatch(of: &load)).records.count == 2)
+        load.loaded(.refusedFull(limit: 7), now: .zero)
+        #expect(try #require(nextBatch(of: &load)).records.count == 1)
+        load.loaded(.refusedFull(limit: 7), now: .zero)
+        #expect(load.halt == .refusedFull(limit: 7))
+        #expect(nextBatch(of: &load) == nil)
+        #expect(try #require(nextBatch(of: &load, now: .seconds(60))).records.count == 1)
+        load.loaded(.committed(end: 1, isBroken: false), now: .seconds(60))
+        #expect(load.halt == nil)
+    }
+
     @Test("if Kafka loses the place while a batch is under way, the position is read again after the batch")
     func offsetIsGone() throws {
         var load = loading(from: 0)
@@ -186,7 +204,6 @@ struct PartitionLoadTests {
     func partOfBatch() throws {
         var load = loading(from: 0)
         _ = load.receive(record(0))
-        _ = load.receive(record(1))
         _ = nextBatch(of: &load)
         load.loaded(.refusedFull(limit: 7), now: .zero)
         _ = try #require(nextBatch(of: &load, now: .seconds(60)))
