@@ -1,3 +1,4 @@
+import DequeModule
 import EventModel
 import EventQuarantine
 import SluiceKafka
@@ -7,6 +8,12 @@ import TrackerKit
 /// A tracker that stores no positions: its group commits them to Kafka after each batch, and refused records are kept in the local
 /// quarantine.
 final class GroupOffsetDestination: LoadDestination {
+    /// The turn to deliver, which one delivery has at a time.
+    private struct Turn {
+        var isTaken = false
+        var waiting: Deque<CheckedContinuation<Void, Never>> = []
+    }
+
     private let tracker: any Tracker
     private let quarantine: Quarantine
     private let planVersion: String?
@@ -15,6 +22,7 @@ final class GroupOffsetDestination: LoadDestination {
     /// The records of unfinished batches that are in the quarantine, by claim, so that another attempt does not store them again.
     private let kept = Mutex<[Int64: Set<Int64>]>([:])
     private let claims = Atomic<Int64>(0)
+    private let turn = Mutex(Turn())
 
     init(
         _ tracker: any Tracker,
@@ -32,7 +40,7 @@ final class GroupOffsetDestination: LoadDestination {
 
     var storesPositions: Bool { false }
 
-    /// The trackers' own sessions run one delivery after the other.
+    /// A tracker gets one delivery at a time.
     func lane(ofPartition number: Int32) -> Int { 0 }
 
     func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {
@@ -88,7 +96,7 @@ final class GroupOffsetDestination: LoadDestination {
         var attempts = 0
         while rest.count > 0 {
             let delivery = rest
-            let outcome = await tracker.deliver(delivery)
+            let outcome = await deliverInTurn(delivery)
             for refusal in outcome.refusals {
                 try await keep(sources[refusal.position].offset, of: batch) {
                     try await quarantine.keep(
@@ -117,6 +125,29 @@ final class GroupOffsetDestination: LoadDestination {
             try await clock.sleepUntil(clock.now() + limits.pause(afterFailures: attempts))
         }
         return nil
+    }
+
+    /// Delivers after the deliveries of other partitions that began earlier.
+    private func deliverInTurn(_ delivery: Delivery) async -> DeliveryOutcome {
+        await withCheckedContinuation { continuation in
+            let isFree = turn.withLock { turn in
+                guard turn.isTaken else {
+                    turn.isTaken = true
+                    return true
+                }
+                turn.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+        defer {
+            let next = turn.withLock { turn in
+                turn.isTaken = !turn.waiting.isEmpty
+                return turn.waiting.popFirst()
+            }
+            next?.resume()
+        }
+        return await tracker.deliver(delivery)
     }
 
     /// Stores a record in the quarantine, unless an earlier attempt has done so.

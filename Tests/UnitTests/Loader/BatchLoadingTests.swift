@@ -17,11 +17,19 @@ struct BatchLoadingTests {
     private final class PlainTracker: Tracker {
         let name = "console"
         private let received = Mutex<[EventID]>([])
+        private let underWay = Atomic<Int>(0)
+        private let overlaps = Atomic<Bool>(false)
 
         var ids: [EventID] { received.withLock { $0 } }
+        /// Whether two deliveries were under way at once.
+        var hasOverlapped: Bool { overlaps.load(ordering: .relaxed) }
 
         func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+            if underWay.wrappingAdd(1, ordering: .relaxed).newValue > 1 { overlaps.store(true, ordering: .relaxed) }
+            // Others have time to begin.
+            for _ in 0..<1000 where !hasOverlapped { await Task.yield() }
             received.withLock { $0 += delivery.map(\.id) }
+            underWay.subtract(1, ordering: .relaxed)
             return .delivered
         }
     }
@@ -135,6 +143,16 @@ struct BatchLoadingTests {
         #expect(Set(together).count == 4)
         for offset in [Int64(0), 1, 4, 5] { _ = try await load([record(offset)]) }
         #expect(tracker.ids.suffix(4) == together[...])
+    }
+
+    @Test("a tracker gets one delivery at a time, although two partitions are loaded at once")
+    func oneAtATime() async throws {
+        async let first = load([record(0), record(1)])
+        async let second = load([record(7), record(8)])
+        let reports = try await [first, second]
+        #expect(reports.map(\.loaded) == [2, 2])
+        #expect(tracker.ids.count == 4)
+        #expect(!tracker.hasOverlapped)
     }
 }
 
