@@ -81,6 +81,8 @@ struct TrackerWorker: Sendable {
         }
         if resumption != nil { await findArrival() }
         if let failure {
+            // The end of the pipeline cancels a start.
+            if failure.code == .cancelled, Task.isCancelled { return }
             pipeline.log.startFailed(tracker.name, failure, report)
         } else if isFirst || report.summary != nil {
             // A tracker that starts again because another process superseded it says so when it delivers again.

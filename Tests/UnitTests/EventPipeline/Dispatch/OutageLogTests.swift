@@ -1,4 +1,5 @@
 import EventPipeline
+import EventValidation
 import PipelineTestSupport
 import SluiceTesting
 import Testing
@@ -6,10 +7,24 @@ import TrackerKit
 
 @Suite("The log of a tracker's failures", .timeLimit(.minutes(5)))
 struct OutageLogTests {
+    /// A tracker whose start ends only when it is cancelled.
+    private final class StartingTracker: Tracker {
+        let name = "alpha"
+        let started = Watched(false)
+
+        func start(for catalog: EventCatalog) async throws(TrackerError) {
+            started.update { $0 = true }
+            await started.wait { !$0 }
+            throw .cancelled
+        }
+
+        func deliver(_ delivery: Delivery) async -> DeliveryOutcome { .delivered }
+    }
+
     /// The pauses before each further attempt, with full jitter.
     private static let pauses: [Duration] = (1...14).map { RetryPolicy().pause(afterFailures: $0, jitter: 1) }
 
-    private static func harness(_ tracker: ScriptedTracker, _ log: RecordingLog) throws -> PipelineHarness {
+    private static func harness(_ tracker: any Tracker, _ log: RecordingLog) throws -> PipelineHarness {
         try PipelineHarness(
             [tracker],
             journal: SimulatedFileSystem(seed: 1),
@@ -52,6 +67,15 @@ struct OutageLogTests {
         }
         #expect(log.all.count { $0.hasPrefix("The tracker could not start and will try again") } == 1)
         #expect(log.errors.count { $0.hasPrefix("The tracker is blocked") && $0.contains("failures=2") } == 1)
+    }
+
+    @Test("a start that a shutdown has cancelled is no failure")
+    func cancelledStart() async throws {
+        let (tracker, log) = (StartingTracker(), RecordingLog())
+        try await Self.harness(tracker, log).run { _, _ in
+            await tracker.started.wait { $0 }
+        }
+        #expect(!log.all.contains { $0.hasPrefix("The tracker could not start") }, "\(log.all)")
     }
 
     @Test("a delivery that fails for another reason than before is logged at once")
