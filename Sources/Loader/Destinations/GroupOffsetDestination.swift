@@ -14,15 +14,22 @@ final class GroupOffsetDestination: LoadDestination {
         var waiting: Deque<CheckedContinuation<Void, Never>> = []
     }
 
+    /// How many records are stored in the quarantine at once, in one synced commit.
+    private static let keptAtOnce = 500
+
     private let tracker: any Tracker
     private let quarantine: Quarantine
     private let planVersion: String?
     private let limits: LoadLimits
     private let clock: RelativeClock
-    /// The records of unfinished batches that are in the quarantine, by claim, so that another attempt does not store them again.
-    private let kept = Mutex<[Int64: Set<Int64>]>([:])
     private let claims = Atomic<Int64>(0)
     private let turn = Mutex(Turn())
+    /// What was done for the unfinished batch of each partition.
+    private let progress = Mutex<[Int32: BatchProgress]>([:])
+    /// When the tracker last accepted an event.
+    private let acceptedAt = Mutex<Duration?>(nil)
+    /// The names of the events that were parked last, and of which the tracker has accepted none since.
+    private let parkedNames = Mutex<Set<String>>([])
 
     init(
         _ tracker: any Tracker,
@@ -44,6 +51,7 @@ final class GroupOffsetDestination: LoadDestination {
     func lane(ofPartition number: Int32) -> Int { 0 }
 
     func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {
+        progress.withLock { $0[partition.number] = nil }
         let epoch = claims.wrappingAdd(1, ordering: .relaxed).newValue
         return PartitionClaim(epoch: epoch, position: StoredPosition(nextOffset: start, lastRecord: nil))
     }
@@ -61,70 +69,112 @@ final class GroupOffsetDestination: LoadDestination {
         of partition: LoadedPartition,
         epoch: Int64
     ) async throws(TrackerError) -> Bool {
-        true
+        // A topic that was recreated has other records at the same offsets.
+        progress.withLock { $0[partition.number] = nil }
+        return true
     }
 
     func load(_ records: CheckedRecords, of batch: Batch, in partition: LoadedPartition) async -> BatchReport {
-        do {
-            if let failure = try await deliver(records, of: batch) { return failure }
-            for (record, rejection) in records.rejections {
-                try await keep(record.offset, of: batch) {
-                    try await quarantine.keep([rejection], undeliveredBy: tracker.name, planVersion: planVersion)
-                }
-            }
-        } catch is CancellationError {
-            return BatchReport(outcome: .failed, error: .cancelled)
-        } catch {
-            return BatchReport(outcome: .failed, error: .unkept(error))
-        }
-        let refused = kept.withLock { $0.removeValue(forKey: batch.epoch)?.count ?? 0 }
+        // One operation of a partition is under way at a time.
+        var progress = progress.withLock { $0.removeValue(forKey: partition.number) } ?? BatchProgress()
+        let failure = await settle(records, &progress)
+        let end = records.end(of: batch)
+        let refused = failure == nil ? progress.finish(before: end) : 0
+        self.progress.withLock { $0[partition.number] = progress }
+        if let failure { return BatchReport(outcome: .failed, error: failure) }
         return BatchReport(
-            outcome: .committed(end: records.end(of: batch), isBroken: false, wait: records.waiting?.time),
+            outcome: .committed(end: end, isBroken: false, wait: records.waiting?.time),
             loaded: records.events.count + records.rejections.count - refused,
             refused: refused
         )
     }
 
-    /// Delivers the events; returns a report if nothing was delivered, so that all of it can be tried again.
-    ///
-    /// Once a part is delivered, the rest is tried again here, so that nothing is delivered twice as long as the process runs.
-    private func deliver(_ records: CheckedRecords, of batch: Batch) async throws -> BatchReport? {
-        var rest = records.events
-        // The record of each event of the rest.
-        var sources = records.sources
-        let start = clock.now()
-        var attempts = 0
-        while rest.count > 0 {
-            let delivery = rest
-            let outcome = await deliverInTurn(delivery)
-            for refusal in outcome.refusals {
-                try await keep(sources[refusal.position].offset, of: batch) {
-                    try await quarantine.keep(
-                        [(delivery.event(at: refusal.position), refusal.reason)],
-                        refusedBy: tracker.name
-                    )
-                }
+    /// Delivers or keeps what earlier attempts have not; returns why something is left.
+    private func settle(_ records: CheckedRecords, _ progress: inout BatchProgress) async -> TrackerError? {
+        do {
+            // Before the delivery, which cannot be taken back if the quarantine fails.
+            try await keep(records.rejections.map { ($0.record.offset, $0.rejection) }, &progress) { rejections in
+                try await quarantine.keep(rejections, undeliveredBy: tracker.name, planVersion: planVersion)
             }
-            guard let retry = outcome.retry else { return nil }
-            let refused = Set(outcome.refusals.map(\.position))
-            let positions = retry.positions ?? (0..<delivery.count).filter { !refused.contains($0) }
-            let isPartial = positions.count + refused.count < delivery.count
-            if !isPartial, attempts == 0 { return BatchReport(outcome: .failed, error: retry.reason) }
-            rest = delivery.selecting(positions)
-            sources = positions.map { sources[$0] }
-            // The member gives up its partitions if this takes too long.
-            if clock.now() - start >= min(limits.patience, limits.stuckAfter / 4) {
-                for (event, record) in zip(rest, sources) {
-                    try await keep(record.offset, of: batch) {
-                        try await quarantine.keep([(event, retry.reason.message)], refusedBy: tracker.name, as: .parked)
-                    }
-                }
-                return nil
-            }
-            attempts += 1
-            try await clock.sleepUntil(clock.now() + limits.pause(afterFailures: attempts))
+            return try await deliver(records, &progress)
+        } catch is CancellationError {
+            return .cancelled
+        } catch {
+            return .unkept(error)
         }
+    }
+
+    private func deliver(_ records: CheckedRecords, _ progress: inout BatchProgress) async throws -> TrackerError? {
+        let positions = records.sources.indices.filter { !progress.isSettled(records.sources[$0].offset) }
+        guard !positions.isEmpty else { return nil }
+        let isWhole = positions.count == records.events.count
+        let delivery = isWhole ? records.events : records.events.selecting(positions)
+        let outcome = await deliverInTurn(delivery)
+        let now = clock.now()
+
+        let refused = Set(outcome.refusals.map(\.position))
+        let left = Set(outcome.retry.map { $0.positions ?? Array(0..<delivery.count) } ?? []).subtracting(refused)
+        let accepted = (0..<delivery.count).filter { !left.contains($0) && !refused.contains($0) }
+        if !left.isEmpty || !refused.isEmpty {
+            progress.delivered.formUnion(accepted.map { records.sources[positions[$0]].offset })
+        }
+        if !accepted.isEmpty { noteAccepted(accepted, of: delivery, at: now) }
+
+        let refusals = outcome.refusals.map { refusal in
+            (
+                records.sources[positions[refusal.position]].offset,
+                (event: delivery.event(at: refusal.position), reason: refusal.reason)
+            )
+        }
+        try await keep(refusals, &progress) { try await quarantine.keep($0, refusedBy: tracker.name) }
+        guard let reason = outcome.retry?.reason, !left.isEmpty else { return nil }
+
+        let rest = left.sorted()
+        let events = zip(rest, delivery.selecting(rest)).map { position, event in
+            (offset: records.sources[positions[position]].offset, event: event)
+        }
+        let names = Set(events.map(\.event.name))
+        guard mayPark(names, because: reason, &progress, now) else { return reason }
+        try await keep(events.map { ($0.offset, ($0.event, reason.message)) }, &progress) {
+            try await quarantine.keep($0, refusedBy: tracker.name, as: .parked)
+        }
+        parkedNames.withLock { $0.formUnion(names) }
         return nil
+    }
+
+    private func noteAccepted(_ positions: [Int], of delivery: Delivery, at now: Duration) {
+        acceptedAt.withLock { $0 = now }
+        parkedNames.withLock { names in
+            guard !names.isEmpty else { return }
+            for event in delivery.selecting(positions) { names.remove(event.name) }
+        }
+    }
+
+    /// Whether events with these names are parked that the tracker has just not accepted: if it accepts others, and they have waited
+    /// long enough, or if events of the same names had to be parked before.
+    ///
+    /// A tracker that accepts nothing is unavailable, which is not the fault of the events.
+    private func mayPark(
+        _ names: Set<String>,
+        because reason: TrackerError,
+        _ progress: inout BatchProgress,
+        _ now: Duration
+    ) -> Bool {
+        let failedBefore = progress.failedAt
+        progress.failedAt = now
+        guard reason.code != .unavailable, reason.code != .cancelled else {
+            progress.waitsSince = nil
+            return false
+        }
+        if parkedNames.withLock({ names.isSubset(of: $0) }) { return true }
+        let acceptsOthers =
+            if let failedBefore, let acceptedAt = acceptedAt.withLock(\.self) { acceptedAt > failedBefore } else {
+                false
+            }
+        guard acceptsOthers || !progress.delivered.isEmpty || progress.waitsSince != nil else { return false }
+        let since = progress.waitsSince ?? now
+        progress.waitsSince = since
+        return now - since >= (reason.isRetryable ? limits.patience : min(limits.patience, limits.patienceForRepairs))
     }
 
     /// Delivers after the deliveries of other partitions that began earlier.
@@ -150,11 +200,20 @@ final class GroupOffsetDestination: LoadDestination {
         return await tracker.deliver(delivery)
     }
 
-    /// Stores a record in the quarantine, unless an earlier attempt has done so.
-    private func keep(_ offset: Int64, of batch: Batch, _ store: () async throws -> Void) async throws {
-        guard kept.withLock({ $0[batch.epoch]?.contains(offset) != true }) else { return }
-        try await store()
-        _ = kept.withLock { $0[batch.epoch, default: []].insert(offset) }
+    /// Stores records in the quarantine, unless an earlier attempt has done so.
+    private func keep<Refused>(
+        _ refused: [(offset: Int64, item: Refused)],
+        _ progress: inout BatchProgress,
+        store: ([Refused]) async throws -> Void
+    ) async throws {
+        var rest = refused.filter { !progress.isSettled($0.offset) }[...]
+        while !rest.isEmpty {
+            try Task.checkCancellation()
+            let chunk = rest.prefix(Self.keptAtOnce)
+            try await store(chunk.map(\.item))
+            progress.kept.formUnion(chunk.map(\.offset))
+            rest = rest.dropFirst(chunk.count)
+        }
     }
 }
 

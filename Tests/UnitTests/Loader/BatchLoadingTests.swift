@@ -17,19 +17,11 @@ struct BatchLoadingTests {
     private final class PlainTracker: Tracker {
         let name = "console"
         private let received = Mutex<[EventID]>([])
-        private let underWay = Atomic<Int>(0)
-        private let overlaps = Atomic<Bool>(false)
 
         var ids: [EventID] { received.withLock { $0 } }
-        /// Whether two deliveries were under way at once.
-        var hasOverlapped: Bool { overlaps.load(ordering: .relaxed) }
 
         func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
-            if underWay.wrappingAdd(1, ordering: .relaxed).newValue > 1 { overlaps.store(true, ordering: .relaxed) }
-            // Others have time to begin.
-            for _ in 0..<1000 where !hasOverlapped { await Task.yield() }
             received.withLock { $0 += delivery.map(\.id) }
-            underWay.subtract(1, ordering: .relaxed)
             return .delivered
         }
     }
@@ -39,7 +31,6 @@ struct BatchLoadingTests {
     private static let now: Int64 = 1_700_000_000_000
     private let partition = LoadedPartition(loader: "l", cluster: "c", topic: "t", number: 0)
     private let tracker = PlainTracker()
-    private let files = HookedFileSystem(SimulatedFileSystem(seed: 1))
     private let loading: BatchLoading
 
     init() throws {
@@ -49,7 +40,7 @@ struct BatchLoadingTests {
             catalog: .sample,
             quarantine: try Quarantine(
                 verdicts: SimulatedFileSystem(seed: 2),
-                refusals: files,
+                refusals: SimulatedFileSystem(seed: 1),
                 capacities: (1 << 20, 1 << 20),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 now: now
@@ -63,22 +54,7 @@ struct BatchLoadingTests {
 
     /// Loads records that Kafka has at these offsets.
     private func load(_ records: [ConsumedRecord]) async throws -> BatchReport {
-        let first = try #require(batch(from: records))
-        return await loading.load(first, in: partition)
-    }
-
-    private func batch(from records: [ConsumedRecord]) -> Load.Batch? {
-        var load = Load(partition, limits: LoadLimits())
-        _ = load.nextOperation(now: .zero)
-        load.located(records[0].offset, now: .zero)
-        _ = load.nextOperation(now: .zero)
-        let position = StoredPosition(nextOffset: records[0].offset, lastRecord: nil)
-        load.claimed(.granted(epoch: 1, position), now: .zero)
-        _ = load.nextOperation(now: .zero)
-        load.compared(.matches, now: .zero)
-        for record in records where load.receive(record) != .taken(skipped: nil) { _ = load.receive(record) }
-        guard case .load(let batch) = load.nextOperation(now: .zero) else { return nil }
-        return batch
+        await loading.load(try #require(Load.batch(from: records, of: partition)), in: partition)
     }
 
     private func record(
@@ -92,21 +68,6 @@ struct BatchLoadingTests {
             SourceRecord(offset: offset, key: nil, value: Array(value.utf8), headers: otherPlan ? [header] : []),
             timestamp: Self.now - Int64(age / .milliseconds(1))
         )
-    }
-
-    @Test(
-        "a refused record that could not be stored is stored by the next attempt, and only then is the batch committed"
-    )
-    func fullDisk() async throws {
-        let records = [record(0), record(1, "{}")]
-        files.failWrites(true)
-        let failed = try await load(records)
-        #expect(failed.words == "failed")
-        files.failWrites(false)
-        let report = try await load(records)
-        #expect(report.words == "committed before 2")
-        #expect(report.refused == 1)
-        #expect(report.loaded == 1)
     }
 
     @Test(
@@ -143,26 +104,5 @@ struct BatchLoadingTests {
         #expect(Set(together).count == 4)
         for offset in [Int64(0), 1, 4, 5] { _ = try await load([record(offset)]) }
         #expect(tracker.ids.suffix(4) == together[...])
-    }
-
-    @Test("a tracker gets one delivery at a time, although two partitions are loaded at once")
-    func oneAtATime() async throws {
-        async let first = load([record(0), record(1)])
-        async let second = load([record(7), record(8)])
-        let reports = try await [first, second]
-        #expect(reports.map(\.loaded) == [2, 2])
-        #expect(tracker.ids.count == 4)
-        #expect(!tracker.hasOverlapped)
-    }
-}
-
-extension BatchReport {
-    fileprivate var words: String {
-        switch outcome {
-        case .committed(let end, _, nil): "committed before \(end)"
-        case .committed(let end, _, _?): "committed before \(end), then waits"
-        case .failed: "failed"
-        default: "something else"
-        }
     }
 }

@@ -1,0 +1,193 @@
+import EventModel
+import EventQuarantine
+import EventValidation
+import Loader
+import Logging
+import PipelineTestSupport
+import SluiceKafka
+import SluiceTesting
+import Synchronization
+import TestCases
+import Testing
+import TrackerKit
+
+@Suite("Loading a batch into a tracker without positions")
+struct GroupOffsetTests {
+    /// A tracker that does not accept some events.
+    private final class PickyTracker: Tracker {
+        let name = "console"
+        private let received = Mutex<[String]>([])
+        /// Why events with a name are to be tried again.
+        private let obstacles = Mutex<[String: TrackerError]>([:])
+        private let underWay = Atomic<Int>(0)
+        private let overlaps = Atomic<Bool>(false)
+
+        /// The names of the events that were accepted.
+        var accepted: [String] { received.withLock(\.self) }
+        /// Whether two deliveries were under way at once.
+        var hasOverlapped: Bool { overlaps.load(ordering: .relaxed) }
+
+        func refuse(_ name: String, _ error: TrackerError?) { obstacles.withLock { $0[name] = error } }
+
+        func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+            if underWay.wrappingAdd(1, ordering: .relaxed).newValue > 1 { overlaps.store(true, ordering: .relaxed) }
+            // Others have time to begin.
+            for _ in 0..<1000 where !hasOverlapped { await Task.yield() }
+            defer { underWay.subtract(1, ordering: .relaxed) }
+            let names = delivery.map(\.name)
+            let obstacles = obstacles.withLock(\.self)
+            let left = names.indices.filter { obstacles[names[$0]] != nil }
+            received.withLock { $0 += names.filter { obstacles[$0] == nil } }
+            guard let reason = left.first.flatMap({ obstacles[names[$0]] }) else { return .delivered }
+            return DeliveryOutcome(retry: .init(positions: left, reason: reason))
+        }
+    }
+
+    private static let missing = TrackerError(code: .notPrepared, message: "There is no such topic.", isRetryable: true)
+    private static let down = TrackerError(code: .unavailable, message: "The broker is away.", isRetryable: true)
+    private static let other = "Other"
+
+    private let tracker = PickyTracker()
+    private let files = HookedFileSystem(SimulatedFileSystem(seed: 1))
+    private let clock = ManualClock()
+    private let quarantine: Quarantine
+    private let loading: BatchLoading
+    private let limits = LoadLimits()
+
+    init() throws {
+        let now = { @Sendable in Timestamp(microseconds: 0) }
+        quarantine = try Quarantine(
+            verdicts: SimulatedFileSystem(seed: 2),
+            refusals: files,
+            capacities: (1 << 22, 1 << 22),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            now: now
+        )
+        loading = BatchLoading(
+            into: tracker,
+            catalog: .scripted(["Ping": ["console"], Self.other: ["console"]]),
+            quarantine: quarantine,
+            owner: "test",
+            limits: limits,
+            clock: RelativeClock(clock),
+            now: now
+        )
+    }
+
+    /// Loads records with the events of these names, or with these values, from an offset on; as if Kafka had sent them to a new
+    /// loader.
+    private func load(_ values: [String], from start: Int64 = 0, partition: Int32 = 0) async throws -> BatchReport {
+        let records = values.enumerated().map { index, value in
+            let text = value.hasPrefix("{") ? value : #"{"name":"\#(value)","payload":{}}"#
+            return ConsumedRecord(
+                SourceRecord(offset: start + Int64(index), key: nil, value: Array(text.utf8), headers: []),
+                timestamp: 0
+            )
+        }
+        let partition = LoadedPartition(loader: "l", cluster: "c", topic: "t", number: partition)
+        return await loading.load(try #require(PartitionLoad.batch(from: records, of: partition)), in: partition)
+    }
+
+    @Test(
+        "an invalid record that could not be stored is stored by a later attempt, and only then is anything delivered"
+    )
+    func fullDisk() async throws {
+        files.failWrites(true)
+        for _ in 0..<3 { #expect(try await load(["Ping", "{}"]).words == "failed") }
+        #expect(tracker.accepted == [])
+        files.failWrites(false)
+        let report = try await load(["Ping", "{}"])
+        #expect(report.words == "committed before 2")
+        #expect((report.loaded, report.refused) == (1, 1))
+        #expect(tracker.accepted == ["Ping"])
+    }
+
+    @Test("what was delivered is not delivered again while the rest waits, which is kept after the time for parking")
+    func partial() async throws {
+        tracker.refuse(Self.other, Self.missing)
+        let names = ["Ping", Self.other, "Ping"]
+        #expect(try await load(names).words == "failed")
+        clock.advance(by: limits.patience - .seconds(1))
+        #expect(try await load(names).words == "failed")
+        #expect(tracker.accepted == ["Ping", "Ping"])
+        #expect(quarantine.statistics.kept == 0)
+        clock.advance(by: .seconds(1))
+        let report = try await load(names)
+        #expect(report.words == "committed before 3")
+        #expect((report.loaded, report.refused) == (2, 1))
+        #expect(tracker.accepted == ["Ping", "Ping"])
+        #expect(quarantine.statistics.kept == 1)
+    }
+
+    @Test("events like those that were parked are parked at once, until the tracker accepts one of them")
+    func parkedAtOnce() async throws {
+        tracker.refuse(Self.other, Self.missing)
+        _ = try await load(["Ping", Self.other])
+        clock.advance(by: limits.patience)
+        #expect(try await load(["Ping", Self.other]).refused == 1)
+        #expect(try await load([Self.other, "Ping"], from: 2).refused == 1)
+        #expect(try await load([Self.other], from: 7, partition: 1).refused == 1)
+        tracker.refuse(Self.other, nil)
+        #expect(try await load([Self.other], from: 4).loaded == 1)
+        tracker.refuse(Self.other, Self.missing)
+        #expect(try await load([Self.other, "Ping"], from: 5).words == "failed")
+    }
+
+    @Test("a tracker that is unavailable, or accepts nothing, loses nothing to the quarantine however long it lasts")
+    func outage() async throws {
+        for error in [Self.down, Self.missing] {
+            tracker.refuse("Ping", error)
+            for _ in 0..<3 {
+                #expect(try await load(["Ping", "Ping"]).words == "failed")
+                clock.advance(by: limits.patience)
+            }
+        }
+        tracker.refuse("Ping", nil)
+        #expect(try await load(["Ping", "Ping"]).loaded == 2)
+        #expect(quarantine.statistics.kept == 0)
+    }
+
+    @Test("a partition with nothing but unaccepted events parks them while the tracker accepts those of others")
+    func evidence() async throws {
+        tracker.refuse(Self.other, Self.missing)
+        #expect(try await load([Self.other]).words == "failed")
+        clock.advance(by: .seconds(1))
+        #expect(try await load(["Ping"], partition: 1).loaded == 1)
+        clock.advance(by: .seconds(1))
+        #expect(try await load([Self.other]).words == "failed")
+        clock.advance(by: limits.patience)
+        #expect(try await load([Self.other]).refused == 1)
+    }
+
+    @Test("a record that was kept in a larger batch is counted with its own, and kept once")
+    func smallerBatch() async throws {
+        tracker.refuse("Ping", Self.down)
+        #expect(try await load(["Ping", "Ping", "{}"]).words == "failed")
+        tracker.refuse("Ping", nil)
+        let first = try await load(["Ping", "Ping"])
+        #expect((first.loaded, first.refused) == (2, 0))
+        let second = try await load(["{}", "Ping"], from: 2)
+        #expect((second.loaded, second.refused) == (1, 1))
+        #expect(quarantine.statistics.kept == 1)
+    }
+
+    @Test("many refused records are kept with few syncs")
+    func syncs() async throws {
+        let syncs = Watched(0)
+        files.setHook { syncs.update { $0 += 1 } }
+        let report = try await load(Array(repeating: "{}", count: 1200))
+        #expect(report.refused == 1200)
+        #expect(quarantine.statistics.kept == 1200)
+        #expect((1...6).contains(syncs.value))
+    }
+
+    @Test("a tracker gets one delivery at a time, although two partitions are loaded at once")
+    func oneAtATime() async throws {
+        async let first = load(["Ping", "Ping"])
+        async let second = load(["Ping", "Ping"], from: 7, partition: 1)
+        let reports = try await [first, second]
+        #expect(reports.map(\.loaded) == [2, 2])
+        #expect(tracker.accepted.count == 4)
+        #expect(!tracker.hasOverlapped)
+    }
+}
