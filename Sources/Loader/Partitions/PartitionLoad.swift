@@ -59,8 +59,8 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     private var pausesUntil: Duration = .zero
     /// The record that waits for a loader with its plan, and until when.
     private var otherPlan: (offset: Int64, until: Duration)?
-    /// Since when a part of the destination accepts nothing.
-    private var brokenSince: Duration?
+    /// Since when a part of the destination accepts nothing, and when that was last noticed.
+    private var broken: (since: Duration, noticed: Duration)?
     /// Whether an operator has to change something before that part accepts anything.
     private var needsRepair = false
     /// How many records the next batch has at most.
@@ -88,7 +88,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     /// Whether the last operation has failed.
     package var isFailing: Bool { failures > 0 }
     /// Whether records wait for longer than the destination needs to load them.
-    package var isHeldUp: Bool { failures > 0 || otherPlan != nil || brokenSince != nil || refusedLimit != nil }
+    package var isHeldUp: Bool { failures > 0 || otherPlan != nil || refusedLimit != nil }
     /// Whether records are wanted from Kafka.
     package var wantsRecords: Bool {
         guard case .loading = phase, releaseDeadline == nil, !isOffsetGone else { return false }
@@ -182,7 +182,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
             start: next,
             end: end,
             records: taken,
-            refusesBrokenEvents: brokenSince.map { now >= $0 + brokenPatience } ?? false
+            refusesBrokenEvents: broken.map { now >= $0.since + brokenPatience } ?? false
         )
     }
 
@@ -264,14 +264,18 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
                 // Slowly, because a batch that is too large costs its time.
                 batchRecords = min(limits.batchRecords, batchRecords + max(1, limits.batchRecords / 20))
                 refusedLimit = nil
-                if !isBroken { brokenSince = nil }
+            }
+            if isBroken {
+                noteBroken(now: now)
+            } else if let broken, end > batch.start, now >= broken.noticed + limits.patience {
+                self.broken = nil
             }
             otherPlan = wait.map { (end, now + $0) }
         case .superseded, .unknown:
             isConfirming = false
             if isOurs { phase = .renewing }
         case .broken(let isRetryable):
-            if brokenSince == nil { brokenSince = now }
+            noteBroken(now: now)
             needsRepair = !isRetryable
         case .tooLarge, .timedOut: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
         case .refusedFull(let limit): refusedLimit = limit
@@ -280,6 +284,9 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         if releaseDeadline != nil { giveUp() }
         if isHeldUp { trimBuffer() }
     }
+
+    /// A part of the destination accepts nothing; it may still be so after batches that have no events for it.
+    private mutating func noteBroken(now: Duration) { broken = (broken?.since ?? now, now) }
 
     /// Drops what exceeds the limit of a partition that is held up; Kafka has to send it again.
     private mutating func trimBuffer() {
