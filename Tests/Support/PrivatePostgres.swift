@@ -62,10 +62,10 @@ package final class PrivatePostgres: Sendable {
     }
 
     /// Creates a new, empty database.
-    package func makeDatabase() async throws -> TestDatabase {
+    package func makeDatabase(_ options: String = "") async throws -> TestDatabase {
         let number = Self.databaseCount.add(1, ordering: .relaxed).newValue
         let name = "test_\(number)"
-        try await TestDatabase(server: self, name: "postgres").run("CREATE DATABASE \(name)")
+        try await TestDatabase(server: self, name: "postgres").run("CREATE DATABASE \(name) \(options)")
         return TestDatabase(server: self, name: name)
     }
 

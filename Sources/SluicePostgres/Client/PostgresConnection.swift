@@ -53,6 +53,9 @@ final class PostgresConnection {
     /// The role that the connection is authenticated as.
     var role: String { PQuser(handle).map { String(cString: $0) } ?? "" }
 
+    /// The encoding in which the database stores text.
+    var databaseEncoding: String { PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "" }
+
     /// Whether the connection is established and no transaction is open.
     var isIdle: Bool { PQtransactionStatus(handle) == PQTRANS_IDLE }
 

@@ -17,6 +17,7 @@ extension PostgresSession {
         owner: String,
         _ interrupt: Interrupt
     ) throws(TrackerError) -> PartitionClaim {
+        if let problem = try withLoaderTables(.loading, interrupt, encodingProblem) { throw problem }
         removeExpired(ofLoader: partition.loader, interrupt)
         let claim = try take(partition, ownedUnder: nil, interrupt) { isPooled in
             offsets.claim(partition, start: start, owner: owner, isPooled: isPooled, lockTimeout: claimTimeout)
@@ -124,6 +125,11 @@ extension PostgresSession {
         return removed
     }
 
+    /// Why records cannot be stored: a database that lacks a character of a record would refuse its whole batch, each time.
+    private func encodingProblem(_ connection: PostgresConnection, _ limit: WaitLimit) -> TrackerError? {
+        connection.databaseEncoding == "UTF8" ? nil : .wrongEncoding(connection.databaseEncoding)
+    }
+
     /// What prevents positions and refused records from being stored.
     func partitionProblems(
         in present: PresentSchema,
@@ -135,6 +141,9 @@ extension PostgresSession {
             return Set(existing.columns.map(\.name)).isSuperset(of: table.columns) ? nil : .outdated(table: name)
         }
         guard problems.isEmpty else { return problems }
+        if let problem = try withConnection(interrupt, timeout: configuration.deliveryTimeout, encodingProblem) {
+            return [problem]
+        }
         let names = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
             connection,
             limit throws(PostgresFailure) in
@@ -281,6 +290,16 @@ extension TrackerError {
                 + "upgrade the server.",
             isRetryable: true,
             underlying: failure
+        )
+    }
+
+    /// The database cannot store every character.
+    fileprivate static func wrongEncoding(_ encoding: String) -> TrackerError {
+        TrackerError(
+            code: .misconfigured,
+            message:
+                "The encoding of the database is \(encoding), which cannot store every record; create one with ENCODING 'UTF8'.",
+            isRetryable: false
         )
     }
 

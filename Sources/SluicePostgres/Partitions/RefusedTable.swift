@@ -29,23 +29,22 @@ struct RefusedTable: Sendable {
         "refused_at < now() - interval '\(max(0, retention.components.seconds)) seconds'"
     }
 
-    /// Removes the partition's expired records.
-    func removeExpired(of partition: LoadedPartition) -> String {
-        "DELETE FROM \(sqlName) WHERE \(offsets.isRow(of: partition)) AND \(isExpired)"
-    }
+    /// Removes expired records of a partition, up to a limit, except those that another transaction is about to change.
+    func removeExpired(of partition: LoadedPartition) -> String { removeExpired(offsets.isRow(of: partition)) }
 
-    /// Removes expired records of all partitions of a loader, up to a limit, except those that another transaction is about to
-    /// change.
-    func removeExpired(ofLoader loader: String) -> String {
+    /// Removes expired records of all partitions of a loader, with the same limit.
+    func removeExpired(ofLoader loader: String) -> String { removeExpired(isOf(loader)) }
+
+    private func removeExpired(_ condition: String) -> String {
         """
         DELETE FROM \(sqlName) WHERE ctid = ANY (ARRAY(
-            SELECT ctid FROM \(sqlName) WHERE \(isOf(loader)) AND \(isExpired)
+            SELECT ctid FROM \(sqlName) WHERE \(condition) AND \(isExpired)
             LIMIT \(Self.expiredInStatement) FOR UPDATE SKIP LOCKED))
         """
     }
 
     /// Removes from `records` as many as one statement takes, and returns the statement that stores them and a SELECT of how many
-    /// records the partition then has.
+    /// records the partition then has, without those that have expired.
     ///
     /// A record replaces the one at the same offset: either the same record is refused again after the position was set back, or the
     /// topic was recreated and the offset belongs to another record.
@@ -67,7 +66,7 @@ struct RefusedTable: Sendable {
              ON CONFLICT (\(LoaderTable.keyColumns.joined(separator: ", ")), record_offset) DO UPDATE SET
                 key = EXCLUDED.key, value = EXCLUDED.value, headers = EXCLUDED.headers, verdict = EXCLUDED.verdict,
                 refused_at = EXCLUDED.refused_at;
-            SELECT count(*) FROM \(sqlName) WHERE \(offsets.isRow(of: partition))
+            SELECT count(*) FROM \(sqlName) WHERE \(offsets.isRow(of: partition)) AND NOT \(isExpired)
             """
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TrackerKit
 
-@Suite("PostgreSQL: expired refused records at a claim", .timeLimit(.minutes(5)))
+@Suite("PostgreSQL: expired refused records", .timeLimit(.minutes(5)))
 struct PartitionExpiryTests {
     private static let count = "SELECT count(*) FROM analytics._sluice_refused"
 
@@ -30,6 +30,22 @@ struct PartitionExpiryTests {
         #expect(try await fixture.database.run(Self.count) == ["1"])
         _ = try await fixture.claim()
         #expect(try await fixture.database.run(Self.count) == ["0"])
+    }
+
+    @Test("a delivery removes at most 1,000 of its partition, and the rest does not count")
+    func delivery() async throws {
+        let fixture = try await PartitionFixture()
+        let tracker = fixture.makeTracker { $0.maximumRefused = 2 }
+        _ = try await fixture.claim(tracker, start: 2_000)
+        try await expire(1_001, in: fixture)
+        try await fixture.database.run(
+            "UPDATE analytics._sluice_refused SET topic = 'it''s a topic', partition = \(fixture.partition.number)"
+        )
+        #expect(
+            await tracker.load(try fixture.delivery(2_000..<2_005, refusing: [2_001, 2_002])).words == "committed 2"
+        )
+        #expect(try await fixture.database.run(Self.count) == ["3"])
+        await tracker.stop()
     }
 
     @Test("a failure to remove them is logged, and the partition is claimed")

@@ -71,6 +71,19 @@ struct PartitionPrivilegeTests {
         await tracker.stop()
     }
 
+    @Test("a database whose encoding lacks characters is reported, by a check and by a claim")
+    func encoding() async throws {
+        let options = "ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        let fixture = try await PartitionFixture(in: PrivatePostgres.shared().makeDatabase(options))
+        let outline = PipelineOutline(catalog: fixture.base.catalog, hasJournal: false, loadsPartitions: true)
+        let message =
+            "The encoding of the database is LATIN1, which cannot store every record; create one with ENCODING 'UTF8'."
+        #expect(await fixture.tracker.problems(in: outline).map(\.message) == [message])
+        let error = await #expect(throws: TrackerError.self) { try await fixture.claim() }
+        #expect(error?.message == message)
+        await fixture.tracker.stop()
+    }
+
     @Test("reading and removing refused records and reading offsets need, and ask for, no more than they use")
     func missingForOneUse() async throws {
         let fixture = try await LoaderRole.fixture(PartitionFixture.plan)
