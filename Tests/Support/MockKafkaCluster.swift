@@ -70,6 +70,14 @@ package final class MockKafkaCluster: @unchecked Sendable {
         }
     }
 
+    /// Makes the next requests for records fail, one for each error.
+    package func failFetches(_ errors: [rd_kafka_resp_err_t]) {
+        errors.withUnsafeBufferPointer {
+            // Fetch, https://kafka.apache.org/protocol
+            rd_kafka_mock_push_request_errors_array(cluster, 1, $0.count, $0.baseAddress)
+        }
+    }
+
     /// Lets produce requests succeed again.
     package func stopFailing() {
         rd_kafka_mock_clear_request_errors(cluster, 0)

@@ -19,6 +19,7 @@ extension GroupMember {
                 metadata: ["partitions": "\(partitions.count)"]
             )
             giveUp()
+            isAssigned = false
             uncommitted = [:]
             releaseDeadline = clock.now()
             isReleasing = true
@@ -41,6 +42,7 @@ extension GroupMember {
         }
         groupLog.succeeded(now: clock.now())
         isReleasing = false
+        isAssigned = true
         assignments += 1
         partitions = [:]
         watermarks = [:]
@@ -166,6 +168,7 @@ extension GroupMember {
 
     private func leave(_ consumer: KafkaConsumer) {
         giveUp()
+        isAssigned = false
         storeOffsets(consumer)
         partitions = [:]
         uncommitted = [:]

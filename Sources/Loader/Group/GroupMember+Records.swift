@@ -68,7 +68,12 @@ extension GroupMember {
             } else {
                 partition.load.offsetIsGone()
             }
-        case .failed(let error): partition.log.readingFailed(error, now: now)
+        case .failed(let error):
+            partition.log.readingFailed(error, now: now)
+            // At the end of a partition, librdkafka would not say that it can read again.
+            if partition.pendingSeek == nil {
+                partition.pendingSeek = partition.comparison?.expected.offset ?? partition.load.readingOffset
+            }
         }
     }
 

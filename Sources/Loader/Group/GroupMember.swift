@@ -71,6 +71,8 @@ package actor GroupMember {
     var readsAgainAt: Duration = .zero
     var cluster = ""
     var assignments = 0
+    /// Whether the group has assigned partitions, or none, and neither given them to others nor been left since.
+    var isAssigned = false
     /// Offsets to store in Kafka.
     var uncommitted: [Int32: Int64] = [:]
     /// When they are committed next.
@@ -252,7 +254,7 @@ package actor GroupMember {
                     halt: partition.load.halt
                 )
             },
-            hasJoined: assignments > 0 && awayUntil == nil,
+            hasJoined: isAssigned,
             isFailing: groupLog.isFailing || requestLog.isFailing || partitions.values.contains(where: \.log.isFailing)
         )
     }

@@ -1,3 +1,4 @@
+import CLibRDKafka
 import Foundation
 import TestSupport
 import Testing
@@ -73,6 +74,38 @@ struct LoadPortTests {
         let metrics = try await port.metrics(in: scene.folder)
         #expect(metrics["sluice_load_halted partition=0 tracker=postgres"] == 1)
         try await scene.stop(loader)
+    }
+
+    @Test("/readyz is 503 while a member has lost its partitions, and 200 once it has some again")
+    func lost() async throws {
+        let scene = try await LoadScene(SharedTopic(partitions: 1))
+        let loader = try scene.load()
+        let port = try await PrivatePort(of: loader)
+        while try await port.request("/readyz").status != 200 { try Task.checkCancellation() }
+        // Longer than the time after which the group gives the partitions to others.
+        try scene.topic.mock?.goDown()
+        try await waitUntilUnready(
+            port,
+            because: "postgres: its member has left the consumer group and will join it again"
+        )
+        try scene.topic.mock?.comeUp()
+        while try await port.request("/readyz").status != 200 { try Task.checkCancellation() }
+        try await scene.stop(loader)
+    }
+
+    @Test("a loader that could not read an idle partition notices that it can again")
+    func readable() async throws {
+        let scene = try await LoadScene(SharedTopic(partitions: 1))
+        try await scene.writePurchases(2)
+        let loader = try scene.load()
+        try await scene.waitForStored(2, loader: loader)
+        scene.topic.mock?.failFetches([RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED])
+        _ = try await loader.errors.line(containing: "Kafka cannot be read; the loader will retry.")
+        _ = try await loader.errors.line(containing: "Kafka can be read again.")
+        try await scene.writePurchases(2)
+        try await scene.waitForStored(4, loader: loader)
+        try await scene.stop(loader)
+        #expect(try await scene.stored().count == 4)
     }
 
     private func waitUntilUnready(_ port: PrivatePort, because reason: String) async throws {
