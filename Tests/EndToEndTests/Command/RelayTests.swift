@@ -21,7 +21,10 @@ struct RelayTests {
         let lines = #"{"name":"Printed","payload":{"text":"a"}}"# + "\n" + #"{"name":"Stored","payload":{"text":"b"}}"#
         #expect(try await server.post(lines, type: "application/x-ndjson").status == 200)
         var messages: [KafkaMessage] = []
-        while messages.count < 2 { messages = try await cluster.messages(in: "shared") }
+        while messages.count < 2 {
+            try Task.checkCancellation()
+            messages = try await cluster.messages(in: "shared")
+        }
         #expect(Set(messages.map { $0.header("ce_type") }) == ["Printed", "Stored"])
         let digests = Set(messages.map { $0.header("ce_sluiceplan") ?? "" })
         #expect(digests.count == 1)

@@ -96,10 +96,17 @@ struct LoadLossTests {
         let scene = try await LoadScene(SharedTopic(partitions: 1))
         try await loadTen(scene)
         try await scene.database.run("UPDATE analytics._sluice_loader_offsets SET \(change)")
+        try await scene.writePurchases(1)
         let loader = try scene.load()
         let line = try await loader.errors.line(containing: Self.halted)
         #expect(line.contains(sentence) && line.contains("the topic was recreated"))
-        try await scene.writePurchases(1)
+        // The ends of partitions are asked for after the first records would have come.
+        let port = try await PrivatePort(of: loader)
+        var partition: LoaderStatusAnswer.Partition?
+        while partition?.problem == nil || partition?.lag == nil {
+            try Task.checkCancellation()
+            partition = try LoaderStatusAnswer(await port.request("/v1/status").body).trackers.first?.partitions.first
+        }
         try await scene.stop(loader)
         #expect(try await scene.stored().count == 10)
     }

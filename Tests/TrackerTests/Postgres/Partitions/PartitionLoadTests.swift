@@ -239,10 +239,22 @@ struct PartitionLoadTests {
 
     @Test("if there is not enough time to find all refused rows, nothing is committed")
     func tooLarge() async throws {
-        let fixture = try await PartitionFixture("ALTER TABLE analytics.bought ADD CHECK (number % 2 = 0)")
-        let tracker = fixture.makeTracker { $0.deliveryTimeout = .seconds(1) }
+        // Each refusal takes so long that 300 of them exceed the time, and a few do not.
+        let fixture = try await PartitionFixture(
+            """
+            CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+                $$DECLARE start timestamptz := clock_timestamp();
+                BEGIN
+                    WHILE clock_timestamp() < start + interval '20 milliseconds' LOOP END LOOP;
+                    RAISE 'refused' USING ERRCODE = 'check_violation';
+                END$$;
+            CREATE TRIGGER refuse BEFORE INSERT ON analytics.bought FOR EACH ROW WHEN (NEW.number % 2 = 1)
+                EXECUTE FUNCTION public.refuse()
+            """
+        )
+        let tracker = fixture.makeTracker { $0.deliveryTimeout = .seconds(4) }
         _ = try await fixture.claim(tracker)
-        #expect(await tracker.load(try fixture.delivery(0..<6000)).words == "too large")
+        #expect(await tracker.load(try fixture.delivery(0..<600)).words == "too large")
         #expect(try await fixture.numbers() == [])
         #expect(try await fixture.stored() == ["0|1"])
         #expect(await tracker.load(try fixture.delivery(0..<10)).words == "committed 5")
