@@ -1,13 +1,12 @@
-/// What was done for a batch that is tried again, so that nothing is delivered or kept twice as long as the process runs.
+/// What was done for a batch of a partition that is tried again, so that nothing is delivered or kept twice as long as the process keeps
+/// the partition.
 struct BatchProgress {
     /// The offsets of the records whose events are delivered.
     var delivered: Set<Int64> = []
     /// The offsets of the records that are in the quarantine.
     var kept: Set<Int64> = []
-    /// When an attempt last failed.
-    var failedAt: Duration?
-    /// Since when the tracker has accepted other events than those that are left.
-    var waitsSince: Duration?
+    /// Since when events wait that the tracker does not accept, by name.
+    var waits: [String: Duration] = [:]
 
     /// Whether nothing is left to do for a record.
     func isSettled(_ offset: Int64) -> Bool { kept.contains(offset) || delivered.contains(offset) }
@@ -19,7 +18,7 @@ struct BatchProgress {
         let count = kept.count { $0 < end }
         delivered = delivered.filter { $0 >= end }
         kept = kept.filter { $0 >= end }
-        (failedAt, waitsSince) = (nil, nil)
+        waits = [:]
         return count
     }
 }

@@ -8,6 +8,15 @@ import TrackerKit
 /// A tracker that stores no positions: its group commits them to Kafka after each batch, and refused records are kept in the local
 /// quarantine.
 final class GroupOffsetDestination: LoadDestination {
+    /// Events of a batch that the tracker has not accepted.
+    private struct Left {
+        /// Their positions among the batch's events, ascending, by name.
+        let events: [String: [Int]]
+        let reason: TrackerError
+        /// When the delivery began.
+        let since: Duration
+    }
+
     /// The turn to deliver, which one delivery has at a time.
     private struct Turn {
         var isTaken = false
@@ -20,16 +29,12 @@ final class GroupOffsetDestination: LoadDestination {
     private let tracker: any Tracker
     private let quarantine: Quarantine
     private let planVersion: String?
-    private let limits: LoadLimits
     private let clock: RelativeClock
     private let claims = Atomic<Int64>(0)
     private let turn = Mutex(Turn())
     /// What was done for the unfinished batch of each partition.
     private let progress = Mutex<[Int32: BatchProgress]>([:])
-    /// When the tracker last accepted an event.
-    private let acceptedAt = Mutex<Duration?>(nil)
-    /// The names of the events that were parked last, and of which the tracker has accepted none since.
-    private let parkedNames = Mutex<Set<String>>([])
+    private let parking: Mutex<EventParking>
 
     init(
         _ tracker: any Tracker,
@@ -41,8 +46,8 @@ final class GroupOffsetDestination: LoadDestination {
         self.tracker = tracker
         self.quarantine = quarantine
         self.planVersion = planVersion
-        self.limits = limits
         self.clock = clock
+        parking = Mutex(EventParking(limits: limits))
     }
 
     var storesPositions: Bool { false }
@@ -51,6 +56,7 @@ final class GroupOffsetDestination: LoadDestination {
     func lane(ofPartition number: Int32) -> Int { 0 }
 
     func claim(_ partition: LoadedPartition, start: Int64) async throws(TrackerError) -> PartitionClaim {
+        // Others may have loaded the partition since, and the topic may have been recreated.
         progress.withLock { $0[partition.number] = nil }
         let epoch = claims.wrappingAdd(1, ordering: .relaxed).newValue
         return PartitionClaim(epoch: epoch, position: StoredPosition(nextOffset: start, lastRecord: nil))
@@ -104,81 +110,96 @@ final class GroupOffsetDestination: LoadDestination {
         }
     }
 
+    /// Delivers what is not settled, and parks what the tracker does not accept for long; returns why something is left.
     private func deliver(_ records: CheckedRecords, _ progress: inout BatchProgress) async throws -> TrackerError? {
-        let positions = records.sources.indices.filter { !progress.isSettled(records.sources[$0].offset) }
-        guard !positions.isEmpty else { return nil }
-        let isWhole = positions.count == records.events.count
-        let delivery = isWhole ? records.events : records.events.selecting(positions)
-        let outcome = await deliverInTurn(delivery)
-        let now = clock.now()
+        let unsettled = records.sources.indices.filter { !progress.isSettled(records.sources[$0].offset) }
+        guard let left = try await attempt(unsettled, of: records, &progress) else {
+            progress.waits = [:]
+            return nil
+        }
+        guard !left.reason.isOutage else { return wait(for: left, &progress) }
 
-        let refused = Set(outcome.refusals.map(\.position))
-        let left = Set(outcome.retry.map { $0.positions ?? Array(0..<delivery.count) } ?? []).subtracting(refused)
-        let accepted = (0..<delivery.count).filter { !left.contains($0) && !refused.contains($0) }
-        if !left.isEmpty || !refused.isEmpty {
-            progress.delivered.formUnion(accepted.map { records.sources[positions[$0]].offset })
+        progress.waits = left.events.reduce(into: [:]) { waits, group in
+            waits[group.key] = progress.waits[group.key] ?? left.since
         }
-        if !accepted.isEmpty { noteAccepted(accepted, of: delivery, at: now) }
-
-        let refusals = outcome.refusals.map { refusal in
-            (
-                records.sources[positions[refusal.position]].offset,
-                (event: delivery.event(at: refusal.position), reason: refusal.reason)
-            )
-        }
-        try await keep(refusals, &progress) { try await quarantine.keep($0, refusedBy: tracker.name) }
-        guard let reason = outcome.retry?.reason, !left.isEmpty else { return nil }
-
-        let rest = left.sorted()
-        let events = zip(rest, delivery.selecting(rest)).map { position, event in
-            (offset: records.sources[positions[position]].offset, event: event)
-        }
-        let names = Set(events.map(\.event.name))
-        guard mayPark(names, because: reason, &progress, now) else { return reason }
-        try await keep(events.map { ($0.offset, ($0.event, reason.message)) }, &progress) {
-            try await quarantine.keep($0, refusedBy: tracker.name, as: .parked)
-        }
-        parkedNames.withLock { $0.formUnion(names) }
-        return nil
-    }
-
-    private func noteAccepted(_ positions: [Int], of delivery: Delivery, at now: Duration) {
-        acceptedAt.withLock { $0 = now }
-        parkedNames.withLock { names in
-            guard !names.isEmpty else { return }
-            for event in delivery.selecting(positions) { names.remove(event.name) }
-        }
-    }
-
-    /// Whether events with these names are parked that the tracker has just not accepted: if it accepts others, and they have waited
-    /// long enough, or if events of the same names had to be parked before.
-    ///
-    /// A tracker that accepts nothing is unavailable, which is not the fault of the events.
-    private func mayPark(
-        _ names: Set<String>,
-        because reason: TrackerError,
-        _ progress: inout BatchProgress,
-        _ now: Duration
-    ) -> Bool {
-        let failedBefore = progress.failedAt
-        progress.failedAt = now
-        guard reason.code != .unavailable, reason.code != .cancelled else {
-            progress.waitsSince = nil
-            return false
-        }
-        if parkedNames.withLock({ names.isSubset(of: $0) }) { return true }
-        let acceptsOthers =
-            if let failedBefore, let acceptedAt = acceptedAt.withLock(\.self) { acceptedAt > failedBefore } else {
-                false
+        let known = parking.withLock { $0.known(among: Set(left.events.keys)) }
+        var reason: TrackerError?
+        for (name, indices) in left.events.sorted(by: { $0.key < $1.key }) {
+            var parked = Left(events: [name: indices], reason: left.reason, since: left.since)
+            if !known.contains(name), left.events.count > 1, isDue(name, because: left.reason, progress) {
+                // The reason may be that of another name.
+                guard let again = try await attempt(indices, of: records, &progress) else { continue }
+                guard !again.reason.isOutage else { return wait(for: again, &progress) }
+                parked = again
             }
-        guard acceptsOthers || !progress.delivered.isEmpty || progress.waitsSince != nil else { return false }
-        let since = progress.waitsSince ?? now
-        progress.waitsSince = since
-        return now - since >= (reason.isRetryable ? limits.patience : min(limits.patience, limits.patienceForRepairs))
+            if known.contains(name) || isDue(name, because: parked.reason, progress) {
+                try await park(parked, of: records, &progress)
+            } else {
+                reason = parked.reason
+            }
+        }
+        return reason
     }
 
-    /// Delivers after the deliveries of other partitions that began earlier.
-    private func deliverInTurn(_ delivery: Delivery) async -> DeliveryOutcome {
+    private func isDue(_ name: String, because reason: TrackerError, _ progress: BatchProgress) -> Bool {
+        let now = clock.now()
+        return parking.withLock { $0.isDue(since: progress.waits[name] ?? now, because: reason, now: now) }
+    }
+
+    /// Lets everything wait until the destination is back.
+    private func wait(for left: Left, _ progress: inout BatchProgress) -> TrackerError {
+        progress.waits = [:]
+        return left.reason
+    }
+
+    private func park(_ left: Left, of records: CheckedRecords, _ progress: inout BatchProgress) async throws {
+        for (name, indices) in left.events {
+            let events = zip(indices, records.events.selecting(indices)).map { index, event in
+                (offset: records.sources[index].offset, item: (event: event, reason: left.reason.message))
+            }
+            try await keep(events, &progress) {
+                try await quarantine.keep($0, refusedBy: tracker.name, as: .parked)
+            }
+            parking.withLock { $0.parked(name) }
+        }
+    }
+
+    /// Delivers events, and keeps those that the tracker refuses; returns those that are left.
+    ///
+    /// - Parameter indices: The events' positions among those of the batch, ascending.
+    private func attempt(
+        _ indices: [Int],
+        of records: CheckedRecords,
+        _ progress: inout BatchProgress
+    ) async throws -> Left? {
+        guard !indices.isEmpty else { return nil }
+        let delivery = indices.count == records.events.count ? records.events : records.events.selecting(indices)
+        let (outcome, began) = await deliverInTurn(delivery)
+        let refusals = outcome.refusals.sorted { $0.position < $1.position }
+        let refused = refusals.map(\.position)
+        let retried = outcome.retry.map { $0.positions ?? Array(0..<delivery.count) } ?? []
+        let left = Set(retried).subtracting(refused).sorted()
+        let isComplete = left.isEmpty && refused.isEmpty
+        let accepted = Set(0..<(isComplete ? 0 : delivery.count)).subtracting(left).subtracting(refused).sorted()
+        progress.delivered.formUnion(accepted.map { records.sources[indices[$0]].offset })
+        if isComplete || !accepted.isEmpty {
+            parking.withLock { parking in
+                let names =
+                    parking.isParking ? Set((isComplete ? delivery : delivery.selecting(accepted)).map(\.name)) : []
+                parking.accepted(names, now: clock.now())
+            }
+        }
+        let items = zip(refusals, delivery.selecting(refused)).map { refusal, event in
+            (offset: records.sources[indices[refusal.position]].offset, item: (event: event, reason: refusal.reason))
+        }
+        try await keep(items, &progress) { try await quarantine.keep($0, refusedBy: tracker.name) }
+        guard let reason = outcome.retry?.reason, !left.isEmpty else { return nil }
+        let events = Dictionary(grouping: zip(left, delivery.selecting(left)), by: \.1.name)
+        return Left(events: events.mapValues { $0.map { indices[$0.0] } }, reason: reason, since: began)
+    }
+
+    /// Delivers after the deliveries of other partitions that began earlier; returns the outcome, and when the delivery began.
+    private func deliverInTurn(_ delivery: Delivery) async -> (DeliveryOutcome, Duration) {
         await withCheckedContinuation { continuation in
             let isFree = turn.withLock { turn in
                 guard turn.isTaken else {
@@ -197,7 +218,8 @@ final class GroupOffsetDestination: LoadDestination {
             }
             next?.resume()
         }
-        return await tracker.deliver(delivery)
+        let began = clock.now()
+        return (await tracker.deliver(delivery), began)
     }
 
     /// Stores records in the quarantine, unless an earlier attempt has done so.

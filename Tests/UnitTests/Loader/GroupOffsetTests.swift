@@ -45,7 +45,9 @@ struct GroupOffsetTests {
 
     private static let missing = TrackerError(code: .notPrepared, message: "There is no such topic.", isRetryable: true)
     private static let down = TrackerError(code: .unavailable, message: "The broker is away.", isRetryable: true)
+    private static let slow = TrackerError(code: .timeout, message: "There is no answer.", isRetryable: true)
     private static let other = "Other"
+    private static let late = "Late"
 
     private let tracker = PickyTracker()
     private let files = HookedFileSystem(SimulatedFileSystem(seed: 1))
@@ -65,7 +67,7 @@ struct GroupOffsetTests {
         )
         loading = BatchLoading(
             into: tracker,
-            catalog: .scripted(["Ping": ["console"], Self.other: ["console"]]),
+            catalog: .scripted(["Ping": ["console"], Self.other: ["console"], Self.late: ["console"]]),
             quarantine: quarantine,
             owner: "test",
             limits: limits,
@@ -119,32 +121,79 @@ struct GroupOffsetTests {
         #expect(quarantine.statistics.kept == 1)
     }
 
-    @Test("events like those that were parked are parked at once, until the tracker accepts one of them")
+    @Test("events like those that were parked are parked at once while the tracker accepts others, but none of them")
     func parkedAtOnce() async throws {
         tracker.refuse(Self.other, Self.missing)
         _ = try await load(["Ping", Self.other])
         clock.advance(by: limits.patience)
         #expect(try await load(["Ping", Self.other]).refused == 1)
         #expect(try await load([Self.other, "Ping"], from: 2).refused == 1)
+        // Nothing shows that the tracker is available.
+        #expect(try await load([Self.other], from: 7, partition: 1).words == "failed")
+        #expect(try await load(["Ping"], from: 4).loaded == 1)
         #expect(try await load([Self.other], from: 7, partition: 1).refused == 1)
         tracker.refuse(Self.other, nil)
-        #expect(try await load([Self.other], from: 4).loaded == 1)
+        #expect(try await load([Self.other], from: 5).loaded == 1)
         tracker.refuse(Self.other, Self.missing)
-        #expect(try await load([Self.other, "Ping"], from: 5).words == "failed")
+        #expect(try await load([Self.other, "Ping"], from: 6).words == "failed")
     }
 
-    @Test("a tracker that is unavailable, or accepts nothing, loses nothing to the quarantine however long it lasts")
-    func outage() async throws {
-        for error in [Self.down, Self.missing] {
-            tracker.refuse("Ping", error)
-            for _ in 0..<3 {
-                #expect(try await load(["Ping", "Ping"]).words == "failed")
-                clock.advance(by: limits.patience)
-            }
+    @Test("events wait by name, and each name is parked for its own reason")
+    func names() async throws {
+        tracker.refuse(Self.other, Self.missing)
+        #expect(try await load(["Ping", Self.other]).words == "failed")
+        clock.advance(by: limits.patience - .seconds(1))
+        tracker.refuse(Self.late, Self.missing)
+        #expect(try await load(["Ping", Self.other, Self.late, "Ping"]).words == "failed")
+        clock.advance(by: .seconds(1))
+        #expect(try await load(["Ping", Self.other, Self.late, "Ping"]).words == "failed")
+        #expect(quarantine.statistics.kept == 1)
+        tracker.refuse(Self.late, nil)
+        let report = try await load(["Ping", Self.other, Self.late, "Ping"])
+        #expect((report.loaded, report.refused) == (3, 1))
+        #expect(tracker.accepted == ["Ping", "Ping", Self.late])
+    }
+
+    @Test(
+        "a tracker that is unavailable, or accepts nothing, loses nothing to the quarantine however long it lasts",
+        arguments: [down, slow, missing]
+    )
+    func outage(error: TrackerError) async throws {
+        #expect(try await load(["Ping"]).loaded == 1)
+        clock.advance(by: .seconds(1))
+        tracker.refuse("Ping", error)
+        for _ in 0..<3 {
+            #expect(try await load(["Ping", "Ping"], from: 1).words == "failed")
+            clock.advance(by: limits.patience)
         }
         tracker.refuse("Ping", nil)
-        #expect(try await load(["Ping", "Ping"]).loaded == 2)
+        #expect(try await load(["Ping", "Ping"], from: 1).loaded == 2)
         #expect(quarantine.statistics.kept == 0)
+    }
+
+    @Test("an outage that begins within a batch parks nothing", arguments: [down, slow])
+    func outageWithinBatch(error: TrackerError) async throws {
+        tracker.refuse(Self.other, Self.missing)
+        tracker.refuse(Self.late, error)
+        for _ in 0..<3 {
+            #expect(try await load(["Ping", Self.other, Self.late]).words == "failed")
+            clock.advance(by: limits.patience)
+        }
+        #expect(quarantine.statistics.kept == 0)
+    }
+
+    @Test("a tracker that accepts nothing any more, from the middle of a batch on, parks no further batch")
+    func deniedWithinBatch() async throws {
+        tracker.refuse(Self.other, Self.missing)
+        #expect(try await load(["Ping", Self.other]).words == "failed")
+        tracker.refuse("Ping", Self.missing)
+        clock.advance(by: limits.patience)
+        #expect(try await load(["Ping", Self.other]).refused == 1)
+        for _ in 0..<3 {
+            #expect(try await load([Self.other, "Ping", Self.other], from: 2).words == "failed")
+            clock.advance(by: limits.patience)
+        }
+        #expect(quarantine.statistics.kept == 1)
     }
 
     @Test("a partition with nothing but unaccepted events parks them while the tracker accepts those of others")
