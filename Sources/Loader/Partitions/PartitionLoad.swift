@@ -182,7 +182,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
             start: next,
             end: end,
             records: taken,
-            refusesBrokenEvents: broken.map { now >= $0.since + brokenPatience } ?? false
+            refusesBrokenEvents: isStillBroken(now: now) && broken.map { now >= $0.since + brokenPatience } ?? false
         )
     }
 
@@ -254,6 +254,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         var outcome = outcome
         // There may be room for the refused records of a part, which would otherwise wait for room for all of them.
         if case .refusedFull = outcome, batch.records.count > 1 { outcome = .tooLarge }
+        let brokenSince = isStillBroken(now: now) ? broken?.since ?? now : now
         let isOurs = end(now: now, failed: outcome.isFailure)
         switch outcome {
         case .committed(let end, let isBroken, let wait):
@@ -266,16 +267,16 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
                 refusedLimit = nil
             }
             if isBroken {
-                noteBroken(now: now)
-            } else if let broken, end > batch.start, now >= broken.noticed + limits.patience {
-                self.broken = nil
+                broken = (brokenSince, now)
+            } else if end > batch.start, !batch.refusesBrokenEvents || !isStillBroken(now: now) {
+                broken = nil
             }
             otherPlan = wait.map { (end, now + $0) }
         case .superseded, .unknown:
             isConfirming = false
             if isOurs { phase = .renewing }
         case .broken(let isRetryable):
-            noteBroken(now: now)
+            broken = (brokenSince, now)
             needsRepair = !isRetryable
         case .tooLarge, .timedOut: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
         case .refusedFull(let limit): refusedLimit = limit
@@ -285,8 +286,10 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         if isHeldUp { trimBuffer() }
     }
 
-    /// A part of the destination accepts nothing; it may still be so after batches that have no events for it.
-    private mutating func noteBroken(now: Duration) { broken = (broken?.since ?? now, now) }
+    /// Whether a part of the destination is expected to accept nothing: batches without events for it do not show that it is repaired.
+    private func isStillBroken(now: Duration) -> Bool {
+        broken.map { failures > 0 || now < $0.noticed + limits.patience } ?? false
+    }
 
     /// Drops what exceeds the limit of a partition that is held up; Kafka has to send it again.
     private mutating func trimBuffer() {

@@ -91,6 +91,30 @@ struct PartitionLoadTests {
         #expect(try #require(nextBatch(of: &load, now: .seconds(704))).refusesBrokenEvents == false)
     }
 
+    @Test("a table that was repaired, or was last broken long ago, holds the partition up again when it breaks anew")
+    func brokenAnew() throws {
+        var load = loading(from: 0)
+        func next(_ offset: Int64, now: Duration) throws -> Bool {
+            _ = load.receive(record(offset))
+            return try #require(nextBatch(of: &load, now: now)).refusesBrokenEvents
+        }
+        // Repaired before its events were refused.
+        _ = try next(0, now: .zero)
+        load.loaded(.broken(isRetryable: false), now: .zero)
+        _ = try #require(nextBatch(of: &load, now: .seconds(2)))
+        load.loaded(.committed(end: 1, isBroken: false), now: .seconds(2))
+        #expect(try next(1, now: .seconds(20)) == false)
+        load.loaded(.broken(isRetryable: false), now: .seconds(20))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(29))).refusesBrokenEvents == false)
+        load.loaded(.broken(isRetryable: false), now: .seconds(29))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(40))).refusesBrokenEvents)
+        load.loaded(.committed(end: 2, isBroken: true), now: .seconds(40))
+        // Long afterwards.
+        #expect(try next(2, now: .seconds(3600)) == false)
+        load.loaded(.broken(isRetryable: false), now: .seconds(3600))
+        #expect(try #require(nextBatch(of: &load, now: .seconds(3602))).refusesBrokenEvents == false)
+    }
+
     @Test("a batch that took too long is halved, and grows again with success")
     func tooLarge() throws {
         var load = loading(from: 0)
