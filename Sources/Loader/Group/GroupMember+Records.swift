@@ -73,6 +73,7 @@ extension GroupMember {
             // At the end of a partition, librdkafka would not say that it can read again.
             if partition.pendingSeek == nil {
                 partition.pendingSeek = partition.comparison?.expected.offset ?? partition.load.readingOffset
+                partition.seeksAt = now + .seconds(1)
             }
         }
     }

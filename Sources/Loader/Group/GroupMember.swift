@@ -71,7 +71,7 @@ package actor GroupMember {
     var readsAgainAt: Duration = .zero
     var cluster = ""
     var assignments = 0
-    /// Whether the group has assigned partitions, or none, and neither given them to others nor been left since.
+    /// Whether the member has an assignment, which may be empty.
     var isAssigned = false
     /// Offsets to store in Kafka.
     var uncommitted: [Int32: Int64] = [:]

@@ -76,7 +76,7 @@ struct PartitionRecord: TransactionRecord {
     private func keep(_ refused: [RefusedRecord], _ loader: DeliveryLoader) throws(PostgresFailure) -> Bool {
         if refused.isEmpty { return true }
         let (connection, limit) = (loader.connection, loader.limit)
-        try connection.execute(refusedTable.removeExpired(of: delivery.partition), limit)
+        try connection.execute(refusedTable.removeExpired(of: delivery.partition, storing: refused.count), limit)
         var rest = refused[...]
         while !rest.isEmpty {
             let statements = refusedTable.storeAndCount(&rest, of: delivery.partition)

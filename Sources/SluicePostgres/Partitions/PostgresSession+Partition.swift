@@ -135,15 +135,20 @@ extension PostgresSession {
         in present: PresentSchema,
         _ interrupt: Interrupt
     ) throws(PostgresFailure) -> [TrackerError] {
+        let encoding = try withConnection(interrupt, timeout: configuration.deliveryTimeout, encodingProblem)
+        return try [encoding].compactMap(\.self) + tableProblems(in: present, interrupt)
+    }
+
+    private func tableProblems(
+        in present: PresentSchema,
+        _ interrupt: Interrupt
+    ) throws(PostgresFailure) -> [TrackerError] {
         let problems = LoaderTable.all.compactMap { table -> TrackerError? in
             let name = table.sqlName(in: offsets.schema)
             guard let existing = present.tables[table.name] else { return .missing(table: name) }
             return Set(existing.columns.map(\.name)).isSuperset(of: table.columns) ? nil : .outdated(table: name)
         }
         guard problems.isEmpty else { return problems }
-        if let problem = try withConnection(interrupt, timeout: configuration.deliveryTimeout, encodingProblem) {
-            return [problem]
-        }
         let names = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
             connection,
             limit throws(PostgresFailure) in

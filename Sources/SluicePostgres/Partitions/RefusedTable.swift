@@ -30,16 +30,23 @@ struct RefusedTable: Sendable {
     }
 
     /// Removes expired records of a partition, up to a limit, except those that another transaction is about to change.
-    func removeExpired(of partition: LoadedPartition) -> String { removeExpired(offsets.isRow(of: partition)) }
+    ///
+    /// - Parameter count: How many records are about to be stored; so many are removed besides the limit, so that expired ones become
+    ///   fewer.
+    func removeExpired(of partition: LoadedPartition, storing count: Int) -> String {
+        removeExpired(offsets.isRow(of: partition), limit: count + Self.expiredInStatement)
+    }
 
-    /// Removes expired records of all partitions of a loader, with the same limit.
-    func removeExpired(ofLoader loader: String) -> String { removeExpired(isOf(loader)) }
+    /// Removes expired records of all partitions of a loader, up to a limit.
+    func removeExpired(ofLoader loader: String) -> String {
+        removeExpired(isOf(loader), limit: Self.expiredInStatement)
+    }
 
-    private func removeExpired(_ condition: String) -> String {
+    private func removeExpired(_ condition: String, limit: Int) -> String {
         """
         DELETE FROM \(sqlName) WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM \(sqlName) WHERE \(condition) AND \(isExpired)
-            LIMIT \(Self.expiredInStatement) FOR UPDATE SKIP LOCKED))
+            LIMIT \(limit) FOR UPDATE SKIP LOCKED))
         """
     }
 
