@@ -1,12 +1,20 @@
 /// What was done for a batch of a partition that is tried again, so that nothing is delivered or kept twice as long as the process keeps
 /// the partition.
 struct BatchProgress {
+    /// The wait of events that the tracker does not accept.
+    struct Wait {
+        /// When their first delivery began.
+        let since: Duration
+        /// Since when the tracker has accepted others meanwhile; before, it may be unavailable.
+        var acceptsOthersSince: Duration?
+    }
+
     /// The offsets of the records whose events are delivered.
     var delivered: Set<Int64> = []
     /// The offsets of the records that are in the quarantine.
     var kept: Set<Int64> = []
-    /// Since when events wait that the tracker does not accept, by name.
-    var waits: [String: Duration] = [:]
+    /// The waits of events, by name.
+    var waits: [String: Wait] = [:]
 
     /// Whether nothing is left to do for a record.
     func isSettled(_ offset: Int64) -> Bool { kept.contains(offset) || delivered.contains(offset) }

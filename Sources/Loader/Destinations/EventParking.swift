@@ -5,10 +5,10 @@ import TrackerKit
 /// A tracker that accepts nothing is unavailable, which is not the fault of the events.
 struct EventParking {
     private let limits: LoadLimits
-    /// When the tracker last accepted an event.
+    /// When the last delivery began of which the tracker accepted an event.
     private var acceptedAt: Duration?
-    /// The names of the events that were parked, and of which the tracker has accepted none since.
-    private var names: Set<String> = []
+    /// Why events were parked of which the tracker has accepted none since, by name.
+    private var reasons: [String: TrackerError] = [:]
     /// Whether the tracker has accepted an event since some were parked last.
     private var acceptsOthers = false
 
@@ -17,27 +17,30 @@ struct EventParking {
     }
 
     /// Whether events of some names are parked.
-    var isParking: Bool { !names.isEmpty }
+    var isParking: Bool { !reasons.isEmpty }
 
-    /// The tracker has accepted events with these names.
-    mutating func accepted(_ names: Set<String>, now: Duration) {
-        acceptedAt = now
+    /// The tracker has accepted events with these names in a delivery that began at this time.
+    mutating func accepted(_ names: Set<String>, began: Duration) {
+        acceptedAt = max(acceptedAt ?? began, began)
         acceptsOthers = true
-        self.names.subtract(names)
+        for name in names { reasons[name] = nil }
     }
 
     /// Events with this name were parked.
-    mutating func parked(_ name: String) {
-        names.insert(name)
+    mutating func parked(_ name: String, because reason: TrackerError) {
+        reasons[name] = reason
         acceptsOthers = false
     }
 
-    /// Those of the names whose events are parked after one attempt, because earlier ones were.
-    func known(among names: Set<String>) -> Set<String> { acceptsOthers ? names.intersection(self.names) : [] }
+    /// The names whose events are parked after one attempt, because earlier ones were, each with the reason.
+    var known: [String: TrackerError] { acceptsOthers ? reasons : [:] }
 
-    /// Whether events are parked that the tracker has not accepted since a time.
-    func isDue(since: Duration, because reason: TrackerError, now: Duration) -> Bool {
-        guard let acceptedAt, acceptedAt >= since else { return false }
+    /// Whether the tracker has accepted an event of a delivery that began at a time, or of a later one.
+    func hasAccepted(since began: Duration) -> Bool { acceptedAt.map { $0 >= began } ?? false }
+
+    /// Whether events have waited long enough to be parked.
+    func isDue(_ wait: BatchProgress.Wait?, because reason: TrackerError, now: Duration) -> Bool {
+        guard let since = wait?.acceptsOthersSince else { return false }
         return now - since >= (reason.isRetryable ? limits.patience : min(limits.patience, limits.patienceForRepairs))
     }
 }

@@ -15,6 +15,8 @@ final class GroupOffsetDestination: LoadDestination {
         let reason: TrackerError
         /// When the delivery began.
         let since: Duration
+        /// The names of the events that the tracker has accepted in it.
+        let accepted: Set<String>
     }
 
     /// The turn to deliver, which one delivery has at a time.
@@ -119,31 +121,51 @@ final class GroupOffsetDestination: LoadDestination {
         }
         guard !left.reason.isOutage else { return wait(for: left, &progress) }
 
-        progress.waits = left.events.reduce(into: [:]) { waits, group in
-            waits[group.key] = progress.waits[group.key] ?? left.since
-        }
-        let known = parking.withLock { $0.known(among: Set(left.events.keys)) }
+        note(left, &progress)
+        let known = parking.withLock(\.known)
         var reason: TrackerError?
         for (name, indices) in left.events.sorted(by: { $0.key < $1.key }) {
-            var parked = Left(events: [name: indices], reason: left.reason, since: left.since)
-            if !known.contains(name), left.events.count > 1, isDue(name, because: left.reason, progress) {
-                // The reason may be that of another name.
-                guard let again = try await attempt(indices, of: records, &progress) else { continue }
-                guard !again.reason.isOutage else { return wait(for: again, &progress) }
-                parked = again
+            if let reason = known[name] {
+                try await park(name, indices, because: reason, of: records, &progress)
+                continue
             }
-            if known.contains(name) || isDue(name, because: parked.reason, progress) {
-                try await park(parked, of: records, &progress)
+            var (rest, said) = (indices, left.reason)
+            if left.events.count > 1, isDue(name, because: said, progress) {
+                // The reason may be that of another name.
+                guard let again = try await attempt(indices, of: records, &progress) else {
+                    progress.delivered.formUnion(indices.map { records.sources[$0].offset })
+                    continue
+                }
+                guard !again.reason.isOutage else { return wait(for: again, &progress) }
+                (rest, said) = (again.events[name] ?? [], again.reason)
+            }
+            if isDue(name, because: said, progress) {
+                try await park(name, rest, because: said, of: records, &progress)
             } else {
-                reason = parked.reason
+                reason = said
             }
         }
         return reason
     }
 
+    /// Begins the waits of events that are left, and ends those of others.
+    private func note(_ left: Left, _ progress: inout BatchProgress) {
+        let earlier = progress.waits
+        progress.waits = [:]
+        for name in left.events.keys {
+            // What is accepted in part is not what waits for a repair.
+            let before = left.accepted.contains(name) ? nil : earlier[name]
+            var wait = before ?? BatchProgress.Wait(since: left.since)
+            if wait.acceptsOthersSince == nil, parking.withLock({ $0.hasAccepted(since: wait.since) }) {
+                wait.acceptsOthersSince = left.since
+            }
+            progress.waits[name] = wait
+        }
+    }
+
     private func isDue(_ name: String, because reason: TrackerError, _ progress: BatchProgress) -> Bool {
         let now = clock.now()
-        return parking.withLock { $0.isDue(since: progress.waits[name] ?? now, because: reason, now: now) }
+        return parking.withLock { $0.isDue(progress.waits[name], because: reason, now: now) }
     }
 
     /// Lets everything wait until the destination is back.
@@ -152,16 +174,20 @@ final class GroupOffsetDestination: LoadDestination {
         return left.reason
     }
 
-    private func park(_ left: Left, of records: CheckedRecords, _ progress: inout BatchProgress) async throws {
-        for (name, indices) in left.events {
-            let events = zip(indices, records.events.selecting(indices)).map { index, event in
-                (offset: records.sources[index].offset, item: (event: event, reason: left.reason.message))
-            }
-            try await keep(events, &progress) {
-                try await quarantine.keep($0, refusedBy: tracker.name, as: .parked)
-            }
-            parking.withLock { $0.parked(name) }
+    private func park(
+        _ name: String,
+        _ indices: [Int],
+        because reason: TrackerError,
+        of records: CheckedRecords,
+        _ progress: inout BatchProgress
+    ) async throws {
+        let events = zip(indices, records.events.selecting(indices)).map { index, event in
+            (offset: records.sources[index].offset, item: (event: event, reason: reason.message))
         }
+        try await keep(events, &progress) {
+            try await quarantine.keep($0, refusedBy: tracker.name, as: .parked)
+        }
+        parking.withLock { $0.parked(name, because: reason) }
     }
 
     /// Delivers events, and keeps those that the tracker refuses; returns those that are left.
@@ -182,11 +208,10 @@ final class GroupOffsetDestination: LoadDestination {
         let isComplete = left.isEmpty && refused.isEmpty
         let accepted = Set(0..<(isComplete ? 0 : delivery.count)).subtracting(left).subtracting(refused).sorted()
         progress.delivered.formUnion(accepted.map { records.sources[indices[$0]].offset })
+        let names = Set(delivery.selecting(accepted).map(\.name))
         if isComplete || !accepted.isEmpty {
             parking.withLock { parking in
-                let names =
-                    parking.isParking ? Set((isComplete ? delivery : delivery.selecting(accepted)).map(\.name)) : []
-                parking.accepted(names, now: clock.now())
+                parking.accepted(isComplete && parking.isParking ? Set(delivery.map(\.name)) : names, began: began)
             }
         }
         let items = zip(refusals, delivery.selecting(refused)).map { refusal, event in
@@ -195,7 +220,12 @@ final class GroupOffsetDestination: LoadDestination {
         try await keep(items, &progress) { try await quarantine.keep($0, refusedBy: tracker.name) }
         guard let reason = outcome.retry?.reason, !left.isEmpty else { return nil }
         let events = Dictionary(grouping: zip(left, delivery.selecting(left)), by: \.1.name)
-        return Left(events: events.mapValues { $0.map { indices[$0.0] } }, reason: reason, since: began)
+        return Left(
+            events: events.mapValues { $0.map { indices[$0.0] } },
+            reason: reason,
+            since: began,
+            accepted: names
+        )
     }
 
     /// Delivers after the deliveries of other partitions that began earlier; returns the outcome, and when the delivery began.

@@ -19,6 +19,7 @@ struct GroupOffsetTests {
         private let received = Mutex<[String]>([])
         /// Why events with a name are to be tried again.
         private let obstacles = Mutex<[String: TrackerError]>([:])
+        private let repairs = Mutex<[String: Int]>([:])
         private let underWay = Atomic<Int>(0)
         private let overlaps = Atomic<Bool>(false)
 
@@ -29,6 +30,9 @@ struct GroupOffsetTests {
 
         func refuse(_ name: String, _ error: TrackerError?) { obstacles.withLock { $0[name] = error } }
 
+        /// Accepts events with a name again, after some deliveries.
+        func repair(_ name: String, afterDeliveries count: Int) { repairs.withLock { $0[name] = count } }
+
         func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
             if underWay.wrappingAdd(1, ordering: .relaxed).newValue > 1 { overlaps.store(true, ordering: .relaxed) }
             // Others have time to begin.
@@ -38,6 +42,10 @@ struct GroupOffsetTests {
             let obstacles = obstacles.withLock(\.self)
             let left = names.indices.filter { obstacles[names[$0]] != nil }
             received.withLock { $0 += names.filter { obstacles[$0] == nil } }
+            for (name, count) in repairs.withLock(\.self) {
+                repairs.withLock { $0[name] = count > 1 ? count - 1 : nil }
+                if count == 1 { refuse(name, nil) }
+            }
             guard let reason = left.first.flatMap({ obstacles[names[$0]] }) else { return .delivered }
             return DeliveryOutcome(retry: .init(positions: left, reason: reason))
         }
@@ -180,6 +188,36 @@ struct GroupOffsetTests {
             clock.advance(by: limits.patience)
         }
         #expect(quarantine.statistics.kept == 0)
+    }
+
+    @Test(
+        "events wait anew once a tracker accepts others that had accepted nothing, and what it accepts late is delivered once"
+    )
+    func recovery() async throws {
+        tracker.refuse(Self.other, Self.missing)
+        tracker.refuse(Self.late, Self.missing)
+        #expect(try await load([Self.other, Self.late]).words == "failed")
+        clock.advance(by: limits.patience * 2)
+        tracker.refuse(Self.other, nil)
+        for _ in 0..<2 { #expect(try await load([Self.other, Self.late]).words == "failed") }
+        #expect(quarantine.statistics.kept == 0)
+        tracker.refuse(Self.late, nil)
+        #expect(try await load([Self.other, Self.late]).loaded == 2)
+        #expect(tracker.accepted == [Self.other, Self.late])
+    }
+
+    @Test("a name that is accepted on its own, while another one still waits, is delivered once")
+    func acceptedAlone() async throws {
+        tracker.refuse(Self.late, Self.missing)
+        #expect(try await load(["Ping", Self.late]).words == "failed")
+        clock.advance(by: .seconds(1))
+        tracker.refuse(Self.other, Self.missing)
+        #expect(try await load(["Ping", Self.late, Self.other]).words == "failed")
+        clock.advance(by: limits.patience - .seconds(1))
+        // Its topic appears between the two attempts.
+        tracker.repair(Self.late, afterDeliveries: 1)
+        for _ in 0..<2 { #expect(try await load(["Ping", Self.late, Self.other]).words == "failed") }
+        #expect(tracker.accepted == ["Ping", Self.late])
     }
 
     @Test("a tracker that accepts nothing any more, from the middle of a batch on, parks no further batch")
