@@ -38,7 +38,8 @@ struct HTTP2ShutdownTests {
     )
     func underLoad(round: Int) async throws {
         try await Self.run { server, certificate, folder in
-            let load = try LoadTool.h2load(server, ["-n", "10000000", "-c", "4", "-m", "20"], in: folder)
+            // One connection: of several, one could still be in its handshake, and would be closed without an answer.
+            let load = try LoadTool.h2load(server, ["-n", "10000000", "-c", "1", "-m", "80"], in: folder)
             while server.pipeline.statistics.accepted < 200 { await Task.yield() }
             await server.beginShutdown()
             let answered = try await LoadTool.answers(of: load)
