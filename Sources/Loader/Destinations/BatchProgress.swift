@@ -1,11 +1,10 @@
-/// What was done for a batch of a partition that is tried again, so that nothing is delivered or kept twice as long as the process keeps
-/// the partition.
+/// What earlier attempts at a batch have achieved, so that nothing is delivered or stored twice while the process has the partition.
 struct BatchProgress {
-    /// The wait of events that the tracker does not accept.
+    /// How long events have been waiting that the tracker does not accept.
     struct Wait {
-        /// When their first delivery began.
+        /// When they were first delivered in vain.
         let since: Duration
-        /// Since when the tracker has accepted others meanwhile; before, it may be unavailable.
+        /// Since when the tracker is known to accept other events; until then, it may be unavailable.
         var acceptsOthersSince: Duration?
     }
 

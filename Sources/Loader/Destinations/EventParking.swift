@@ -5,9 +5,9 @@ import TrackerKit
 /// A tracker that accepts nothing is unavailable, which is not the fault of the events.
 struct EventParking {
     private let limits: LoadLimits
-    /// When the last delivery began of which the tracker accepted an event.
+    /// When the latest delivery began in which the tracker accepted an event.
     private var acceptedAt: Duration?
-    /// Why events were parked of which the tracker has accepted none since, by name.
+    /// The reasons for parking, by event name; a name is removed when the tracker accepts one of its events.
     private var reasons: [String: TrackerError] = [:]
     /// Whether the tracker has accepted an event since some were parked last.
     private var acceptsOthers = false
@@ -16,7 +16,7 @@ struct EventParking {
         self.limits = limits
     }
 
-    /// Whether events of some names are parked.
+    /// Whether the events of some names are being parked.
     var isParking: Bool { !reasons.isEmpty }
 
     /// The tracker has accepted events with these names in a delivery that began at this time.
@@ -32,10 +32,10 @@ struct EventParking {
         acceptsOthers = false
     }
 
-    /// The names whose events are parked after one attempt, because earlier ones were, each with the reason.
+    /// The names whose events are parked after a single attempt, because earlier ones had to be, with the reasons.
     var known: [String: TrackerError] { acceptsOthers ? reasons : [:] }
 
-    /// Whether the tracker has accepted an event of a delivery that began at a time, or of a later one.
+    /// Whether the tracker has accepted an event in a delivery that began at this time or later.
     func hasAccepted(since began: Duration) -> Bool { acceptedAt.map { $0 >= began } ?? false }
 
     /// Whether events have waited long enough to be parked.
@@ -46,6 +46,6 @@ struct EventParking {
 }
 
 extension TrackerError {
-    /// Whether the destination is away, which says nothing about the events.
+    /// Whether the destination cannot be reached or does not answer, which says nothing about the events.
     var isOutage: Bool { code == .unavailable || code == .timeout || code == .cancelled }
 }

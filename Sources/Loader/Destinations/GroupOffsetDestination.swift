@@ -9,7 +9,7 @@ import TrackerKit
 /// quarantine.
 final class GroupOffsetDestination: LoadDestination {
     /// Events of a batch that the tracker has not accepted.
-    private struct Left {
+    private struct Unaccepted {
         /// Their positions among the batch's events, ascending, by name.
         let events: [String: [Int]]
         let reason: TrackerError
@@ -97,7 +97,7 @@ final class GroupOffsetDestination: LoadDestination {
         )
     }
 
-    /// Delivers or keeps what earlier attempts have not; returns why something is left.
+    /// Delivers or keeps what earlier attempts have not; returns the reason if anything still waits.
     private func settle(_ records: CheckedRecords, _ progress: inout BatchProgress) async -> TrackerError? {
         do {
             // Before the delivery, which cannot be taken back if the quarantine fails.
@@ -112,7 +112,7 @@ final class GroupOffsetDestination: LoadDestination {
         }
     }
 
-    /// Delivers what is not settled, and parks what the tracker does not accept for long; returns why something is left.
+    /// Delivers what is not settled, and parks what has waited for too long; returns the reason if anything still waits.
     private func deliver(_ records: CheckedRecords, _ progress: inout BatchProgress) async throws -> TrackerError? {
         let unsettled = records.sources.indices.filter { !progress.isSettled(records.sources[$0].offset) }
         guard let left = try await attempt(unsettled, of: records, &progress) else {
@@ -121,7 +121,7 @@ final class GroupOffsetDestination: LoadDestination {
         }
         guard !left.reason.isOutage else { return wait(for: left, &progress) }
 
-        note(left, &progress)
+        updateWaits(left, &progress)
         let known = parking.withLock(\.known)
         var reason: TrackerError?
         for (name, indices) in left.events.sorted(by: { $0.key < $1.key }) {
@@ -129,31 +129,31 @@ final class GroupOffsetDestination: LoadDestination {
                 try await park(name, indices, because: reason, of: records, &progress)
                 continue
             }
-            var (rest, said) = (indices, left.reason)
-            if left.events.count > 1, isDue(name, because: said, progress) {
+            var (rest, cause) = (indices, left.reason)
+            if left.events.count > 1, isDue(name, because: cause, progress) {
                 // The reason may be that of another name.
                 guard let again = try await attempt(indices, of: records, &progress) else {
                     progress.delivered.formUnion(indices.map { records.sources[$0].offset })
                     continue
                 }
                 guard !again.reason.isOutage else { return wait(for: again, &progress) }
-                (rest, said) = (again.events[name] ?? [], again.reason)
+                (rest, cause) = (again.events[name] ?? [], again.reason)
             }
-            if isDue(name, because: said, progress) {
-                try await park(name, rest, because: said, of: records, &progress)
+            if isDue(name, because: cause, progress) {
+                try await park(name, rest, because: cause, of: records, &progress)
             } else {
-                reason = said
+                reason = cause
             }
         }
         return reason
     }
 
-    /// Begins the waits of events that are left, and ends those of others.
-    private func note(_ left: Left, _ progress: inout BatchProgress) {
+    /// Starts waiting for events that are not accepted, and stops waiting for all others.
+    private func updateWaits(_ left: Unaccepted, _ progress: inout BatchProgress) {
         let earlier = progress.waits
         progress.waits = [:]
         for name in left.events.keys {
-            // What is accepted in part is not what waits for a repair.
+            // If some events of the name are accepted now, the wait starts anew.
             let before = left.accepted.contains(name) ? nil : earlier[name]
             var wait = before ?? BatchProgress.Wait(since: left.since)
             if wait.acceptsOthersSince == nil, parking.withLock({ $0.hasAccepted(since: wait.since) }) {
@@ -169,7 +169,7 @@ final class GroupOffsetDestination: LoadDestination {
     }
 
     /// Lets everything wait until the destination is back.
-    private func wait(for left: Left, _ progress: inout BatchProgress) -> TrackerError {
+    private func wait(for left: Unaccepted, _ progress: inout BatchProgress) -> TrackerError {
         progress.waits = [:]
         return left.reason
     }
@@ -197,7 +197,7 @@ final class GroupOffsetDestination: LoadDestination {
         _ indices: [Int],
         of records: CheckedRecords,
         _ progress: inout BatchProgress
-    ) async throws -> Left? {
+    ) async throws -> Unaccepted? {
         guard !indices.isEmpty else { return nil }
         let delivery = indices.count == records.events.count ? records.events : records.events.selecting(indices)
         let (outcome, began) = await deliverInTurn(delivery)
@@ -220,7 +220,7 @@ final class GroupOffsetDestination: LoadDestination {
         try await keep(items, &progress) { try await quarantine.keep($0, refusedBy: tracker.name) }
         guard let reason = outcome.retry?.reason, !left.isEmpty else { return nil }
         let events = Dictionary(grouping: zip(left, delivery.selecting(left)), by: \.1.name)
-        return Left(
+        return Unaccepted(
             events: events.mapValues { $0.map { indices[$0.0] } },
             reason: reason,
             since: began,

@@ -297,7 +297,7 @@ enum SettingKey: String, CaseIterable {
             whose name is this name, a dot and the tracker's name.
             """
         case .loadRefusedRecords:
-            "The maximum number of refused records that PostgreSQL keeps of each partition, which stops before the next one."
+            "The maximum number of refused records that PostgreSQL keeps of each partition; loading stops before the next one."
         case .loadRefusedDays: "How long PostgreSQL keeps refused records, in days."
         case .queueEvents: "The maximum number of events in a tracker's queue."
         case .queueBytes: "The maximum size of a tracker's queue, in bytes."

@@ -125,7 +125,7 @@ extension PostgresSession {
         return removed
     }
 
-    /// Why records cannot be stored: a database that lacks a character of a record would refuse its whole batch, each time.
+    /// The problem if the database cannot store every character: one that is missing would fail its whole batch each time.
     private func encodingProblem(_ connection: PostgresConnection, _ limit: WaitLimit) -> TrackerError? {
         connection.databaseEncoding == "UTF8" ? nil : .wrongEncoding(connection.databaseEncoding)
     }
