@@ -118,7 +118,8 @@ package final class Loader: Sendable {
                 }
             }
             attempts += 1
-            try? await clock.sleepUntil(clock.now() + configuration.limits.pause(afterFailures: attempts))
+            let now = clock.now()
+            try? await clock.sleepUntil(now + configuration.limits.pause(afterFailures: attempts, now: now))
         }
         return false
     }

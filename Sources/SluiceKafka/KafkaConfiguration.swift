@@ -59,7 +59,8 @@ public struct KafkaConfiguration: Sendable {
     ///
     /// - `enable.idempotence`, `acks`: a retry by librdkafka creates no duplicate, and all in-sync replicas
     ///   have what is delivered.
-    /// - `message.timeout.ms`: how long librdkafka retries before the pipeline does.
+    /// - `message.timeout.ms`: how long librdkafka retries before the pipeline does; the messages of other topics that follow in the
+    ///   next delivery wait for so long at most.
     /// - `linger.ms`: a delivery is a batch already, so a short wait is enough to fill a request.
     /// - `partitioner`: a key maps to the same partition as with Kafka's Java clients, so that topics can be joined
     ///   with theirs.
@@ -71,7 +72,7 @@ public struct KafkaConfiguration: Sendable {
         "client.id": "sluice",
         "enable.idempotence": "true",
         "linger.ms": "0.3",
-        "message.timeout.ms": "30000",
+        "message.timeout.ms": "8000",
         "partitioner": "murmur2_random",
         "socket.nagle.disable": "true",
         "topic.metadata.propagation.max.ms": "3000",

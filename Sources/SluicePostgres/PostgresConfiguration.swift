@@ -35,9 +35,10 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// Default: 60 s.
     public var deliveryTimeout: Duration
-    /// How long a statement waits for a lock on its table, so that the delivery's other tables have time left; `nil` for
-    /// a quarter of `deliveryTimeout`.
-    public var lockTimeout: Duration?
+    /// How long a statement waits for a lock on its table, so that the delivery's other tables have time left.
+    ///
+    /// Default: 2 s; at most a quarter of `deliveryTimeout` is used.
+    public var lockTimeout: Duration
     /// Whether the tracker starts only if all of its tables accept rows.
     ///
     /// Default: `false`: a table that accepts no rows is logged, and the others get their rows.
@@ -68,7 +69,7 @@ public struct PostgresConfiguration: Sendable {
         password: String? = nil,
         connectTimeout: Duration = .seconds(10),
         deliveryTimeout: Duration = .seconds(60),
-        lockTimeout: Duration? = nil,
+        lockTimeout: Duration = .seconds(2),
         requiresEveryTable: Bool = false,
         claimTimeout: Duration = .seconds(5),
         maximumRefused: Int = 100_000,

@@ -1,8 +1,8 @@
-import TrackerKit
+package import TrackerKit
 
-/// What a failure means for the events.
+/// What a failure says about its cause, for the operator.
 ///
-/// This is the only place that distinguishes an outage from bad data, for `start` and for `deliver`.
+/// Whose fault the failure of a load is, `DeliveryLoader` finds out from what else the server accepts.
 package enum PostgresErrorClass: Sendable, Hashable {
     /// A row with this key already exists.
     case duplicate
@@ -27,6 +27,7 @@ package enum PostgresErrorClass: Sendable, Hashable {
 
     /// The SQLSTATE that `OffsetTable` raises if the stored position or epoch of a partition is another one.
     static let supersededState = "SLU01"
+    static let supersededMessage = "another position or epoch is stored for the partition"
 
     /// Classifies a failure.
     package init(_ failure: PostgresFailure) {
@@ -36,6 +37,9 @@ package enum PostgresErrorClass: Sendable, Hashable {
         case .settings: self = .invalidSettings
         case .pooler: self = .misconfigured
         case .superseded: self = .superseded
+        // A trigger of the user's can raise any code.
+        case .server where failure.sqlState == Self.supersededState && failure.message == Self.supersededMessage:
+            self = .superseded
         case .server, .connection: self = failure.sqlState.map(Self.init(sqlState:)) ?? .unavailable
         }
     }
@@ -48,7 +52,6 @@ package enum PostgresErrorClass: Sendable, Hashable {
         case "23505": self = .duplicate
         case "57014": self = .timeout
         case "55P03": self = .locked
-        case Self.supersededState: self = .superseded
         case "42P01", "42703", "42804", "42P10", "3F000": self = .notPrepared
         default:
             switch sqlState.prefix(2) {
@@ -60,15 +63,12 @@ package enum PostgresErrorClass: Sendable, Hashable {
         }
     }
 
-    /// Whether the failure concerns one table, while statements for others can succeed.
-    ///
-    /// The table is missing, changed, locked or damaged, or the role has no privilege on it.
-    package static func isOfTable(_ failure: PostgresFailure) -> Bool {
-        guard failure.source == .server else { return false }
-        return switch PostgresErrorClass(failure) {
-        case .notPrepared, .misconfigured, .locked: true
-        // Object not in the required state, an error of the system, an internal error such as a damaged index.
-        case .unavailable: ["55", "58", "XX"].contains(failure.sqlState?.prefix(2))
+    /// Whether the cause may pass by itself, so that a row that fails alone is retried before it is set aside.
+    static func mayPass(_ failure: PostgresFailure) -> Bool {
+        switch PostgresErrorClass(failure) {
+        case .locked, .timeout: true
+        // An unknown code is that of a trigger, and concerns the row.
+        case .unavailable: TrackerError.outages.contains(failure.sqlState?.prefix(2) ?? "08")
         default: false
         }
     }
@@ -90,6 +90,12 @@ extension TrackerError {
             TrackerError(code: code, message: place + message, isRetryable: isRetryable, underlying: failure)
         }
         switch PostgresErrorClass(failure) {
+        case _ where failure.isOfMissingPartition:
+            self = error(
+                .noPartition,
+                "PostgreSQL has no partition for the times of some events; create the partition.",
+                isRetryable: false
+            )
         case .duplicate, .refused:
             // The server's message can contain the rejected value, so it is only in `debugDescription`.
             self = error(.failed, "PostgreSQL refused rows\(state).", isRetryable: false)
@@ -98,7 +104,7 @@ extension TrackerError {
             let reason = isKnown ? said : "an error of an unexpected kind\(state)"
             // A single damaged table is not an outage, because the others work.
             self =
-                table != nil && PostgresErrorClass.isOfTable(failure)
+                table != nil
                 ? error(.failed, "PostgreSQL cannot use it: \(reason).", isRetryable: true)
                 : error(.unavailable, "PostgreSQL is unavailable: \(reason).", isRetryable: true)
         case .timeout:
@@ -131,5 +137,10 @@ extension TrackerError {
     }
 
     /// SQLSTATE classes whose messages are about the server and not about rows.
-    private static let outages: Set<Substring> = ["08", "25", "40", "53", "55", "57", "58", "F0"]
+    fileprivate static let outages: Set<Substring> = ["08", "25", "40", "53", "55", "57", "58", "72", "F0", "XX"]
+}
+
+extension TrackerError.Code {
+    /// A partitioned table has no partition for an event.
+    package static let noPartition = Self("no-partition")
 }

@@ -31,7 +31,7 @@ actor PostgresSession {
     /// Whether a connection is open.
     var isConnected: Bool { connection != nil }
     /// How long a statement waits for a lock on its table, so that the delivery's other tables have time left.
-    nonisolated var lockTimeout: Duration { configuration.lockTimeout ?? configuration.deliveryTimeout / 4 }
+    nonisolated var lockTimeout: Duration { min(configuration.lockTimeout, configuration.deliveryTimeout / 4) }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -50,9 +50,12 @@ actor PostgresSession {
     }
 
     /// Runs `body` with a connection; after a failure, the connection is either reset for the next call or closed.
+    ///
+    /// If it `isLoading`, the connection is kept as long as the server answers, because the next attempt finds out why it failed.
     func withConnection<Value: Sendable>(
         _ interrupt: Interrupt,
         timeout: Duration,
+        isLoading: Bool = false,
         _ body: (PostgresConnection, WaitLimit) throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         let limit = WaitLimit(interrupt: interrupt, timeout: timeout)
@@ -61,7 +64,7 @@ actor PostgresSession {
         do throws(PostgresFailure) {
             return try body(connection, limit)
         } catch {
-            recover(connection, from: error, limit)
+            recover(connection, from: error, isLoading: isLoading, limit)
             throw error
         }
     }
@@ -131,17 +134,20 @@ actor PostgresSession {
         return connection
     }
 
-    private func recover(_ connection: PostgresConnection, from failure: PostgresFailure, _ limit: WaitLimit) {
+    private func recover(
+        _ connection: PostgresConnection,
+        from failure: PostgresFailure,
+        isLoading: Bool,
+        _ limit: WaitLimit
+    ) {
         switch PostgresErrorClass(failure) {
+        case _ where isLoading && failure.source == .server: rollBack(connection, limit)
         case .refused, .duplicate, .superseded, .locked: rollBack(connection, limit)
-        case _ where PostgresErrorClass.isOfTable(failure): rollBack(connection, limit)
-        // A deadlock, or a conflict of transactions: the session is still usable.
-        case .unavailable where failure.source == .server && failure.sqlState?.hasPrefix("40") == true:
-            rollBack(connection, limit)
         case .cancelled, .timeout:
             // The server may still be waiting for a lock.
             connection.requestCancel()
             self.connection = nil
+        // The server may have become a standby, or the role may have changed.
         case .unavailable, .notPrepared, .misconfigured, .invalidSettings:
             self.connection = nil
         }

@@ -67,6 +67,11 @@ public struct Delivery: Sendable {
         )
     }
 
+    /// The name of the event at a position.
+    package func name(at position: Int) -> String {
+        selecting([position]).first { _ in true }.map(\.name) ?? ""
+    }
+
     /// The positions of the events, grouped by name in the order of first appearance.
     package func positionsByName() -> [(name: String, positions: [Int])] {
         positionsByName(of: 0..<count)

@@ -16,17 +16,41 @@ public struct DeliveryOutcome: Sendable {
         }
     }
 
+    /// Events that the destination does not accept now, although it accepted others in the same call: the fault is theirs or that of
+    /// their table or topic, and not the destination's.
+    public struct Stuck: Sendable {
+        /// Their positions in the delivery, ascending; their events have one name.
+        public let positions: [Int]
+        /// Why they are not accepted.
+        public let reason: TrackerError
+        /// Whether no event of the name is accepted; otherwise each of these was tried by itself.
+        public let isWholeName: Bool
+
+        /// Makes a group of stuck events.
+        public init(positions: [Int], reason: TrackerError, isWholeName: Bool) {
+            self.positions = positions
+            self.reason = reason
+            self.isWholeName = isWholeName
+        }
+    }
+
     /// The events to retry later, and why.
     public struct Retry: Sendable {
         /// The positions to retry, ascending; `nil` for all events that are not refused.
         public let positions: [Int]?
         /// The reason, which is logged.
         public let reason: TrackerError
+        /// Those of the events to retry that are known to be stuck; empty if the tracker does not know.
+        ///
+        /// The pipeline parks them in the quarantine (the dead-letter queue) if retries do not help. Otherwise it has to find them by
+        /// sending the events in parts.
+        public let stuck: [Stuck]
 
         /// Asks for a retry.
-        public init(positions: [Int]? = nil, reason: TrackerError) {
+        public init(positions: [Int]? = nil, reason: TrackerError, stuck: [Stuck] = []) {
             self.positions = positions
             self.reason = reason
+            self.stuck = stuck
         }
     }
 
@@ -60,6 +84,7 @@ extension DeliveryOutcome {
     package func retryingRefused(for reason: TrackerError) -> DeliveryOutcome {
         let refused = refusals.map(\.position)
         guard let retry else { return DeliveryOutcome(retry: Retry(positions: refused, reason: reason)) }
-        return DeliveryOutcome(retry: Retry(positions: retry.positions.map { $0 + refused }, reason: reason))
+        let positions = retry.positions.map { ($0 + refused).sorted() }
+        return DeliveryOutcome(retry: Retry(positions: positions, reason: reason, stuck: retry.stuck))
     }
 }

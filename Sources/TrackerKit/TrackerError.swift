@@ -71,4 +71,7 @@ extension TrackerError {
         message: "The delivery was cancelled.",
         isRetryable: true
     )
+
+    /// Whether the destination cannot be reached or does not answer, which says nothing about the events.
+    package var isOutage: Bool { code == .unavailable || code == .timeout || code == .cancelled }
 }

@@ -42,10 +42,12 @@ struct Diagnosis: Sendable {
 
     /// Sends the events of a delivery; no call of `send` exceeds the limits.
     ///
-    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail.
+    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail. `isStuck` says that the tracker
+    /// accepted others when it did not accept these, which is enough if there are no others now.
     init(
         of delivery: Delivery,
         turn: Int,
+        isStuck: Bool,
         limits: Pipeline.DeliveryLimits,
         send: @escaping @Sendable (Delivery) async -> Settlement
     ) async {
@@ -56,6 +58,10 @@ struct Diagnosis: Sendable {
         if !hasDelivered { left = await findWhatWorks(in: left, turn: turn) }
         if hasDelivered {
             for (name, positions) in delivery.positionsByName(of: left) { await isolate(positions, of: name) }
+        } else if isStuck, let reason = retryReason, !reason.isOutage, !isOver {
+            for (name, positions) in delivery.positionsByName(of: left) {
+                stuck.append(Stuck(name: name, positions: positions, reason: reason, isWholeName: false))
+            }
         } else {
             retryPositions += left
         }
@@ -120,12 +126,32 @@ struct Diagnosis: Sendable {
             for refusal in settlement.refusals {
                 refusals.append(.init(position: part[part.startIndex + refusal.position], reason: refusal.reason))
             }
-            left += settlement.retryPositions.map { part[part.startIndex + $0] }
+            let known = addKnown(settlement, in: selection) { part[part.startIndex + $0] }
+            left += settlement.retryPositions.filter { !known.contains($0) }.map { part[part.startIndex + $0] }
             if let reason = settlement.retryReason { note(reason) }
             if settlement.delivered > 0 { noteDelivered(in: selection, settlement) }
             if settlement.delivered == 0, !settlement.retryPositions.isEmpty { break }
         }
         return left + rest
+    }
+
+    /// Adds the events that the tracker itself knows to be stuck; returns their positions in the call.
+    private mutating func addKnown(
+        _ settlement: Settlement,
+        in selection: Delivery,
+        _ position: (Int) -> Int
+    ) -> Set<Int> {
+        for group in settlement.stuck {
+            stuck.append(
+                Stuck(
+                    name: selection.name(at: group.positions[0]),
+                    positions: group.positions.map(position),
+                    reason: group.reason,
+                    isWholeName: group.isWholeName
+                )
+            )
+        }
+        return Set(settlement.stuck.flatMap(\.positions))
     }
 
     /// The positions that fit into one call, at least one.

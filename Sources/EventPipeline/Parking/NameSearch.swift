@@ -1,5 +1,6 @@
 import EventSchema
 import EventValidation
+import TrackerKit
 
 /// Searches consecutive slices for events of two names that a tracker may be able to deliver.
 struct NameSearch {

@@ -5,10 +5,10 @@ import TrackerKit
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.
 extension TrackerWorker {
     /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
-    func diagnose(_ delivery: Delivery, turn: Int) async {
+    func diagnose(_ delivery: Delivery, turn: Int, isStuck: Bool) async {
         let limits = pipeline.deliveryLimits(ofQueue: queue)
-        let diagnosis = await Diagnosis(of: delivery, turn: turn, limits: limits, send: send)
-        for stuck in diagnosis.stuck where stuck.isWholeName { noteBroken(stuck.name, stuck.reason) }
+        let diagnosis = await Diagnosis(of: delivery, turn: turn, isStuck: isStuck, limits: limits, send: send)
+        for stuck in diagnosis.stuck { noteBroken(stuck.name, stuck.reason, isWholeName: stuck.isWholeName) }
         let parking = diagnosis.stuck.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)
         let unparked = obstacle == nil ? [] : parking.map(\.0)
@@ -67,14 +67,28 @@ extension TrackerWorker {
         var sorted = sorted
         guard !sorted.others.isEmpty else { return await report(sorted.settlement(of: delivery), stored: nil) }
         let rest = Delivery(delivery.selecting(sorted.others).slices, checkpoint: delivery.checkpoint)
-        let settlement = await send(rest)
+        let settlement = await sendAndPark(rest)
         sorted.note(settlement, of: sorted.others)
         await report(sorted.settlement(of: delivery), stored: checkpoint(of: rest, settlement))
     }
 
     private func send(_ positions: [Int], of delivery: Delivery, _ sorted: inout SortedEvents) async {
         guard !positions.isEmpty else { return }
-        sorted.note(await send(delivery.selecting(positions)), of: positions)
+        sorted.note(await sendAndPark(delivery.selecting(positions)), of: positions)
+    }
+
+    /// Sends events, and parks those that are stuck if events of their names were parked before: these have waited long enough.
+    private func sendAndPark(_ delivery: Delivery) async -> Settlement {
+        let settlement = await send(delivery)
+        let now = pipeline.clock.now()
+        let stuck = settlement.stuck.map { (name: delivery.name(at: $0.positions[0]), events: $0) }
+        let known = pipeline.decide { state, _ in
+            stuck.filter { state.trackers[queue].broken.parksAtOnce($0.name, now: now) }
+        }
+        let parking = known.flatMap { group in group.events.positions.map { ($0, group.events.reason) } }
+        guard !parking.isEmpty, await park(parking, of: delivery) == nil else { return settlement }
+        for (name, events) in known { noteBroken(name, events.reason, isWholeName: events.isWholeName) }
+        return settlement.parking(Set(parking.map(\.0)), of: delivery)
     }
 
     /// Tries one of the undelivered events of a name; the others are delivered or parked with it.
@@ -126,9 +140,16 @@ extension TrackerWorker {
         return nil
     }
 
-    private func noteBroken(_ name: String, _ reason: TrackerError, after probe: Duration = .zero) {
+    private func noteBroken(
+        _ name: String,
+        _ reason: TrackerError,
+        isWholeName: Bool = true,
+        after probe: Duration = .zero
+    ) {
         let now = pipeline.clock.now()
-        let isNew = pipeline.decide { state, _ in state.noteBroken(name, reason, of: queue, after: probe, now: now) }
+        let isNew = pipeline.decide { state, _ in
+            state.noteBroken(name, reason, isWholeName: isWholeName, of: queue, after: probe, now: now)
+        }
         if isNew { pipeline.log.broken(name, reason, tracker: tracker.name) }
     }
 
@@ -143,12 +164,15 @@ extension TrackerWorker {
 private struct SortedEvents {
     var parking: [(position: Int, reason: TrackerError)] = []
     var others: [Int] = []
+    /// How many more events are parked.
+    private var parked = 0
     private var refusals: [DeliveryOutcome.Refusal] = []
     private var retryPositions: [Int] = []
     private var retryReason: TrackerError?
 
     /// Notes the outcome of the events at some positions.
     mutating func note(_ settlement: Settlement, of positions: [Int]) {
+        parked += settlement.parked
         refusals += settlement.refusals.map { .init(position: positions[$0.position], reason: $0.reason) }
         if let reason = settlement.retryReason { retry(settlement.retryPositions.map { positions[$0] }, reason) }
     }
@@ -166,7 +190,7 @@ private struct SortedEvents {
         Settlement(
             of: delivery,
             refusals: refusals,
-            parked: parking.count,
+            parked: parking.count + parked,
             retryPositions: retryPositions.sorted(),
             retryReason: retryReason
         )

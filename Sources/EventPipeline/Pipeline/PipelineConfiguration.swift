@@ -64,8 +64,10 @@ extension Pipeline {
         /// How long deliveries of some events fail, while the tracker could deliver others, before those events are parked in
         /// the quarantine; `nil` for never.
         ///
-        /// Default: 5 minutes. At most 10 seconds apply if the tracker's error is not retryable, for example because a table is
-        /// missing. Nothing is parked if the quarantine discards its events.
+        /// So long the events behind them wait at most. Nothing is parked while the tracker delivers nothing, or if the quarantine
+        /// discards its events.
+        ///
+        /// Default: 10 s.
         public var parkAfter: Duration?
         /// How long a shutdown drains the queues before it cancels deliveries.
         ///
@@ -105,7 +107,7 @@ extension Pipeline {
             retry: RetryPolicy = RetryPolicy(),
             maximumStartAttempts: Int? = nil,
             maximumDeliveryAttempts: Int? = nil,
-            parkAfter: Duration? = .seconds(300),
+            parkAfter: Duration? = .seconds(10),
             shutdownTimeout: Duration = .seconds(30),
             cancellationGrace: Duration = .seconds(5),
             commitOverdueAfter: Duration = .seconds(5),

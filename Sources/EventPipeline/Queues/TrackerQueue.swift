@@ -222,17 +222,18 @@ extension TrackerQueue {
         fillsDelivery || head < urgentBefore ? nil : filledAt + delivery.linger
     }
 
-    /// Takes the slices of the next delivery: as many whole ones as its limits allow, and at least one event.
-    mutating func take() -> [EventSlice] {
+    /// Takes the slices of the next delivery: as many whole ones as its limits allow, and at least one event; besides the events of
+    /// another delivery, only those for which there is room.
+    mutating func take(besides others: Delivery? = nil) -> [EventSlice] {
         var taken: [EventSlice] = []
         taken.reserveCapacity(min(slices.count, delivery.maximumEvents))
-        var events = 0
-        var bytes = 0
+        var events = others?.count ?? 0
+        var bytes = others?.byteCount ?? 0
         while let next = slices.first {
             events += next.count
             bytes += next.byteCount
             let fits = events <= delivery.maximumEvents && bytes <= delivery.maximumBytes
-            guard fits || taken.isEmpty else { break }
+            guard fits || taken.isEmpty && others == nil else { break }
             if !fits { splitFirst() }
             guard let slice = removeFirst() else { break }
             taken.append(slice)

@@ -70,6 +70,7 @@ extension TrackerState {
         statistics.refused += settlement.refusals.count
         statistics.parked += settlement.parked
         if settlement.delivered + settlement.refusals.count + settlement.parked > 0 { progressed() }
+        noteStuck(settlement)
         if let rest = settlement.retry {
             if startsAgain {
                 isResumed = false
@@ -177,6 +178,17 @@ extension TrackerState {
         return pause(before: .reading, because: nil, retry: retry, now: now, jitter: jitter)
     }
 
+    /// Notes whether the events to retry are those that the tracker does not accept although it accepts others.
+    private mutating func noteStuck(_ settlement: Settlement) {
+        let count = settlement.retryPositions.count
+        if !settlement.stuck.isEmpty {
+            stuckEvents = settlement.stuck.reduce(0) { $0 + $1.positions.count } == count ? count : 0
+        } else {
+            // Fewer of the same events are left; any other event that fails is not known to be stuck.
+            stuckEvents = count <= stuckEvents ? count : 0
+        }
+    }
+
     /// The tracker made progress: ends the series of failures.
     private mutating func progressed() {
         failures = 0
@@ -194,7 +206,9 @@ extension TrackerState {
         failures += 1
         failure = error
         if failingSince == nil { failingSince = now }
-        let pause = retry.pause(afterFailures: failures, jitter: jitter)
+        var pause = retry.pause(afterFailures: failures, jitter: jitter)
+        // The events behind those that fail wait no longer than until these can be parked.
+        if case .delivery = attempt, let parkingTime, now < parkingTime { pause = min(pause, parkingTime - now) }
         phase = .pausing(until: now + pause, before: attempt)
         return pause
     }

@@ -10,7 +10,9 @@ package enum WorkerStep: Sendable {
     /// Deliver the remainder of a delivery again.
     case deliverAgain(Delivery)
     /// Find out which events of a remainder keep the others from being delivered; `turn` grows with each attempt.
-    case diagnose(Delivery, turn: Int)
+    ///
+    /// `isStuck` says that the tracker accepted others when it did not accept these.
+    case diagnose(Delivery, turn: Int, isStuck: Bool)
     /// Read the events with numbers from `from` up to and excluding `to` from the journal, then report the result.
     case readJournal(from: UInt64, to: UInt64)
     /// Set a timer for this time, and ask again.
@@ -125,6 +127,8 @@ package struct TrackerState: Sendable {
     var failure: TrackerError?
     /// When the first of these failures happened.
     var failingSince: Duration?
+    /// How many events to retry the tracker did not accept although it accepted others; 0 if there are other events to retry.
+    var stuckEvents = 0
     /// Whether `start` has succeeded at least once.
     var hasStarted = false
     /// Whether the plan was replaced since the tracker was started.
@@ -260,19 +264,26 @@ extension TrackerState {
     }
 
     private mutating func deliverAgain(_ remainder: Remainder) -> WorkerStep {
+        var remainder = remainder
+        // The events behind those that are stuck do not wait for them.
+        if stuckEvents > 0 {
+            let slices = queue.take(besides: remainder.delivery)
+            if !slices.isEmpty { append(slices, to: &remainder) }
+        }
         phase = .delivering(remainder.inFlight)
         statistics.retried += remainder.delivery.count
         return .deliverAgain(remainder.delivery)
     }
 
-    /// How long events that fail until somebody changes something, such as a missing table, delay the others at most.
-    private static let maximumDelayByPermanentErrors = Duration.seconds(10)
-
     /// Whether deliveries have failed for so long that a diagnosis is due.
     private func isDiagnosisDue(now: Duration) -> Bool {
-        guard let parkAfter, let failingSince else { return false }
-        let isPermanent = failure.map { !$0.isRetryable } ?? false
-        return now >= failingSince + (isPermanent ? min(parkAfter, Self.maximumDelayByPermanentErrors) : parkAfter)
+        parkingTime.map { now >= $0 } ?? false
+    }
+
+    /// When a diagnosis of the events that fail is due; `nil` for never.
+    var parkingTime: Duration? {
+        guard let parkAfter, let failingSince else { return nil }
+        return failingSince + parkAfter
     }
 
     /// Begins a diagnosis of the remainder of a delivery.
@@ -289,19 +300,23 @@ extension TrackerState {
                 phase = .reading(for: remainder)
                 return .readJournal(from: from, to: published)
             }
-            let head = queue.head
             let slices = queue.take()
             names.look(through: slices)
-            remainder.append(
-                slices,
-                events: queue.head - head,
-                bytes: slices.reduce(0) { $0 + $1.byteCount },
-                nextSequence: slices.nextSequence
-            )
+            append(slices, to: &remainder)
         }
         statistics.retried += remainder.delivery.count
         phase = .delivering(remainder.inFlight)
-        return .diagnose(remainder.delivery, turn: failures)
+        return .diagnose(remainder.delivery, turn: failures, isStuck: remainder.delivery.count <= stuckEvents)
+    }
+
+    /// Adds slices that were just taken from the queue to the rest of a delivery.
+    private func append(_ slices: [EventSlice], to remainder: inout Remainder) {
+        remainder.append(
+            slices,
+            events: slices.reduce(0) { $0 + $1.count },
+            bytes: slices.reduce(0) { $0 + $1.byteCount },
+            nextSequence: slices.nextSequence
+        )
     }
 
     private mutating func stepWhenReady(_ urgency: Urgency, published: UInt64, now: Duration) -> WorkerStep {

@@ -97,18 +97,26 @@ extension DispatchState {
         return trackers[queue].failures >= maximum || !reason.isRetryable && !startsAgain
     }
 
-    /// A diagnosis or a probe has shown that events of a name cannot be delivered while others can.
+    /// Events of a name are parked, because they cannot be delivered while others can.
     ///
-    /// One of them is sent as a probe after the longest pause of the retry policy, or later if the last probe took long.
+    /// If that is true of all of them, one is sent as a probe after the longest pause of the retry policy, or later if the last probe took long.
     /// Returns whether this is new.
     mutating func noteBroken(
         _ name: String,
         _ reason: TrackerError,
+        isWholeName: Bool,
         of queue: Int,
         after probe: Duration,
         now: Duration
     ) -> Bool {
-        trackers[queue].broken.note(name, reason, after: probe, pause: configuration.retry.maximumPause, now: now)
+        trackers[queue].broken.note(
+            name,
+            reason,
+            isWholeName: isWholeName,
+            after: probe,
+            pause: configuration.retry.maximumPause,
+            now: now
+        )
     }
 
     /// A probe was delivered; returns how long events of the name could not be delivered.

@@ -18,11 +18,13 @@ package struct Settlement: Sendable {
     package let retryPositions: [Int]
     /// Why they are retried.
     package let retryReason: TrackerError?
+    /// Those of the events to retry that are known to be stuck.
+    package private(set) var stuck: [DeliveryOutcome.Stuck] = []
     /// How many positions were invalid.
     package let invalidPositions: Int
 
     /// Whether all of it was delivered.
-    package var isDelivered: Bool { refusals.isEmpty && retry == nil }
+    package var isDelivered: Bool { refusals.isEmpty && parked == 0 && retry == nil }
 
     /// Checks an outcome against its delivery.
     package init(of delivery: Delivery, outcome: DeliveryOutcome) {
@@ -39,6 +41,20 @@ package struct Settlement: Sendable {
             retryPositions: positions,
             retryReason: outcome.retry?.reason,
             invalidPositions: check.outside + check.repeated
+        )
+        let retried = Set(positions)
+        stuck = (outcome.retry?.stuck ?? []).filter { !$0.positions.isEmpty && retried.isSuperset(of: $0.positions) }
+    }
+
+    /// The same result with some of the events to retry parked.
+    func parking(_ positions: Set<Int>, of delivery: Delivery) -> Settlement {
+        Settlement(
+            of: delivery,
+            refusals: refusals,
+            parked: parked + positions.count,
+            retryPositions: retryPositions.filter { !positions.contains($0) },
+            retryReason: retryReason,
+            invalidPositions: invalidPositions
         )
     }
 

@@ -23,9 +23,9 @@ struct TrackerWorker: Sendable {
                 case .deliverAgain(let delivery):
                     pipeline.metrics[queue].retried(delivery.count)
                     await deliver(delivery)
-                case .diagnose(let delivery, let turn):
+                case .diagnose(let delivery, let turn, let isStuck):
                     pipeline.metrics[queue].retried(delivery.count)
-                    await adapting(delivery) { delivery in await diagnose(delivery, turn: turn) }
+                    await adapting(delivery) { delivery in await diagnose(delivery, turn: turn, isStuck: isStuck) }
                 case .readJournal(let from, let to):
                     await readJournal(from: from, to: to)
                 case .setTimer(let time):
@@ -116,7 +116,11 @@ struct TrackerWorker: Sendable {
 
     private func deliver(_ delivery: Delivery) async {
         await adapting(delivery) { delivery in
-            let broken = pipeline.decide { state, _ in state.trackers[queue].broken }
+            let now = pipeline.clock.now()
+            let broken = pipeline.decide { state, _ in
+                state.trackers[queue].broken.forgetExpired(now: now)
+                return state.trackers[queue].broken
+            }
             guard broken.isEmpty else { return await deliver(delivery, around: broken) }
             let settlement = await send(delivery)
             await report(settlement, stored: checkpoint(of: delivery, settlement))

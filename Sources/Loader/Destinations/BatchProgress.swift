@@ -1,3 +1,5 @@
+import TrackerKit
+
 /// What earlier attempts at a batch have achieved, so that nothing is delivered or stored twice while the process has the partition.
 struct BatchProgress {
     /// How long events have been waiting that the tracker does not accept.
@@ -14,6 +16,8 @@ struct BatchProgress {
     var kept: Set<Int64> = []
     /// The waits of events, by name.
     var waits: [String: Wait] = [:]
+    /// Why events are stuck, by name, as the tracker has said while it accepted others.
+    var stuck: [String: TrackerError] = [:]
 
     /// Whether nothing is left to do for a record.
     func isSettled(_ offset: Int64) -> Bool { kept.contains(offset) || delivered.contains(offset) }
@@ -26,6 +30,7 @@ struct BatchProgress {
         delivered = delivered.filter { $0 >= end }
         kept = kept.filter { $0 >= end }
         waits = [:]
+        stuck = [:]
         return count
     }
 }

@@ -39,13 +39,8 @@ struct EventParking {
     func hasAccepted(since began: Duration) -> Bool { acceptedAt.map { $0 >= began } ?? false }
 
     /// Whether events have waited long enough to be parked.
-    func isDue(_ wait: BatchProgress.Wait?, because reason: TrackerError, now: Duration) -> Bool {
+    func isDue(_ wait: BatchProgress.Wait?, now: Duration) -> Bool {
         guard let since = wait?.acceptsOthersSince else { return false }
-        return now - since >= (reason.isRetryable ? limits.patience : min(limits.patience, limits.patienceForRepairs))
+        return now - since >= limits.patience
     }
-}
-
-extension TrackerError {
-    /// Whether the destination cannot be reached or does not answer, which says nothing about the events.
-    var isOutage: Bool { code == .unavailable || code == .timeout || code == .cancelled }
 }

@@ -119,8 +119,9 @@ final class GroupOffsetDestination: LoadDestination {
             progress.waits = [:]
             return nil
         }
-        guard !left.reason.isOutage else { return wait(for: left, &progress) }
-
+        guard !left.reason.isOutage || left.events.keys.contains(where: { progress.stuck[$0] != nil }) else {
+            return wait(for: left, &progress)
+        }
         updateWaits(left, &progress)
         let known = parking.withLock(\.known)
         var reason: TrackerError?
@@ -129,8 +130,14 @@ final class GroupOffsetDestination: LoadDestination {
                 try await park(name, indices, because: reason, of: records, &progress)
                 continue
             }
-            var (rest, cause) = (indices, left.reason)
-            if left.events.count > 1, isDue(name, because: cause, progress) {
+            let stuck = progress.stuck[name]
+            var (rest, cause) = (indices, stuck ?? left.reason)
+            if stuck == nil, cause.isOutage {
+                progress.waits[name] = nil
+                reason = cause
+                continue
+            }
+            if stuck == nil, left.events.count > 1, isDue(name, progress) {
                 // The reason may be that of another name.
                 guard let again = try await attempt(indices, of: records, &progress) else {
                     progress.delivered.formUnion(indices.map { records.sources[$0].offset })
@@ -139,7 +146,7 @@ final class GroupOffsetDestination: LoadDestination {
                 guard !again.reason.isOutage else { return wait(for: again, &progress) }
                 (rest, cause) = (again.events[name] ?? [], again.reason)
             }
-            if isDue(name, because: cause, progress) {
+            if isDue(name, progress) {
                 try await park(name, rest, because: cause, of: records, &progress)
             } else {
                 reason = cause
@@ -163,9 +170,9 @@ final class GroupOffsetDestination: LoadDestination {
         }
     }
 
-    private func isDue(_ name: String, because reason: TrackerError, _ progress: BatchProgress) -> Bool {
+    private func isDue(_ name: String, _ progress: BatchProgress) -> Bool {
         let now = clock.now()
-        return parking.withLock { $0.isDue(progress.waits[name], because: reason, now: now) }
+        return parking.withLock { $0.isDue(progress.waits[name], now: now) }
     }
 
     /// Lets everything wait until the destination is back.
@@ -218,6 +225,9 @@ final class GroupOffsetDestination: LoadDestination {
             (offset: records.sources[indices[refusal.position]].offset, item: (event: event, reason: refusal.reason))
         }
         try await keep(items, &progress) { try await quarantine.keep($0, refusedBy: tracker.name) }
+        for stuck in outcome.retry?.stuck ?? [] where !stuck.positions.isEmpty {
+            progress.stuck[delivery.name(at: stuck.positions[0])] = stuck.reason
+        }
         guard let reason = outcome.retry?.reason, !left.isEmpty else { return nil }
         let events = Dictionary(grouping: zip(left, delivery.selecting(left)), by: \.1.name)
         return Unaccepted(

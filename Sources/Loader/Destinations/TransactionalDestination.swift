@@ -69,7 +69,7 @@ struct TransactionalDestination: LoadDestination {
         case .unknown(let error): return BatchReport(outcome: .unknown, error: error)
         case .tooLarge(let error): return BatchReport(outcome: .tooLarge, error: error)
         case .refusedFull(let limit): return BatchReport(outcome: .refusedFull(limit: limit))
-        case .broken(let error): return BatchReport(outcome: .broken(isRetryable: error.isRetryable), error: error)
+        case .broken(let error): return BatchReport(outcome: .broken, error: error)
         case .failed(let error):
             return BatchReport(outcome: error.code == .timeout ? .timedOut : .failed, error: error)
         }

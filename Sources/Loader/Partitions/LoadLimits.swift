@@ -1,3 +1,5 @@
+package import TrackerKit
+
 /// The limits of loading a partition.
 package struct LoadLimits: Sendable {
     /// The maximum number of records, and of their bytes, in one transaction; a single record may have more.
@@ -12,24 +14,30 @@ package struct LoadLimits: Sendable {
     package var totalBufferedBytes = 48 << 20
     /// The maximum number of bytes that wait in a partition that is held up.
     package var heldUpBytes = 1 << 20
-    /// How old a record of another plan may be that waits for a loader with that plan, and how long a partition waits for a broken
-    /// part of the destination, until the records concerned are refused.
-    package var patience = Duration.seconds(300)
-    /// How long it waits for a part of the destination that an operator has to repair.
-    package var patienceForRepairs = Duration.seconds(10)
+    /// How old a record of another plan may be that waits for a loader with that plan, until it is refused.
+    package var patienceForPlan = Duration.seconds(300)
+    /// How long a partition waits for events that the destination does not accept, until they are refused if it accepts others.
+    package var patience = Duration.seconds(10)
+    /// How long after such events were refused further ones are refused without another wait.
+    package var brokenMemory = Duration.seconds(300)
     /// Whether loading continues where records are missing.
     package var acceptsLoss = false
     /// How long nothing is committed until the stored position is read again.
     package var confirmAfter = Duration.seconds(60)
     /// How long an operation may take until the partition is given up.
     package var stuckAfter = Duration.seconds(240)
-    package var firstPause = Duration.milliseconds(100)
-    package var longestPause = Duration.seconds(10)
+    /// The pauses after failures.
+    package var retry = RetryPolicy()
 
     package init() {}
 
     /// How long nothing is tried after so many failures in a row.
-    func pause(afterFailures count: Int) -> Duration {
-        min(longestPause, firstPause * (1 << min(max(0, count - 1), 16)))
+    ///
+    /// The time of the failure stands in for a random number, so that many partitions do not return at the same moment, and the
+    /// decisions about a partition depend on nothing else.
+    func pause(afterFailures count: Int, now: Duration) -> Duration {
+        let (seconds, attoseconds) = now.components
+        let mixed = (UInt64(bitPattern: seconds) ^ UInt64(bitPattern: attoseconds)) &* 0x9E37_79B9_7F4A_7C15
+        return retry.pause(afterFailures: count, jitter: Double(mixed >> 40) / Double(1 << 24))
     }
 }

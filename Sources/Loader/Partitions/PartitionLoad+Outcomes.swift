@@ -36,7 +36,7 @@ extension PartitionLoad {
         /// It is unknown whether the batch is committed.
         case unknown
         /// Only a part of the destination accepts nothing, so nothing is committed.
-        case broken(isRetryable: Bool)
+        case broken
         /// There was not enough time, so nothing is committed; a smaller batch helps.
         case tooLarge
         /// The destination would keep more refused records than it may, so nothing is committed; a smaller batch may help.

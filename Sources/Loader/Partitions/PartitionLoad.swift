@@ -61,8 +61,6 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
     private var otherPlan: (offset: Int64, until: Duration)?
     /// Since when a part of the destination accepts nothing, and when that was last noticed.
     private var broken: (since: Duration, noticed: Duration)?
-    /// Whether an operator has to change something before that part accepts anything.
-    private var needsRepair = false
     /// How many records the next batch has at most.
     private var batchRecords: Int
     /// How many refused records the destination keeps, if it takes no more.
@@ -176,13 +174,12 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         // The offsets before the next record are skipped together with the records before them.
         let end = taken.count == buffer.count ? expected : buffer[taken.count].offset
         guard end > next else { return nil }
-        let brokenPatience = needsRepair ? min(limits.patience, limits.patienceForRepairs) : limits.patience
         return Batch(
             epoch: epoch ?? 0,
             start: next,
             end: end,
             records: taken,
-            refusesBrokenEvents: isStillBroken(now: now) && broken.map { now >= $0.since + brokenPatience } ?? false
+            refusesBrokenEvents: isStillBroken(now: now) && broken.map { now >= $0.since + limits.patience } ?? false
         )
     }
 
@@ -275,9 +272,10 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         case .superseded, .unknown:
             isConfirming = false
             if isOurs { phase = .renewing }
-        case .broken(let isRetryable):
+        case .broken:
             broken = (brokenSince, now)
-            needsRepair = !isRetryable
+            // The records behind it wait no longer than necessary.
+            if now < brokenSince + limits.patience { pausesUntil = min(pausesUntil, brokenSince + limits.patience) }
         case .tooLarge, .timedOut: batchRecords = max(1, min(batchRecords, batch.records.count) / 2)
         case .refusedFull(let limit): refusedLimit = limit
         case .failed: break
@@ -288,7 +286,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
 
     /// Whether a part of the destination is expected to accept nothing: batches without events for it do not show that it is repaired.
     private func isStillBroken(now: Duration) -> Bool {
-        broken.map { failures > 0 || now < $0.noticed + limits.patience } ?? false
+        broken.map { failures > 0 || now < $0.noticed + limits.brokenMemory } ?? false
     }
 
     /// Drops what exceeds the limit of a partition that is held up; Kafka has to send it again.
@@ -322,7 +320,7 @@ package struct PartitionLoad<Record: LoadableRecord>: Sendable {
         busySince = nil
         if failed {
             failures += 1
-            pausesUntil = now + limits.pause(afterFailures: failures)
+            pausesUntil = now + limits.pause(afterFailures: failures, now: now)
         }
         if isGivenUp { return false }
         return true

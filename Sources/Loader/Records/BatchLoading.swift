@@ -25,7 +25,7 @@ package struct BatchLoading: Sendable {
         clock: RelativeClock,
         now: @escaping @Sendable () -> Timestamp
     ) {
-        check = RecordCheck(catalog: catalog, tracker: tracker.name, patience: limits.patience)
+        check = RecordCheck(catalog: catalog, tracker: tracker.name, patience: limits.patienceForPlan)
         let planVersion = catalog.plan.version
         destination =
             if let tracker = tracker as? any PartitionTracker {

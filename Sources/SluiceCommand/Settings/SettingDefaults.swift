@@ -87,7 +87,7 @@ extension SettingKey {
         case .postgresSchema: PostgresConfiguration.defaultSchema
         case .postgresConnectSeconds: Self.count(SettingDefaults.postgres.connectTimeout, of: .seconds(1))
         case .postgresDeliverySeconds: Self.count(SettingDefaults.postgres.deliveryTimeout, of: .seconds(1))
-        case .postgresLockSeconds: "a quarter of postgres.timeouts.deliverySeconds"
+        case .postgresLockSeconds: Self.count(SettingDefaults.postgres.lockTimeout, of: .seconds(1))
         case .kafkaDeliverySeconds:
             Self.count(
                 .milliseconds(Int(KafkaConfiguration.defaultProperties["message.timeout.ms"] ?? "") ?? 0),

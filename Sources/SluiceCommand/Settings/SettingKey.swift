@@ -329,8 +329,8 @@ enum SettingKey: String, CaseIterable {
         case .parkAfterSeconds:
             """
             How long deliveries of some events may fail, in seconds, while the tracker can deliver others, before those \
-            events are parked in the quarantine; at most 10 if only an operator can fix the error, such as a missing table. \
-            `sluice load` refuses such records after this time, and also records of another plan that do not follow its own.
+            events are parked in the quarantine; the events behind them wait for so long. `sluice load` refuses such records \
+            after this time.
             """
         case .shutdownSeconds: "How long the queues may take to drain during a shutdown, in seconds."
         case .quarantineFolder: "The folder of the quarantine (the dead-letter queue)."

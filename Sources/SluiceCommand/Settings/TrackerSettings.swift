@@ -100,7 +100,7 @@ extension SettingsReader {
         }
         if let connectTimeout { postgres.connectTimeout = connectTimeout }
         if let deliveryTimeout { postgres.deliveryTimeout = deliveryTimeout }
-        postgres.lockTimeout = lockTimeout
+        if let lockTimeout { postgres.lockTimeout = lockTimeout }
         if let records = refused.records { postgres.maximumRefused = records }
         if let retention = refused.retention { postgres.refusedRetention = retention }
         if let lockTimeout, lockTimeout >= postgres.deliveryTimeout {

@@ -8,23 +8,45 @@ import TrackerKit
 struct DeliverySettlement {
     private let delivery: Delivery
     private var refusals: [DeliveryOutcome.Refusal] = []
-    private var retries: [Int] = []
-    private var reason: KafkaFailure?
-    /// The position whose message failed first, for `reason`.
-    private var firstPosition = 0
+    private var retries: [(position: Int, failure: KafkaFailure)] = []
+    /// The failure of the message that failed first, and its position.
+    private var first: (position: Int, failure: KafkaFailure)?
 
     init(_ delivery: Delivery) {
         self.delivery = delivery
     }
 
-    /// The outcome for the pipeline; `names` gives the topic for the reason.
+    /// The outcome for the pipeline; `names` gives the topics for the reasons.
     func outcome(_ names: TopicName) -> DeliveryOutcome {
-        let retry = reason.map { failure in
-            let event = delivery.selecting([firstPosition]).first { _ in true }
-            let topic = event.flatMap { try? names.topic(forEvent: $0.name) }
-            return DeliveryOutcome.Retry(positions: retries.sorted(), reason: TrackerError(failure, topic: topic))
+        let retry = first.map { position, failure in
+            DeliveryOutcome.Retry(
+                positions: retries.map(\.position).sorted(),
+                reason: error(failure, at: position, names),
+                stuck: stuck(names)
+            )
         }
         return DeliveryOutcome(refusals: refusals.sorted { $0.position < $1.position }, retry: retry)
+    }
+
+    /// The events of each name that were not delivered although others were; none if the producer itself or the caller is the reason.
+    private func stuck(_ names: TopicName) -> [DeliveryOutcome.Stuck] {
+        let failures = Dictionary(retries, uniquingKeysWith: { first, _ in first })
+        let failed = failures.keys.sorted()
+        let isOfProducer = failures.values.contains { [.fatal, .cancelled].contains(KafkaErrorClass($0.code)) }
+        guard !isOfProducer, failed.count + refusals.count < delivery.count else { return [] }
+        let all = Dictionary(uniqueKeysWithValues: delivery.positionsByName().map { ($0.name, $0.positions.count) })
+        return delivery.positionsByName(of: failed).compactMap { name, positions in
+            guard let failure = positions.first.flatMap({ failures[$0] }) else { return nil }
+            return DeliveryOutcome.Stuck(
+                positions: positions,
+                reason: error(failure, at: positions[0], names),
+                isWholeName: positions.count == all[name]
+            )
+        }
+    }
+
+    private func error(_ failure: KafkaFailure, at position: Int, _ names: TopicName) -> TrackerError {
+        TrackerError(failure, topic: try? names.topic(forEvent: delivery.name(at: position)))
     }
 
     /// Whether the producer has to be replaced: after a fatal error, or if it was denied access for every event and
@@ -32,7 +54,7 @@ struct DeliverySettlement {
     ///
     /// A single topic without write access is no reason, because messages to others were delivered.
     var needsNewProducer: Bool {
-        let kind = reason.map { KafkaErrorClass($0.code) }
+        let kind = first.map { KafkaErrorClass($0.failure.code) }
         return kind == .fatal || kind == .misconfigured && retries.count + refusals.count == delivery.count
     }
 
@@ -48,7 +70,7 @@ struct DeliverySettlement {
             groups += Self.groups(of: suspects)
         }
         // After a fatal error the messages only say that they were purged.
-        if reason != nil, let fatal = producer.fatalFailure { reason = fatal }
+        if let fatal = producer.fatalFailure { first?.failure = fatal }
     }
 
     /// Records the failures of an attempt, and returns the positions that were rejected together.
@@ -80,11 +102,8 @@ struct DeliverySettlement {
     }
 
     private mutating func retry(_ position: Int, _ failure: KafkaFailure) {
-        retries.append(position)
+        retries.append((position, failure))
         // The first failure is the cause; the others can be effects of a cancellation or of a fatal error.
-        if reason == nil {
-            reason = failure
-            firstPosition = position
-        }
+        if first == nil { first = (position, failure) }
     }
 }

@@ -166,6 +166,9 @@ struct WaitLimit {
         deadline = .now + timeout
     }
 
+    /// How much time is left, at least a millisecond.
+    var remaining: Duration { max(.milliseconds(1), deadline - .now) }
+
     /// Throws once the wait is over.
     func check() throws(PostgresFailure) {
         if interrupt.isRaised { throw .interrupted }

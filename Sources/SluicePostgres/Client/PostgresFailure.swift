@@ -25,6 +25,8 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
     package let message: String
     /// Whether a function of the database failed, such as that of a trigger; then the message can contain any value of a row.
     package let isOfFunction: Bool
+    /// The constraint that a row violates; `nil` if the failure is not about one.
+    package let constraint: String?
     /// The server's detail, hint and context; they can contain a whole row, so show them only in `debugDescription`.
     package let detail: String?
 
@@ -33,12 +35,14 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         sqlState: String? = nil,
         message: String,
         isOfFunction: Bool = false,
+        constraint: String? = nil,
         detail: String? = nil
     ) {
         self.source = source
         self.sqlState = sqlState
         self.message = message
         self.isOfFunction = isOfFunction
+        self.constraint = constraint
         self.detail = detail
     }
 
@@ -52,6 +56,9 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
     package var publicMessage: String? {
         isOfFunction || message.isEmpty || sqlState?.hasPrefix("22") == true ? nil : message
     }
+
+    /// Whether a partitioned table has no partition for a row, which has the code of a violated constraint, but no constraint.
+    package var isOfMissingPartition: Bool { sqlState == "23514" && constraint == nil && !isOfFunction }
 
     /// Everything known, for debugging; it can contain values of a row.
     package var description: String {

@@ -47,6 +47,7 @@ struct QueryResult: ~Copyable {
             sqlState: state,
             message: text(of: .primaryMessage) ?? "",
             isOfFunction: Self.isOfFunction(text(of: .context)),
+            constraint: text(of: .constraint),
             detail: details.isEmpty ? nil : details.joined(separator: " ")
         )
     }
@@ -58,6 +59,7 @@ struct QueryResult: ~Copyable {
         case detail = "D"
         case hint = "H"
         case context = "W"
+        case constraint = "n"
     }
 
     /// Whether an error's context names a function; the only other one that our statements have is the line of a `COPY`.

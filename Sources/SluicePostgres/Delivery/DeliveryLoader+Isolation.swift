@@ -1,7 +1,9 @@
 import TrackerKit
 
+/// Whose fault a failed load is follows from what else works, whatever the error's code: a statement that fails on a connection
+/// that still answers, while other rows are accepted, is the fault of its row or its table.
 extension DeliveryLoader {
-    /// Finds the broken tables, finds the rows that the server rejects by bisection, and loads all others in one transaction.
+    /// Loads every row that the server accepts in one transaction; finds the others, and the tables that accept none.
     ///
     /// The rows that are loaded when `deadline` passes are committed, so that every retry makes progress. Each table gets
     /// at least one attempt, even after the deadline, so that no table starves another. A wait for a lock ends after
@@ -17,7 +19,7 @@ extension DeliveryLoader {
             if let reason = SchemaInspection.reason(against: group.target.table, in: present) {
                 report.leave(group.positions, of: group, because: reason)
             } else {
-                try createStagingTable(of: group, lockTimeout: lockTimeout, &report)
+                try prepare(group, lockTimeout: lockTimeout, &report)
             }
         }
         try begin()
@@ -29,73 +31,160 @@ extension DeliveryLoader {
         for group in rows.groups where !report.isBroken(group) {
             try isolate(in: group, until: deadline, &report)
         }
+        try connection.execute("SET LOCAL statement_timeout = \(limit.remaining.milliseconds)", limit)
         try commit(&report)
         for group in rows.groups where report.isBroken(group) { try dropStagingTable(of: group) }
         return report
     }
 
-    private func createStagingTable(
-        of group: DeliveryRows.Group,
+    /// Creates what the search for a table's rejected rows needs.
+    private func prepare(
+        _ group: DeliveryRows.Group,
         lockTimeout: Duration,
         _ report: inout LoadReport
     ) throws(PostgresFailure) {
         do throws(PostgresFailure) {
             try createStagingTable(of: group, lockTimeout: lockTimeout)
+            try connection.execute(
+                RowSearch(of: group.target).create(key: keys.key(of: group.target.table) ?? []),
+                limit
+            )
         } catch {
-            guard PostgresErrorClass.isOfTable(error) else { throw error }
+            guard error.source == .server, connection.isSettled else { throw error }
             report.leave(group.positions, of: group, because: TrackerError(error, table: group.target.table.sqlName))
         }
     }
 
+    /// Loads the rows of one table, and finds those that it does not accept.
     private func isolate(
         in group: DeliveryRows.Group,
         until deadline: ContinuousClock.Instant,
         _ report: inout LoadReport
     ) throws(PostgresFailure) {
+        let table = group.target.table.sqlName
+        if let failure = try attempt({ () throws(PostgresFailure) in
+            let timeout = "SET LOCAL statement_timeout = \(limit.remaining.milliseconds)"
+            try connection.execute(
+                "SAVEPOINT part; \(timeout); \(group.target.insertNothing); RELEASE SAVEPOINT part",
+                limit
+            )
+        }) {
+            return report.leave(group.positions, of: group, because: TrackerError(failure, table: table))
+        }
+        var failures: [(position: Int, failure: PostgresFailure)] = []
+        var hasAccepted = false
         var pending = [group.positions[...]]
         while let part = pending.popLast() {
             if part.count < group.positions.count, ContinuousClock.now >= deadline {
                 report.unsettled += part
                 continue
             }
-            guard let failure = try attempt(part, of: group, &report) else { continue }
-            if PostgresErrorClass.isOfTable(failure) {
-                let reason = TrackerError(failure, table: group.target.table.sqlName)
-                return report.leave(([part] + pending).joined(), of: group, because: reason)
+            var result = RowSearch.Result()
+            var isStaged = false
+            let failure = try attempt { () throws(PostgresFailure) in
+                result = try search(part, of: group, until: deadline, &isStaged)
             }
-            if part.count <= 1 {
-                for position in part { report.refused[position] = failure.refusalReason }
+            if let failure {
+                if isStaged {
+                    report.leave(
+                        part,
+                        of: group,
+                        because: TrackerError(failure, table: table),
+                        isWholeTable: part.count == group.positions.count
+                    )
+                } else if part.count <= 1 {
+                    failures += part.map { ($0, failure) }
+                } else {
+                    let middle = part.startIndex + part.count / 2
+                    pending.append(part[middle...])
+                    pending.append(part[..<middle])
+                }
                 continue
             }
-            let middle = part.startIndex + part.count / 2
-            pending.append(part[middle...])
-            pending.append(part[..<middle])
+            let staged = part.filter { sender.defects[$0] == nil }
+            failures += result.failures.map { (staged[$0.place], $0.failure) }
+            report.unsettled += staged[result.end...]
+            let accepted = result.end - result.failures.count
+            report.duplicates += accepted - result.inserted
+            hasAccepted = hasAccepted || accepted > 0
+        }
+        report.hasAccepted = report.hasAccepted || hasAccepted
+        judge(failures, of: group, hasAccepted: hasAccepted, &report)
+    }
+
+    /// Copies rows into the staging table, and searches them for those that their table does not accept.
+    private func search(
+        _ part: ArraySlice<Int>,
+        of group: DeliveryRows.Group,
+        until deadline: ContinuousClock.Instant,
+        _ isStaged: inout Bool
+    ) throws(PostgresFailure) -> RowSearch.Result {
+        let target = group.target
+        _ = try sender.send(
+            part,
+            of: rows,
+            target.layout,
+            by: "SAVEPOINT part; " + target.copyToStaging,
+            over: connection,
+            limit
+        )
+        isStaged = true
+        let search = RowSearch(of: target)
+        let time = max(.milliseconds(1), deadline - .now)
+        // The search ends by itself, unless a single statement takes too long.
+        try connection.execute(
+            "SET LOCAL statement_timeout = \((min(limit.remaining, time + Self.lastPartTime)).milliseconds)",
+            limit
+        )
+        let result = try search.result(try connection.lastRows(of: search.run(for: time), limit))
+        try connection.execute("\(target.clearStaging); RELEASE SAVEPOINT part", limit)
+        return result
+    }
+
+    /// How long the last part of a search may take.
+    private static let lastPartTime = Duration.seconds(2)
+
+    /// How many rows of a table have to fail alone, and none to be accepted, before the table counts as broken.
+    private static let samples = 4
+
+    /// Decides what becomes of the rows that failed alone.
+    ///
+    /// A row is refused at once if the error is about its data, or if its table has accepted others and the error does not pass by
+    /// itself. Otherwise it is stuck: it is retried, and parked if that does not help while others are delivered.
+    private func judge(
+        _ failures: [(position: Int, failure: PostgresFailure)],
+        of group: DeliveryRows.Group,
+        hasAccepted: Bool,
+        _ report: inout LoadReport
+    ) {
+        var stuck: [TrackerError.Code: (positions: [Int], reason: TrackerError)] = [:]
+        for (position, failure) in failures {
+            let isOfData = [.refused, .duplicate].contains(PostgresErrorClass(failure))
+            let isRefused = isOfData || hasAccepted && !PostgresErrorClass.mayPass(failure)
+            if isRefused, !failure.isOfMissingPartition {
+                report.refused[position] = failure.refusalReason
+            } else {
+                let reason = TrackerError(failure, table: group.target.table.sqlName)
+                stuck[reason.code, default: ([], reason)].positions.append(position)
+            }
+        }
+        let count = stuck.values.reduce(0) { $0 + $1.positions.count }
+        let isWholeTable = !hasAccepted && count >= Self.samples && count == group.positions.count
+        for (positions, reason) in stuck.values.sorted(by: { $0.positions[0] < $1.positions[0] }) {
+            report.leave(positions, of: group, because: reason, isWholeTable: isWholeTable)
         }
     }
 
-    /// Loads rows after a savepoint, and rolls back to it if that fails.
+    /// Runs statements that begin with the savepoint `part`, and rolls back to it if the server rejects one.
     ///
-    /// Returns the server's error about the rows or their table; `nil` if all rows were accepted.
-    private func attempt(
-        _ part: ArraySlice<Int>,
-        of group: DeliveryRows.Group,
-        _ report: inout LoadReport
-    ) throws(PostgresFailure) -> PostgresFailure? {
+    /// Returns the server's error; `nil` if there was none.
+    private func attempt(_ body: () throws(PostgresFailure) -> Void) throws(PostgresFailure) -> PostgresFailure? {
         do {
-            report.duplicates += try stage(
-                part,
-                of: group,
-                before: "SAVEPOINT part; ",
-                after: "; \(group.target.clearStaging); RELEASE SAVEPOINT part"
-            )
+            try body()
             return nil
         } catch {
-            switch PostgresErrorClass(error) {
-            // A row with a duplicate key is skipped, so this one violates a unique index of the user's own.
-            case .refused, .duplicate: break
-            case _ where PostgresErrorClass.isOfTable(error): break
-            default: throw error
-            }
+            // On a connection that does not answer, this fails.
+            guard error.source == .server, connection.isSettled else { throw error }
             try connection.execute("ROLLBACK TO SAVEPOINT part; RELEASE SAVEPOINT part", limit)
             return error
         }

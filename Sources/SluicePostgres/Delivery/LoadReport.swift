@@ -2,20 +2,22 @@ import TrackerKit
 
 /// The outcome of each row of a delivery.
 struct LoadReport: Sendable {
-    /// The rows of one table that currently accepts none.
-    struct Broken: Sendable {
+    /// Rows of one table that it does not accept now.
+    struct Stuck: Sendable {
         let table: String
         /// Positions in the delivery.
         let positions: [Int]
         let reason: TrackerError
+        /// Whether the table accepts no row at all.
+        let isWholeTable: Bool
     }
 
     /// Why a transaction was rolled back although the server has accepted its statements.
     enum Abandonment: Sendable {
         /// There was not enough time to find all rejected rows.
         case unsettled
-        /// A table accepts no rows, or no table does.
-        case broken(TrackerError)
+        /// Some rows are stuck.
+        case stuck(TrackerError)
         /// No more refused records may be kept.
         case refusedFull
     }
@@ -24,26 +26,40 @@ struct LoadReport: Sendable {
     var refused: [Int: String] = [:]
     /// The rows that were not tried before the deadline.
     var unsettled: [Int] = []
-    /// The rows of broken tables, ordered by the tables' names.
-    private(set) var broken: [Broken] = []
+    /// The rows that are not accepted now, ordered by the tables' names.
+    private(set) var stuck: [Stuck] = []
+    /// Whether a row was inserted, or was in its table already: the evidence that stuck rows are not the server's fault.
+    var hasAccepted = false
     var duplicates = 0
     /// Why nothing was committed; `nil` if the transaction was.
     var abandonment: Abandonment?
     /// How many refused records were stored in the transaction.
     var keptRefusals = 0
-    /// How many of them are events of broken tables.
-    var keptBroken = 0
+    /// How many of them are stuck rows.
+    var keptStuck = 0
 
     /// Whether every row is in its table, so that the checkpoint may be stored.
-    var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && broken.isEmpty }
+    var isWhole: Bool { refused.isEmpty && unsettled.isEmpty && stuck.isEmpty }
 
-    /// Leaves rows of a broken table to another delivery.
-    mutating func leave(_ positions: some Sequence<Int>, of group: DeliveryRows.Group, because reason: TrackerError) {
-        broken.append(Broken(table: group.target.table.name, positions: Array(positions), reason: reason))
+    /// Leaves rows to another delivery.
+    mutating func leave(
+        _ positions: some Sequence<Int>,
+        of group: DeliveryRows.Group,
+        because reason: TrackerError,
+        isWholeTable: Bool = true
+    ) {
+        stuck.append(
+            Stuck(
+                table: group.target.table.name,
+                positions: Array(positions),
+                reason: reason,
+                isWholeTable: isWholeTable
+            )
+        )
     }
 
-    /// Whether the table accepted no rows.
+    /// Whether the table accepts no rows.
     func isBroken(_ group: DeliveryRows.Group) -> Bool {
-        broken.contains { $0.table == group.target.table.name }
+        stuck.contains { $0.table == group.target.table.name && $0.isWholeTable }
     }
 }

@@ -5,13 +5,15 @@ import EventValidation
 struct LoadTarget: Sendable {
     let table: EventTable
     let layout: RowLayout
+    /// Distinguishes the temporary objects of a session.
+    let number: Int
     /// The name of the temporary table that rows pass through when duplicates must be skipped.
     let staging: String
 
-    /// Creates the target; `number` distinguishes the staging tables of a session.
     init(_ definition: EventDefinition, schema: String, number: Int) {
         table = EventTable(definition, schema: schema)
         layout = RowLayout(definition)
+        self.number = number
         staging = SQLText.identifier("sluice_staging_\(number)")
     }
 
@@ -41,11 +43,22 @@ struct LoadTarget: Sendable {
     ///
     /// The conflict target is the key, because a row that violates another unique index must fail instead of being skipped. The
     /// order is that of the key, so that two sessions that insert some of the same rows wait for each other and cannot deadlock.
-    func insertFromStaging(key: [String]) -> String {
-        let insert = "INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columnList) FROM pg_temp.\(staging)"
+    func insertFromStaging(key: [String], where condition: String = "true") -> String {
+        let columns = table.columns.map { "s." + SQLText.identifier($0.name) }.joined(separator: ", ")
+        let insert = """
+            INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columns) FROM pg_temp.\(staging) s WHERE \(condition)
+            """
         if key.isEmpty { return insert }
+        let order = key.map { "s." + SQLText.identifier($0) }.joined(separator: ", ")
         let key = key.map(SQLText.identifier).joined(separator: ", ")
-        return "\(insert) ORDER BY \(key) ON CONFLICT (\(key)) DO NOTHING"
+        return "\(insert) ORDER BY \(order) ON CONFLICT (\(key)) DO NOTHING"
+    }
+
+    /// Inserts no row: fails for the same reasons as any row does if the table is missing, locked or without a privilege.
+    ///
+    /// The lock is kept until the transaction ends, so that single rows do not wait for it.
+    var insertNothing: String {
+        "INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columnList) FROM pg_temp.\(staging) WHERE false"
     }
 
     var clearStaging: String { "DELETE FROM pg_temp.\(staging)" }

@@ -4,6 +4,8 @@ extension PostgresSession {
     /// The time limit of the search for rejected rows, after which the loaded rows are committed and the rest is
     /// retried.
     private static let isolationTime = Duration.seconds(5)
+    /// How long that search waits for locked tables, all of them together.
+    private static let isolationLockTime = Duration.seconds(1)
 
     /// Loads a delivery and returns its outcome.
     func load(_ delivery: Delivery, _ interrupt: Interrupt) -> DeliveryOutcome {
@@ -25,29 +27,36 @@ extension PostgresSession {
     }
 
     /// Loads rows with as many attempts as they need: all rows if the server accepts them, otherwise those that it accepts.
+    ///
+    /// Whatever the server says about a whole delivery, the rest of it is tried by itself, as long as the connection answers.
+    ///
+    /// - Throws: The failure of the whole delivery if the connection does not answer, or if the server accepted no row of it and the
+    ///   error is not about rows or tables.
     func load(
         _ rows: DeliveryRows,
         _ attempt: (DeliveryLoader.Mode) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
+        let failure: PostgresFailure
         do {
             return try loadWhole(attempt)
         } catch {
-            switch PostgresErrorClass(error) {
-            case .refused, .duplicate: break
-            case _ where PostgresErrorClass.isOfTable(error): break
-            default:
-                // Two sessions have inserted the same keys in different orders; the staging tables sort them.
-                if error.sqlState == "40P01", rows.groups.contains(where: { keys.key(of: $0.target.table) != [] }) {
-                    memory.noteDuplicates()
-                }
-                throw error
+            // Two sessions have inserted the same keys in different orders; the staging tables sort them.
+            if error.sqlState == "40P01", rows.groups.contains(where: { keys.key(of: $0.target.table) != [] }) {
+                memory.noteDuplicates()
             }
+            guard error.source == .server, isConnected, PostgresErrorClass(error) != .superseded else { throw error }
+            failure = error
         }
         let deadline = ContinuousClock.now + min(Self.isolationTime, configuration.deliveryTimeout / 2)
         // The waits for locked tables together must leave time for the other tables.
-        let lockTimeout = min(lockTimeout, configuration.deliveryTimeout / (2 * max(1, rows.groups.count)))
+        let lockTimeout = min(lockTimeout, Self.isolationLockTime / max(1, rows.groups.count))
         let report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
         note(report)
+        if !report.hasAccepted, report.refused.isEmpty, PostgresErrorClass(failure) == .unavailable {
+            // The server may have become a standby; a conflict of transactions says nothing of the kind.
+            if failure.sqlState?.hasPrefix("40") != true { close() }
+            throw failure
+        }
         return report
     }
 
@@ -82,7 +91,7 @@ extension PostgresSession {
         }
         if let checkpoint = rows.checkpoint { checkpointMemory.sends(checkpoint) }
         do throws(PostgresFailure) {
-            let report = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+            let report = try withConnection(interrupt, timeout: configuration.deliveryTimeout, isLoading: true) {
                 connection,
                 limit throws(PostgresFailure) in
                 try loader(of: rows, record, connection, limit).load(mode)
@@ -127,11 +136,22 @@ extension PostgresSession {
     private func outcome(_ report: LoadReport) -> DeliveryOutcome {
         var reasons = report.refused
         for (position, defect) in sender.defects { reasons[position] = defect.reason }
-        let left = (report.unsettled + report.broken.flatMap(\.positions)).filter { reasons[$0] == nil }.sorted()
-        let reason = report.broken.first?.reason ?? .isolationUnfinished
+        let stuck = report.stuck.map { stuck in
+            DeliveryOutcome.Stuck(
+                positions: stuck.positions.filter { reasons[$0] == nil },
+                reason: stuck.reason,
+                isWholeName: stuck.isWholeTable
+            )
+        }.filter { !$0.positions.isEmpty }
+        let left = (report.unsettled.filter { reasons[$0] == nil } + stuck.flatMap(\.positions)).sorted()
+        let retry = DeliveryOutcome.Retry(
+            positions: left,
+            reason: stuck.first?.reason ?? .isolationUnfinished,
+            stuck: report.hasAccepted ? stuck : []
+        )
         return DeliveryOutcome(
             refusals: reasons.sorted { $0.key < $1.key }.map { .init(position: $0.key, reason: $0.value) },
-            retry: left.isEmpty ? nil : DeliveryOutcome.Retry(positions: left, reason: reason)
+            retry: left.isEmpty ? nil : retry
         )
     }
 }

@@ -107,7 +107,7 @@ struct OffsetTable: Sendable {
                 WHERE \(conditions.joined(separator: " AND "));
                 IF NOT FOUND THEN
                     RAISE EXCEPTION USING ERRCODE = '\(PostgresErrorClass.supersededState)',
-                        MESSAGE = 'another position or epoch is stored for the partition';
+                        MESSAGE = '\(PostgresErrorClass.supersededMessage)';
                 END IF;
             END
             """

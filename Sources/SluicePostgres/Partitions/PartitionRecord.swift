@@ -18,8 +18,8 @@ struct PartitionRecord: TransactionRecord {
             report.abandonment = .unsettled
             return nil
         }
-        if let broken = report.broken.first, try !mayRefuseBrokenEvents(report, loader) {
-            report.abandonment = .broken(broken.reason)
+        if let stuck = report.stuck.first, try !mayRefuseStuckEvents(report, loader) {
+            report.abandonment = .stuck(stuck.reason)
             return nil
         }
         let events = refusedEvents(report, loader.sender.defects)
@@ -29,46 +29,42 @@ struct PartitionRecord: TransactionRecord {
             return nil
         }
         report.keptRefusals = refused.count
-        report.keptBroken = events.count { $0.isBroken }
+        report.keptStuck = events.count { $0.isStuck }
         return offsets.advance(delivery)
     }
 
-    /// Whether the events of broken tables may be refused: only if another table of the plan accepts rows.
+    /// Whether stuck events may be refused: only if another event is accepted.
     ///
-    /// Otherwise all tables are broken, which is an outage and not the fault of the events. The events of the delivery that were
-    /// loaded are evidence; without any, the schema is inspected.
-    private func mayRefuseBrokenEvents(
+    /// Otherwise it is an outage and not the fault of the events. Without another event in the delivery, the schema is inspected if
+    /// the stuck ones wait for an operator: it is enough if another table of the plan is as the plan needs it.
+    private func mayRefuseStuckEvents(
         _ report: LoadReport,
         _ loader: DeliveryLoader
     ) throws(PostgresFailure) -> Bool {
         guard delivery.refusesBrokenEvents else { return false }
-        let defects = loader.sender.defects
-        let hasLoaded = loader.rows.groups.contains { group in
-            !report.isBroken(group)
-                && group.positions.contains { report.refused[$0] == nil && defects[$0] == nil }
-        }
-        if hasLoaded { return true }
-        let broken = Set(report.broken.map(\.table))
-        let others = loader.rows.catalogTargets.joined().map(\.table).filter { !broken.contains($0.name) }
+        if report.hasAccepted { return true }
+        guard report.stuck.allSatisfy({ !$0.reason.isRetryable }) else { return false }
+        let stuck = Set(report.stuck.map(\.table))
+        let others = loader.rows.catalogTargets.joined().map(\.table).filter { !stuck.contains($0.name) }
         let present = try loader.inspect()
         guard SchemaInspection(of: present, for: others).obstacles.isEmpty else { return false }
         return others.contains { SchemaInspection.reason(against: $0, in: present) == nil }
     }
 
-    /// The records of the events that are not loaded, in the order of their positions, and whether their table is broken.
+    /// The records of the events that are not loaded, in the order of their positions, and whether they are stuck.
     private func refusedEvents(
         _ report: LoadReport,
         _ defects: [Int: RowDefect]
-    ) -> [(record: RefusedRecord, isBroken: Bool)] {
+    ) -> [(record: RefusedRecord, isStuck: Bool)] {
         var reasons: [Int: RefusalReason] = [:]
-        for broken in report.broken {
-            for position in broken.positions { reasons[position] = .broken(broken.reason.message) }
+        for stuck in report.stuck {
+            for position in stuck.positions { reasons[position] = .broken(stuck.reason.message) }
         }
         for (position, reason) in report.refused { reasons[position] = .refused(reason) }
         for (position, defect) in defects { reasons[position] = .refused(defect.reason) }
         return reasons.sorted { $0.key < $1.key }.map { position, reason in
-            let isBroken = if case .broken = reason { true } else { false }
-            return (delivery.refuse(position, reason), isBroken)
+            let isStuck = if case .broken = reason { true } else { false }
+            return (delivery.refuse(position, reason), isStuck)
         }
     }
 

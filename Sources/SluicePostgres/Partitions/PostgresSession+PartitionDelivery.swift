@@ -33,7 +33,7 @@ extension PostgresSession {
             throw .notRenewed
         }
         let record = PartitionRecord(delivery: delivery, offsets: offsets, refusedTable: refusedTable)
-        return try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+        return try withConnection(interrupt, timeout: configuration.deliveryTimeout, isLoading: true) {
             connection,
             limit throws(PostgresFailure) in
             connection.hasSentCommit = false
@@ -48,9 +48,9 @@ extension PostgresSession {
 
     private func outcome(_ report: LoadReport) -> PartitionOutcome {
         switch report.abandonment {
-        case nil: .committed(refused: report.keptRefusals, broken: report.keptBroken)
+        case nil: .committed(refused: report.keptRefusals, broken: report.keptStuck)
         case .unsettled: .tooLarge(.isolationUnfinished)
-        case .broken(let reason): .broken(reason)
+        case .stuck(let reason): .broken(reason)
         case .refusedFull: .refusedFull(limit: configuration.maximumRefused)
         }
     }

@@ -32,7 +32,7 @@ struct PostgresFixture {
         name: String = PostgresConfiguration.defaultName,
         connection: String? = nil,
         deliveryTimeout: Duration = .seconds(60),
-        lockTimeout: Duration? = nil
+        lockTimeout: Duration = .seconds(2)
     ) async throws -> PostgresTracker {
         let configuration = PostgresConfiguration(
             connection: connection ?? database.url,

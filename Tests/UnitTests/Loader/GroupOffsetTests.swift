@@ -22,6 +22,12 @@ struct GroupOffsetTests {
         private let repairs = Mutex<[String: Int]>([:])
         private let underWay = Atomic<Int>(0)
         private let overlaps = Atomic<Bool>(false)
+        private let knowsStuck = Atomic<Bool>(false)
+        /// Whether it says which events it does not accept although it accepts others.
+        var knowsStuckEvents: Bool {
+            get { knowsStuck.load(ordering: .relaxed) }
+            set { knowsStuck.store(newValue, ordering: .relaxed) }
+        }
 
         /// The names of the events that were accepted.
         var accepted: [String] { received.withLock(\.self) }
@@ -47,7 +53,16 @@ struct GroupOffsetTests {
                 if count == 1 { refuse(name, nil) }
             }
             guard let reason = left.first.flatMap({ obstacles[names[$0]] }) else { return .delivered }
-            return DeliveryOutcome(retry: .init(positions: left, reason: reason))
+            let stuck = delivery.positionsByName(of: left).compactMap { name, positions in
+                obstacles[name].map { DeliveryOutcome.Stuck(positions: positions, reason: $0, isWholeName: true) }
+            }
+            return DeliveryOutcome(
+                retry: .init(
+                    positions: left,
+                    reason: reason,
+                    stuck: knowsStuckEvents && left.count < delivery.count ? stuck : []
+                )
+            )
         }
     }
 
@@ -244,6 +259,25 @@ struct GroupOffsetTests {
         #expect(try await load([Self.other]).words == "failed")
         clock.advance(by: limits.patience)
         #expect(try await load([Self.other]).refused == 1)
+    }
+
+    @Test(
+        "events that are stuck while others are accepted are parked, even if their topic times out",
+        arguments: [down, slow, missing]
+    )
+    func stuck(error: TrackerError) async throws {
+        tracker.knowsStuckEvents = true
+        tracker.refuse(Self.other, error)
+        #expect(try await load(["Ping", Self.other]).words == "failed")
+        clock.advance(by: limits.patience - .seconds(1))
+        #expect(try await load(["Ping", Self.other]).words == "failed")
+        #expect(quarantine.statistics.kept == 0)
+        clock.advance(by: .seconds(1))
+        let report = try await load(["Ping", Self.other])
+        #expect((report.loaded, report.refused) == (1, 1))
+        // The next ones do not wait.
+        #expect(try await load(["Ping", Self.other], from: 2).refused == 1)
+        #expect(tracker.accepted == ["Ping", "Ping"])
     }
 
     @Test("a record that was kept in a larger batch is counted with its own, and kept once")

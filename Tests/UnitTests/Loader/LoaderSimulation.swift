@@ -322,7 +322,7 @@ struct LoaderSimulation {
             preconditionFailure("no loss is accepted here")
         case .load(let batch):
             let failures: [Load.LoadOutcome] = [
-                .failed, .timedOut, .unknown, .tooLarge, .broken(isRetryable: chance(50)), .refusedFull(limit: 1),
+                .failed, .timedOut, .unknown, .tooLarge, .broken, .refusedFull(limit: 1),
             ]
             answer = .loaded(
                 failsBefore

@@ -60,21 +60,18 @@ struct PartitionLoadTests {
         #expect(late.records.map(\.offset) == [1])
     }
 
-    @Test(
-        "a broken table holds the partition up for at most ten seconds if an operator has to repair it",
-        arguments: [false, true]
-    )
-    func brokenTable(isRetryable: Bool) throws {
+    @Test("a broken table holds the partition up for at most ten seconds")
+    func brokenTable() throws {
         var load = loading(from: 0)
         _ = load.receive(record(0))
         _ = nextBatch(of: &load)
-        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(100))
+        load.loaded(.broken, now: .seconds(100))
         let soon = try #require(nextBatch(of: &load, now: .seconds(109)))
         #expect(!soon.refusesBrokenEvents)
-        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(109))
-        let later = try #require(nextBatch(of: &load, now: .seconds(120)))
-        #expect(later.refusesBrokenEvents == !isRetryable)
-        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(120))
+        load.loaded(.broken, now: .seconds(109))
+        // At that time, however long the pause would otherwise be.
+        #expect(try #require(nextBatch(of: &load, now: .seconds(110))).refusesBrokenEvents)
+        load.loaded(.broken, now: .seconds(120))
         #expect(try #require(nextBatch(of: &load, now: .seconds(401))).refusesBrokenEvents)
         // Batches without events for the table do not show that it is repaired.
         load.loaded(.committed(end: 1, isBroken: true), now: .seconds(401))
@@ -83,11 +80,11 @@ struct PartitionLoadTests {
         load.loaded(.committed(end: 2, isBroken: false), now: .seconds(402))
         _ = load.receive(record(2))
         #expect(try #require(nextBatch(of: &load, now: .seconds(700))).refusesBrokenEvents)
-        // Nothing was broken for as long as a broken table holds the partition up at most.
+        // Nothing was broken for long.
         load.loaded(.committed(end: 3, isBroken: false), now: .seconds(701))
         _ = load.receive(record(3))
         #expect(try #require(nextBatch(of: &load, now: .seconds(702))).refusesBrokenEvents == false)
-        load.loaded(.broken(isRetryable: isRetryable), now: .seconds(703))
+        load.loaded(.broken, now: .seconds(703))
         #expect(try #require(nextBatch(of: &load, now: .seconds(704))).refusesBrokenEvents == false)
     }
 
@@ -100,18 +97,18 @@ struct PartitionLoadTests {
         }
         // Repaired before its events were refused.
         _ = try next(0, now: .zero)
-        load.loaded(.broken(isRetryable: false), now: .zero)
+        load.loaded(.broken, now: .zero)
         _ = try #require(nextBatch(of: &load, now: .seconds(2)))
         load.loaded(.committed(end: 1, isBroken: false), now: .seconds(2))
         #expect(try next(1, now: .seconds(20)) == false)
-        load.loaded(.broken(isRetryable: false), now: .seconds(20))
+        load.loaded(.broken, now: .seconds(20))
         #expect(try #require(nextBatch(of: &load, now: .seconds(29))).refusesBrokenEvents == false)
-        load.loaded(.broken(isRetryable: false), now: .seconds(29))
+        load.loaded(.broken, now: .seconds(29))
         #expect(try #require(nextBatch(of: &load, now: .seconds(40))).refusesBrokenEvents)
         load.loaded(.committed(end: 2, isBroken: true), now: .seconds(40))
         // Long afterwards.
         #expect(try next(2, now: .seconds(3600)) == false)
-        load.loaded(.broken(isRetryable: false), now: .seconds(3600))
+        load.loaded(.broken, now: .seconds(3600))
         #expect(try #require(nextBatch(of: &load, now: .seconds(3602))).refusesBrokenEvents == false)
     }
 

@@ -65,7 +65,7 @@ struct AcknowledgementTests {
             Issue.record("the other tracker delivers")
             return
         }
-        harness.now = .seconds(60)
+        harness.now = .seconds(9)
         harness.settle(0, try #require(harness.delivery(0)))
         #expect(harness.result(of: 1) == .success(.delivered))
         guard case .committing = harness.submit(1, "A") else {

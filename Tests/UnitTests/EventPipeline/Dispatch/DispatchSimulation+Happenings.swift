@@ -77,7 +77,7 @@ extension DispatchSimulation {
             let delivery = Delivery(slices)
             ledgers[queue].tried += delivery.map(\.number)
             workers[queue] = .delivering(delivery)
-        case .deliverAgain(let delivery), .diagnose(let delivery, _): workers[queue] = .delivering(delivery)
+        case .deliverAgain(let delivery), .diagnose(let delivery, _, _): workers[queue] = .delivering(delivery)
         case .setTimer(let time): timers.append((time, queue))
         case .readJournal: Issue.record("there is no journal")
         case .wait: workers[queue] = .parked

@@ -22,7 +22,7 @@ struct OutageLogTests {
     }
 
     /// The pauses before each further attempt, with full jitter.
-    private static let pauses: [Duration] = (1...14).map { RetryPolicy().pause(afterFailures: $0, jitter: 1) }
+    private static let pauses: [Duration] = (1...20).map { RetryPolicy().pause(afterFailures: $0, jitter: 1) }
 
     private static func harness(_ tracker: any Tracker, _ log: RecordingLog) throws -> PipelineHarness {
         try PipelineHarness(
@@ -51,7 +51,7 @@ struct OutageLogTests {
         #expect(failures.first?.contains("seconds=0.0") == true)
         let starts = log.all.filter { $0.hasPrefix("The tracker has started.") }
         let seconds = Self.pauses.reduce(.zero, +) / .seconds(1)
-        #expect(starts == ["The tracker has started. failures=14 seconds=\(seconds) tracker=alpha"])
+        #expect(starts == ["The tracker has started. failures=20 seconds=\(seconds) tracker=alpha"])
     }
 
     @Test("a reason that only somebody can remove is logged at once, although others were logged before")

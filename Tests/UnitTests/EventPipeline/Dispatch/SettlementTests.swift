@@ -87,14 +87,14 @@ struct RetryPolicyTests {
     func doubling(jitter: Double) {
         let policy = RetryPolicy()
         let pauses = (1...12).map { policy.pause(afterFailures: $0, jitter: jitter) }
-        let full = [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000, 30000]
+        let full = [100, 200, 400, 800, 1600, 3200, 6400, 10000, 10000, 10000, 10000, 10000]
         #expect(pauses == full.map { Duration.milliseconds($0) / 2 * (1 + jitter) })
     }
 
     @Test("many failures, and extreme settings, give a pause within the maximum")
     func limits() {
         let policy = RetryPolicy()
-        #expect(policy.pause(afterFailures: .max, jitter: 7) == .seconds(30))
+        #expect(policy.pause(afterFailures: .max, jitter: 7) == .seconds(10))
         #expect(policy.pause(afterFailures: 0, jitter: -1) == .milliseconds(50))
         #expect(RetryPolicy(initialPause: .zero, maximumPause: .zero).pause(afterFailures: 9, jitter: 1) == .zero)
     }

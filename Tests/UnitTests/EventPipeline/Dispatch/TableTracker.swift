@@ -82,3 +82,31 @@ final class PoisonTracker: SingleEventTracker {
         delivered.update { $0.append(number) }
     }
 }
+
+/// A tracker that knows which events it cannot deliver although it delivers others.
+final class StuckTracker: Tracker {
+    let name = "alpha"
+    let delivered = Watched<[Int]>([])
+    private let count = Watched(0)
+    private let isStuck: @Sendable (TrackedEvent) -> Bool
+
+    var calls: Int { count.value }
+
+    init(_ isStuck: @escaping @Sendable (TrackedEvent) -> Bool) {
+        self.isStuck = isStuck
+    }
+
+    func deliver(_ delivery: Delivery) async -> DeliveryOutcome {
+        count.update { $0 += 1 }
+        let positions = delivery.enumerated().filter { isStuck($0.element) }.map(\.offset)
+        delivered.update { list in list += delivery.filter { !isStuck($0) }.map(\.number) }
+        guard !positions.isEmpty else { return .delivered }
+        let hasDelivered = positions.count < delivery.count
+        let groups = delivery.positionsByName(of: positions).map { group in
+            DeliveryOutcome.Stuck(positions: group.positions, reason: TableTracker.reason, isWholeName: false)
+        }
+        return DeliveryOutcome(
+            retry: .init(positions: positions, reason: TableTracker.reason, stuck: hasDelivered ? groups : [])
+        )
+    }
+}

@@ -8,11 +8,11 @@ public struct RetryPolicy: Sendable, Hashable {
     public var initialPause: Duration
     /// The longest any pause can be.
     ///
-    /// Default: 30 s.
+    /// Default: 10 s. Events that arrive while a part of a delivery is retried wait for at most so long.
     public var maximumPause: Duration
 
     /// Uses the defaults for all arguments that are not passed.
-    public init(initialPause: Duration = .milliseconds(100), maximumPause: Duration = .seconds(30)) {
+    public init(initialPause: Duration = .milliseconds(100), maximumPause: Duration = .seconds(10)) {
         self.initialPause = initialPause
         self.maximumPause = maximumPause
     }
