@@ -6,16 +6,16 @@ public import TrackerKit
 /// Loads events into PostgreSQL: a table for each event, a typed column for each property.
 ///
 /// All rows of a delivery go in by one transaction of binary COPY. An id that is already in the table is skipped, so a
-/// retry is harmless. A row that the server rejects is isolated and refused; the others are loaded. `PostgresMigrator`,
-/// which `sluice migrate` runs, creates the tables; `start` reports what is missing.
+/// retry is harmless. A row that the server rejects is found and refused, or retried if its error may pass; the others are loaded.
+/// `PostgresMigrator`, which `sluice migrate` runs, creates the tables; `start` reports what is missing.
 ///
 /// With a journal, the same transaction stores the tracker's checkpoint, so that each row is sent once even if the
 /// process is killed; only the rows of a delivery with refused events may be sent again.
 ///
-/// **One broken table** (missing, changed, locked, or without a privilege for the role) does not affect the other
-/// tables: their rows are committed, and the events of that table are retried, with its name in the reason.
+/// **One broken table** (missing, changed, locked, full, or without a privilege for the role) does not affect the other
+/// tables: their rows are committed, and the events of that table are stuck (`DeliveryOutcome.Stuck`), with its name in the reason.
 ///
-/// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, INSERT and SELECT (`id`) on the
+/// **Privileges.** The role needs USAGE on the schema, TEMPORARY on the database, USAGE on the language `plpgsql` (which PUBLIC has), INSERT and SELECT (`id`) on the
 /// events' tables (if a primary key has other columns, SELECT on these too), and with a journal SELECT, INSERT and UPDATE on
 /// `_sluice_checkpoints`. `sluice load` needs SELECT, INSERT and UPDATE on `_sluice_loader_offsets`, SELECT, INSERT, UPDATE and
 /// DELETE on `_sluice_refused`, and INSERT on `_sluice_accepted_losses`. All loaders of a topic should have the same role; otherwise

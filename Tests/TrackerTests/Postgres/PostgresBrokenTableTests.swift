@@ -102,7 +102,7 @@ struct PostgresBrokenTableTests {
         await tracker.stop()
     }
 
-    @Test("a locked table delays the other tables by only a fraction of the delivery timeout")
+    @Test("a locked table delays the other tables by only a few seconds")
     func locked() async throws {
         let fixture = try await PostgresFixture(Self.plan)
         // A statement waits for a lock for at most a quarter of this.
@@ -137,7 +137,7 @@ struct PostgresBrokenTableTests {
     }
 
     @Test(
-        "several locked tables delay the others by only a fraction of the delivery timeout, with and without staging tables",
+        "several locked tables delay the others by only a few seconds, with and without staging tables",
         arguments: [false, true]
     )
     func severalLocked(hasStaged: Bool) async throws {

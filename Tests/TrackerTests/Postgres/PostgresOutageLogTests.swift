@@ -30,7 +30,7 @@ struct PostgresOutageLogTests {
             clock: clock,
             jitter: { 1 }
         )
-        let pauses = (1...13).map { RetryPolicy().pause(afterFailures: $0, jitter: 1) }
+        let pauses = (1...19).map { RetryPolicy().pause(afterFailures: $0, jitter: 1) }
         try await withThrowingTaskGroup { group in
             group.addTask { try await pipeline.run() }
             func submit(_ number: Int) async throws {
@@ -45,9 +45,9 @@ struct PostgresOutageLogTests {
                 await clock.waitForSleeper(for: pause)
                 clock.advance(by: pause)
             }
-            await clock.waitForSleeper(for: pauses[12])
+            await clock.waitForSleeper(for: pauses[18])
             try await server.start()
-            clock.advance(by: pauses[12])
+            clock.advance(by: pauses[18])
             await pipeline.flush()
             pipeline.shutdown()
             try await group.waitForAll()
@@ -57,7 +57,7 @@ struct PostgresOutageLogTests {
         #expect(failures.map { $0.contains("failures=1 ") && $0.contains("seconds=0.0 ") } == [true, false, false])
         #expect(failures.allSatisfy { $0.contains("[unavailable]") && $0.contains("tracker=postgres") })
         let over = log.all.filter { $0.hasPrefix("The tracker delivers again.") }
-        #expect(over == ["The tracker delivers again. failures=13 seconds=\(seconds) tracker=postgres"])
+        #expect(over == ["The tracker delivers again. failures=19 seconds=\(seconds) tracker=postgres"])
         #expect(try await fixture.count("analytics.bought") == 2)
     }
 }
