@@ -11,7 +11,7 @@ actor PostgresSession {
     var memory = DuplicateMemory()
     var targets: LoadTargets
     let sender = RowSender()
-    nonisolated let keys: EventKeys
+    nonisolated let known: KnownTables
     nonisolated let logger: Logger
     nonisolated let checkpoints: CheckpointTable
     nonisolated let offsets: OffsetTable
@@ -38,11 +38,15 @@ actor PostgresSession {
     /// Starts the thread.
     ///
     /// - Throws: `unavailable` if the system refuses a thread.
-    init(_ configuration: PostgresConfiguration, keys: EventKeys = EventKeys(), logger: Logger) throws(TrackerError) {
+    init(
+        _ configuration: PostgresConfiguration,
+        known: KnownTables = KnownTables(),
+        logger: Logger
+    ) throws(TrackerError) {
         thread = try BlockingThread()
         self.logger = logger
         self.configuration = configuration
-        self.keys = keys
+        self.known = known
         targets = LoadTargets(schema: configuration.schema)
         checkpoints = CheckpointTable(configuration)
         offsets = OffsetTable(configuration)
@@ -76,7 +80,7 @@ actor PostgresSession {
             connection,
             limit throws(PostgresFailure) in
             let present = try connection.presentSchema(named: configuration.schema, limit)
-            keys.note(present)
+            known.note(present)
             return SchemaInspection(of: present, for: wanted)
         }
     }

@@ -11,10 +11,10 @@ struct PostgresSessions: Sendable {
     private let all: [SessionOnDemand<PostgresSession>]
 
     init(_ configuration: PostgresConfiguration, logger: Logger) {
-        let keys = EventKeys()
+        let known = KnownTables()
         all = (0..<Self.count).map { _ in
             SessionOnDemand { () throws(TrackerError) in
-                try PostgresSession(configuration, keys: keys, logger: logger)
+                try PostgresSession(configuration, known: known, logger: logger)
             }
         }
     }

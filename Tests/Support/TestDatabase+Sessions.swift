@@ -20,7 +20,7 @@ extension TestDatabase {
     package func waitForStuckCopy() async throws {
         let question = """
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'sluice'
-            AND state = 'active' AND wait_event = 'ClientRead' AND query LIKE 'COPY%'
+            AND state = 'active' AND wait_event = 'ClientRead'
             """
         while try await run(question) != ["1"] { try Task.checkCancellation() }
     }

@@ -2,11 +2,15 @@ import CLibPQ
 
 extension PostgresConnection {
     /// Runs statements that end with a `COPY … FROM STDIN`, after which rows can be sent.
-    func beginCopy(_ sql: String, _ limit: WaitLimit) throws(PostgresFailure) {
+    ///
+    /// Returns the rows of the last of these statements that has any, as text.
+    func beginCopy(_ sql: String, _ limit: WaitLimit) throws(PostgresFailure) -> [[String?]] {
         guard PQsendQuery(handle, sql) == 1 else { throw lastFailure }
         try flush(limit)
+        var last: [[String?]] = []
         while let result = try nextResult(limit) {
-            if result.status == PGRES_COPY_IN { return }
+            if result.status == PGRES_COPY_IN { return last }
+            if result.status == PGRES_TUPLES_OK { last = result.rows() }
             if let failure = result.failure {
                 try drain(limit)
                 throw failure
@@ -34,6 +38,14 @@ extension PostgresConnection {
         var count = 0
         try forEachResult(limit) { count = $0.affectedRows }
         return count
+    }
+
+    /// Ends a COPY before its first row; the transaction has then failed.
+    func abandonCopy(_ limit: WaitLimit) throws(PostgresFailure) {
+        guard PQputCopyEnd(handle, "the table has changed") == 1 else { throw lastFailure }
+        try flush(limit)
+        try drain(limit)
+        guard isSettled else { throw lastFailure }
     }
 
     private func drain(_ limit: WaitLimit) throws(PostgresFailure) {

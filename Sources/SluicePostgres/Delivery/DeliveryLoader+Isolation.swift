@@ -19,7 +19,7 @@ extension DeliveryLoader {
             if let reason = SchemaInspection.reason(against: group.target.table, in: present) {
                 report.leave(group.positions, of: group, because: reason)
             } else {
-                try prepare(group, lockTimeout: lockTimeout, &report)
+                try prepare(group, &report)
             }
         }
         try begin()
@@ -33,20 +33,18 @@ extension DeliveryLoader {
         }
         try connection.execute("SET LOCAL statement_timeout = \(limit.remaining.milliseconds)", limit)
         try commit(&report)
-        for group in rows.groups where report.isBroken(group) { try dropStagingTable(of: group) }
         return report
     }
 
     /// Creates what the search for a table's rejected rows needs.
     private func prepare(
         _ group: DeliveryRows.Group,
-        lockTimeout: Duration,
         _ report: inout LoadReport
     ) throws(PostgresFailure) {
         do throws(PostgresFailure) {
-            try createStagingTable(of: group, lockTimeout: lockTimeout)
+            try createStagingTable(of: group)
             try connection.execute(
-                RowSearch(of: group.target).create(key: keys.key(of: group.target.table) ?? []),
+                RowSearch(of: group.target).create(key: known.key(of: group.target.table) ?? []),
                 limit
             )
         } catch {
@@ -62,13 +60,13 @@ extension DeliveryLoader {
         _ report: inout LoadReport
     ) throws(PostgresFailure) {
         let table = group.target.table.sqlName
-        if let failure = try attempt({ () throws(PostgresFailure) in
+        var types: [[String?]] = []
+        let failure = try attempt { () throws(PostgresFailure) in
             let timeout = "SET LOCAL statement_timeout = \(limit.remaining.milliseconds)"
-            try connection.execute(
-                "SAVEPOINT part; \(timeout); \(group.target.insertNothing); RELEASE SAVEPOINT part",
-                limit
-            )
-        }) {
+            types = try connection.lastRows(of: "SAVEPOINT part; \(timeout); \(group.target.lockAndReadTypes)", limit)
+            try connection.execute("RELEASE SAVEPOINT part", limit)
+        }
+        if let failure = failure ?? group.target.mismatch(with: types) {
             return report.leave(group.positions, of: group, because: TrackerError(failure, table: table))
         }
         var failures: [(position: Int, failure: PostgresFailure)] = []
@@ -123,7 +121,7 @@ extension DeliveryLoader {
         _ = try sender.send(
             part,
             of: rows,
-            target.layout,
+            to: target,
             by: "SAVEPOINT part; " + target.copyToStaging,
             over: connection,
             limit

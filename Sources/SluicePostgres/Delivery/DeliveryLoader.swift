@@ -16,7 +16,7 @@ struct DeliveryLoader {
     /// What the transaction stores besides the rows; `nil` for nothing.
     let record: (any TransactionRecord)?
     let sender: RowSender
-    let keys: EventKeys
+    let known: KnownTables
     let limit: WaitLimit
 
     /// Loads the rows.
@@ -34,7 +34,7 @@ struct DeliveryLoader {
             _ = try sender.send(
                 group.positions[...],
                 of: rows,
-                group.target.layout,
+                to: group.target,
                 by: group.target.copy,
                 over: connection,
                 limit
@@ -46,7 +46,7 @@ struct DeliveryLoader {
     }
 
     private func loadThroughStaging() throws(PostgresFailure) -> LoadReport {
-        if rows.groups.contains(where: { keys.key(of: $0.target.table) == nil }) { _ = try inspect() }
+        if rows.groups.contains(where: { known.key(of: $0.target.table) == nil }) { _ = try inspect() }
         for group in rows.groups { try createStagingTable(of: group) }
         try begin()
         var report = LoadReport()
@@ -57,29 +57,18 @@ struct DeliveryLoader {
         return report
     }
 
-    /// Reads the schema, and remembers the keys of its tables.
+    /// Reads the schema, and remembers its tables.
     func inspect() throws(PostgresFailure) -> PresentSchema {
         let present = try connection.presentSchema(named: schema, limit)
-        keys.note(present)
+        known.note(present)
         return present
     }
 
     /// Creates the group's staging table, unless it exists.
-    ///
-    /// The wait for a lock on the event's table ends after `lockTimeout`; by default the session's timeout applies.
-    func createStagingTable(of group: DeliveryRows.Group, lockTimeout: Duration? = nil) throws(PostgresFailure) {
+    func createStagingTable(of group: DeliveryRows.Group) throws(PostgresFailure) {
         guard !connection.stagingTables.contains(group.target.staging) else { return }
-        // Statements that are sent together are one transaction.
-        let setting = lockTimeout.map { "SET LOCAL lock_timeout = \($0.milliseconds); " } ?? ""
-        try connection.execute(setting + group.target.createStaging, limit)
+        try connection.execute(group.target.createStaging, limit)
         connection.stagingTables.insert(group.target.staging)
-    }
-
-    /// Drops the staging table, because a repaired event table may have other columns.
-    func dropStagingTable(of group: DeliveryRows.Group) throws(PostgresFailure) {
-        guard connection.stagingTables.contains(group.target.staging) else { return }
-        try connection.execute(group.target.dropStaging, limit)
-        connection.stagingTables.remove(group.target.staging)
     }
 
     /// Loads rows through the group's staging table, and returns how many of them were already in the event's table.
@@ -95,12 +84,12 @@ struct DeliveryLoader {
         let staged = try sender.send(
             positions,
             of: rows,
-            target.layout,
+            to: target,
             by: before + target.copyToStaging,
             over: connection,
             limit
         )
-        let insert = target.insertFromStaging(key: keys.key(of: target.table) ?? [])
+        let insert = target.insertFromStaging(key: known.key(of: target.table) ?? [])
         return staged - (try connection.execute(insert + after, limit))
     }
 

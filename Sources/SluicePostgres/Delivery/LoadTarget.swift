@@ -9,34 +9,56 @@ struct LoadTarget: Sendable {
     let number: Int
     /// The name of the temporary table that rows pass through when duplicates must be skipped.
     let staging: String
+    private let columnList: String
+    private let nulls: String
 
     init(_ definition: EventDefinition, schema: String, number: Int) {
         table = EventTable(definition, schema: schema)
+        columnList = table.columns.map { SQLText.identifier($0.name) }.joined(separator: ", ")
+        nulls = table.columns.map { _ in "NULL" }.joined(separator: ", ")
         layout = RowLayout(definition)
         self.number = number
         staging = SQLText.identifier("sluice_staging_\(number)")
     }
 
-    private var columnList: String {
-        table.columns.map { SQLText.identifier($0.name) }.joined(separator: ", ")
-    }
-
     /// Copies rows straight into the table.
     var copy: String {
-        "COPY \(table.sqlName) (\(columnList)) FROM STDIN (FORMAT binary)"
+        "\(lockAndReadTypes); COPY \(table.sqlName) (\(columnList)) FROM STDIN (FORMAT binary)"
     }
 
-    /// Creates the staging table: the same columns, no constraints, emptied after each transaction.
+    /// Creates the staging table: the planned columns, no constraints, emptied after each transaction.
     var createStaging: String {
-        """
-        CREATE TEMPORARY TABLE IF NOT EXISTS pg_temp.\(staging) ON COMMIT DELETE ROWS
-        AS SELECT \(columnList) FROM \(table.sqlName) WITH NO DATA
-        """
+        let columns = table.columns.map { "\(SQLText.identifier($0.name)) \($0.type.catalogName)" }
+        return """
+            CREATE TEMPORARY TABLE IF NOT EXISTS \(staging) (\(columns.joined(separator: ", "))) ON COMMIT DELETE ROWS
+            """
     }
 
     /// Copies rows into the staging table.
     var copyToStaging: String {
-        "COPY pg_temp.\(staging) (\(columnList)) FROM STDIN (FORMAT binary)"
+        "\(lockAndReadTypes); COPY pg_temp.\(staging) (\(columnList)) FROM STDIN (FORMAT binary)"
+    }
+
+    /// Takes the lock of the table that `COPY` and `INSERT` take, then selects the name and the type of each of its columns.
+    ///
+    /// The lock lasts until the end of the transaction, or until a rollback to a savepoint before it, so nobody changes the types
+    /// that were read. It fails for the same reasons as any row does if the table is missing, locked or without a privilege. `EXPLAIN` runs nothing and needs the privileges that `COPY` needs; `LOCK TABLE` would need more.
+    var lockAndReadTypes: String {
+        """
+        EXPLAIN INSERT INTO \(table.sqlName) (\(columnList)) VALUES (\(nulls));
+        SELECT a.attname, \(PresentTable.typeExpression) FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = \(SQLText.literal(table.sqlName))::pg_catalog.regclass AND a.attnum > 0 AND NOT a.attisdropped
+        """
+    }
+
+    /// The failure if the table has a column, by the rows of the second statement of `lockAndReadTypes`, that does not store each
+    /// value exactly.
+    func mismatch(with rows: [[String?]]) -> PostgresFailure? {
+        var types: [String: String] = [:]
+        for row in rows where row.count == 2 {
+            if let name = row[0], let type = row[1] { types[name] = type }
+        }
+        return table.mistypedColumn(in: types).map(PostgresFailure.mistyped)
     }
 
     /// Inserts the staged rows whose key is not in the table yet; all of them if the table has no key.
@@ -54,16 +76,19 @@ struct LoadTarget: Sendable {
         return "\(insert) ORDER BY \(order) ON CONFLICT (\(key)) DO NOTHING"
     }
 
-    /// Inserts no row: fails for the same reasons as any row does if the table is missing, locked or without a privilege.
-    ///
-    /// The lock is kept until the transaction ends, so that single rows do not wait for it.
-    var insertNothing: String {
-        "INSERT INTO \(table.sqlName) (\(columnList)) SELECT \(columnList) FROM pg_temp.\(staging) WHERE false"
-    }
-
     var clearStaging: String { "DELETE FROM pg_temp.\(staging)" }
+}
 
-    var dropStaging: String { "DROP TABLE IF EXISTS pg_temp.\(staging)" }
+extension PostgresFailure {
+    /// A column of the table has been altered; the code is the server's for an expression that has another type than its column.
+    fileprivate static func mistyped(_ column: EventTable.Column, as type: String) -> PostgresFailure {
+        PostgresFailure(
+            source: .server,
+            sqlState: "42804",
+            message:
+                "the column \(SQLText.identifier(column.name)) has type \(type), and the plan wants \(column.type.sql)"
+        )
+    }
 }
 
 /// The targets of recent catalogs, created once for each catalog, not once for each delivery.

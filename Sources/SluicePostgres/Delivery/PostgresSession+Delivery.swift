@@ -36,12 +36,14 @@ extension PostgresSession {
         _ rows: DeliveryRows,
         _ attempt: (DeliveryLoader.Mode) throws(PostgresFailure) -> LoadReport
     ) throws(PostgresFailure) -> LoadReport {
-        let failure: PostgresFailure
+        var failure: PostgresFailure?
+        // Nothing is sent to such a table; the inspection of the other way shows whether it has been repaired.
+        let isMistyped = rows.groups.contains { known.isMistyped($0.target.table) }
         do {
-            return try loadWhole(attempt)
+            if !isMistyped { return try loadWhole(attempt) }
         } catch {
             // Two sessions have inserted the same keys in different orders; the staging tables sort them.
-            if error.sqlState == "40P01", rows.groups.contains(where: { keys.key(of: $0.target.table) != [] }) {
+            if error.sqlState == "40P01", rows.groups.contains(where: { known.key(of: $0.target.table) != [] }) {
                 memory.noteDuplicates()
             }
             guard error.source == .server, isConnected, PostgresErrorClass(error) != .superseded else { throw error }
@@ -52,7 +54,7 @@ extension PostgresSession {
         let lockTimeout = min(lockTimeout, Self.isolationLockTime / max(1, rows.groups.count))
         let report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
         note(report)
-        if !report.hasAccepted, report.refused.isEmpty, PostgresErrorClass(failure) == .unavailable {
+        if let failure, !report.hasAccepted, report.refused.isEmpty, PostgresErrorClass(failure) == .unavailable {
             // The server may have become a standby; a conflict of transactions says nothing of the kind.
             if failure.sqlState?.hasPrefix("40") != true { close() }
             throw failure
@@ -124,7 +126,7 @@ extension PostgresSession {
             rows: rows,
             record: record,
             sender: sender,
-            keys: keys,
+            known: known,
             limit: limit
         )
     }

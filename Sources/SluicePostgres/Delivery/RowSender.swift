@@ -15,22 +15,29 @@ final class RowSender {
         defects.removeAll()
     }
 
-    /// Sends rows with a COPY statement and returns how many the server accepted.
+    /// Sends rows with a COPY statement of the target and returns how many the server accepted.
+    ///
+    /// Before the first row, it compares the types that the statement has read under the lock of the event's table. So the lock has
+    /// to be held since then, and with it the types, until the transaction ends.
     func send(
         _ positions: ArraySlice<Int>,
         of rows: DeliveryRows,
-        _ layout: RowLayout,
+        to target: LoadTarget,
         by statement: String,
         over connection: PostgresConnection,
         _ limit: WaitLimit
     ) throws(PostgresFailure) -> Int {
-        try connection.beginCopy(statement, limit)
+        let types = try connection.beginCopy(statement, limit)
+        if let failure = target.mismatch(with: types) {
+            try connection.abandonCopy(limit)
+            throw failure
+        }
         buffer.truncate(to: 0)
         buffer.append(CopyEncoder.header)
         for position in positions {
             let (batch, index) = rows.event(at: position)
             do {
-                try encoder.append(batch.line(at: index), batch.entries[index], layout, to: &buffer)
+                try encoder.append(batch.line(at: index), batch.entries[index], target.layout, to: &buffer)
             } catch {
                 defects[position] = error
             }

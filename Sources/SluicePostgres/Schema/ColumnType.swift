@@ -27,7 +27,7 @@ package enum ColumnType: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The type's name in the spelling of the server's `format_type`.
+    /// The type's name in the spelling of `PresentTable.typeExpression`.
     package var sql: String {
         switch self {
         case .text: "text"
@@ -39,6 +39,21 @@ package enum ColumnType: UInt8, Sendable, Hashable, CaseIterable {
         case .date: "date"
         case .uuid: "uuid"
         case .jsonb: "jsonb"
+        }
+    }
+
+    /// The type's name in the server's catalog, which no other type in the search path can hide.
+    var catalogName: String {
+        switch self {
+        case .text: "pg_catalog.text"
+        case .bigint: "pg_catalog.int8"
+        case .doublePrecision: "pg_catalog.float8"
+        case .numeric: "pg_catalog.numeric"
+        case .boolean: "pg_catalog.bool"
+        case .timestamptz: "pg_catalog.timestamptz"
+        case .date: "pg_catalog.date"
+        case .uuid: "pg_catalog.uuid"
+        case .jsonb: "pg_catalog.jsonb"
         }
     }
 }

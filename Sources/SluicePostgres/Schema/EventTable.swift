@@ -16,6 +16,12 @@ package struct EventTable: Sendable, Hashable {
             self.isNullable = isNullable
             self.comment = comment
         }
+
+        /// Whether a column of this type stores each value exactly as it was sent.
+        ///
+        /// Only the planned type without a modifier does: binary values mean something else to any other type, and a modifier rounds,
+        /// pads or shortens them.
+        package func accepts(_ type: String) -> Bool { type == self.type.sql }
     }
 
     package var schema: String
@@ -55,6 +61,14 @@ package struct EventTable: Sendable, Hashable {
     package var collidingColumns: [String] {
         var known: Set<String> = []
         return columns.map(\.name).filter { !known.insert($0).inserted }
+    }
+
+    /// The first column, among those that exist, that does not store each value exactly, and its type; `nil` for none.
+    func mistypedColumn(in types: [String: String]) -> (column: Column, type: String)? {
+        for column in columns {
+            if let type = types[column.name], !column.accepts(type) { return (column, type) }
+        }
+        return nil
     }
 
     /// The schema and the table's name, quoted.

@@ -3,7 +3,7 @@ package struct PresentTable: Sendable, Hashable {
     /// One column of it.
     package struct Column: Sendable, Hashable {
         package var name: String
-        /// The type in the spelling of the server's `format_type`.
+        /// The type as `EventTable.Column.accepts(_:)` reads it; see `typeExpression`.
         package var type: String
         package var isNullable: Bool
         /// Whether a row can omit the column even if it is not nullable, because it has a default or is generated.
@@ -63,6 +63,21 @@ package struct PresentTable: Sendable, Hashable {
     }
 }
 
+extension PresentTable {
+    /// The SQL expression for the type of the column `a` of `pg_attribute`, with everything that changes what is stored.
+    ///
+    /// It is the spelling of the server's `format_type`, which includes modifiers. A type that is not the server's own always has its
+    /// schema, so that its name cannot be that of one of the server's, and a column that does not store the row's value says so.
+    static let typeExpression = """
+        CASE WHEN a.atttypid >= 16384 AND pg_catalog.pg_type_is_visible(a.atttypid) THEN
+            (SELECT t.typnamespace::pg_catalog.regnamespace || '.' FROM pg_catalog.pg_type t WHERE t.oid = a.atttypid)
+            ELSE '' END
+        || pg_catalog.format_type(a.atttypid, a.atttypmod)
+        || CASE WHEN a.attgenerated <> '' THEN ' GENERATED ALWAYS'
+            WHEN a.attidentity = 'a' THEN ' GENERATED ALWAYS AS IDENTITY' ELSE '' END
+        """
+}
+
 /// The contents of a schema of the database.
 package struct PresentSchema: Sendable, Hashable {
     package var name: String
@@ -84,7 +99,7 @@ package struct PresentSchema: Sendable, Hashable {
 
     /// Selects everything in the schema `$1`: one row for each column, or one row for a table without columns.
     static let query = """
-        SELECT c.relname, obj_description(c.oid, 'pg_class'), a.attname, format_type(a.atttypid, a.atttypmod),
+        SELECT c.relname, obj_description(c.oid, 'pg_class'), a.attname, \(PresentTable.typeExpression),
             a.attnotnull, a.atthasdef OR a.attidentity <> '', col_description(c.oid, a.attnum),
             EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid
                 AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),

@@ -80,7 +80,7 @@ package struct SchemaChanges: Sendable, Hashable {
         var conflicts: [String] = []
         for column in table.columns {
             guard let present = existing.columns.first(where: { $0.name == column.name }) else { continue }
-            if present.type != column.type.sql {
+            if !column.accepts(present.type) {
                 conflicts.append(
                     "Column \(table.sqlName).\(SQLText.identifier(column.name)) has type \(present.type), "
                         + "and the plan wants \(column.type.sql)."

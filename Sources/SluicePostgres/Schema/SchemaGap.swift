@@ -36,7 +36,7 @@ package struct SchemaGap: Sendable, Hashable {
                 missing.append("the column \(name)")
                 continue
             }
-            if existing.type != column.type.sql {
+            if !column.accepts(existing.type) {
                 missing.append("type \(column.type.sql) in the column \(name), which has \(existing.type)")
             }
             if column.isNullable, !existing.isNullable {

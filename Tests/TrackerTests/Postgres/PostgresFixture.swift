@@ -27,6 +27,13 @@ struct PostgresFixture {
         try await tracker.start(for: catalog)
     }
 
+    /// The same database and tracker with another plan, to which the tables are not migrated.
+    init(_ other: PostgresFixture, with catalog: EventCatalog) {
+        database = other.database
+        tracker = other.tracker
+        self.catalog = catalog
+    }
+
     /// Creates and starts another tracker on the same database.
     func startedTracker(
         name: String = PostgresConfiguration.defaultName,
