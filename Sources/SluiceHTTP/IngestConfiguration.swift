@@ -72,9 +72,10 @@ public struct IngestConfiguration: Sendable, Hashable {
         ///
         /// Default: 100. Each counts as much memory as a connection.
         public var maximumStreams: Int
-        /// The maximum number of requests that the sender may cancel within 30 s; then the connection is closed.
+        /// The maximum number of requests that the sender may cancel, or that may violate the protocol, at one time; then the connection is
+        /// closed.
         ///
-        /// Default: 200.
+        /// Default: 200. After 30 s as many are allowed again.
         public var maximumResets: Int
 
         /// Makes limits; see the properties for the defaults.
@@ -282,9 +283,20 @@ extension IngestConfiguration {
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: http2.maximumStreams),
-            // A field counts 32 bytes more than it has (RFC 9113, section 6.5.2). Longer headers end the connection.
-            HTTP2Setting(parameter: .maxHeaderListSize, value: maximumHeaderBytes + 32 * (maximumHeaderFields + 4)),
+            // A field counts 32 bytes more than it has (RFC 9113, section 6.5.2). A longer header ends the connection, so there is room
+            // for those that are answered with 431.
+            HTTP2Setting(
+                parameter: .maxHeaderListSize,
+                value: 4 * (maximumHeaderBytes + 32 * (maximumHeaderFields + 4))
+            ),
         ]
+        // Frames of a stream that was reset may still be on their way; on one that is forgotten, they end the connection.
+        connection.maximumRecentlyResetStreams = 4 * min(http2.maximumStreams, 1000)
+        // `FrameGuard` counts all frames, and lets complete requests be answered before the connection ends. These limits would end it
+        // at once; a window in which no two frames fit switches one off.
+        connection.maximumSequentialEmptyDataFrames = .max
+        connection.maximumConnectionGlitches = .max
+        connection.controlFrameRateLimit.windowLength = .nanoseconds(1)
         return connection
     }
 
@@ -293,8 +305,8 @@ extension IngestConfiguration {
         var stream = NIOHTTP2Handler.StreamConfiguration()
         stream.outboundBufferSizeHighWatermark = MemoryBudget.unreadAnswerBytes
         stream.outboundBufferSizeLowWatermark = MemoryBudget.unreadAnswerBytes / 2
-        stream.streamResetFrameRateLimit.maximumCount = http2.maximumResets
-        stream.streamErrorRateLimit.maximumCount = http2.maximumResets
+        stream.streamResetFrameRateLimit.windowLength = .nanoseconds(1)
+        stream.streamErrorRateLimit.windowLength = .nanoseconds(1)
         return stream
     }
 }

@@ -162,9 +162,10 @@ public final class IngestEndpoint: Sendable {
             configuration: .init(maxIdleTime: shared.timeouts.idle, maxAge: nil, maxGraceTime: nil, keepalive: nil)
         )
         let key = NIOLoopBound(connectionKey(of: channel), eventLoop: channel.eventLoop)
-        let deadlines = HTTP2Deadlines(timeouts: shared.timeouts)
-        let streams = NIOLoopBound(deadlines, eventLoop: channel.eventLoop)
-        try channel.pipeline.syncOperations.addHandlers([deadlines, GoAwayEncoder()])
+        let streams = HTTP2Streams(timeouts: shared.timeouts)
+        let boundStreams = NIOLoopBound(streams, eventLoop: channel.eventLoop)
+        let frames = FrameGuard(streams: streams, limits: configuration.http2)
+        try channel.pipeline.syncOperations.addHandlers([streams, frames])
         _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
             mode: .server,
             connectionConfiguration: configuration.http2Connection,
@@ -172,8 +173,7 @@ public final class IngestEndpoint: Sendable {
             streamDelegate: manager.http2StreamDelegate
         ) { [self] stream in
             stream.eventLoop.makeCompletedFuture {
-                streams.value.streamOpened()
-                stream.closeFuture.assumeIsolated().whenComplete { _ in streams.value.streamClosed() }
+                boundStreams.value.add(stream)
                 try addHandlers(toStream: stream, from: peer, counting: address, key.value)
             }
         }

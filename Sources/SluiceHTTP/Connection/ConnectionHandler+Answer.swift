@@ -177,6 +177,14 @@ extension ConnectionHandler {
         }
     }
 
+    /// Resets a stream whose request will not be complete; nothing of it was accepted, so its sender may send it again.
+    ///
+    /// See RFC 9113, section 8.7.
+    func endUnfinishedRequest() {
+        guard let context, version == .http2, !isInputClosed, phase != .closing else { return }
+        context.writeAndFlush(NIOAny(HTTP2Frame.FramePayload.rstStream(.refusedStream)), promise: nil)
+    }
+
     /// Releases the memory that the exchange reserved.
     func releaseBudget() {
         guard exchange.reservedBytes > 0 else { return }

@@ -168,6 +168,8 @@ extension ConnectionHandler {
                 isInputClosed = true
                 close()
             }
+        case is ConnectionEnding:
+            endUnfinishedRequest()
         default:
             context.fireUserInboundEventTriggered(event)
         }

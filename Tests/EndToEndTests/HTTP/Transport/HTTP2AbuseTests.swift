@@ -10,7 +10,7 @@ struct HTTP2AbuseTests {
         "a sender that violates HTTP/2 loses its stream or its connection, and others are served",
         arguments: [
             ("rapid-reset", "closed"), ("endless-header", "closed"), ("pings", "closed"), ("closed-window", "reset"),
-            ("many-streams", "closed"),
+            ("many-streams", "reset"),
             ("data-without-stream", "closed"), ("upper-case-name", "reset"), ("transfer-encoding", "reset"),
             ("wrong-length", "reset"), ("no-preface", "closed"), ("silent", "closed"), ("half-header", "closed"),
         ]

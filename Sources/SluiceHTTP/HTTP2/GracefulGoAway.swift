@@ -7,7 +7,7 @@ import NIOHTTP2
 /// with the greatest number of a stream asks the sender to begin no more requests, and the final one follows after a round trip,
 /// so that requests that are already on their way are served. But once `NIOHTTP2Handler` has sent a `GOAWAY`, it takes the
 /// connection as closed as soon as no request is in progress, and answers the requests that arrive then with an error of the
-/// connection. So the first `GOAWAY` is turned into an event, which `GoAwayEncoder` encodes.
+/// connection. So the first `GOAWAY` is turned into an event, which `FrameGuard` encodes.
 final class GracefulGoAway: ChannelOutboundHandler {
     typealias OutboundIn = HTTP2Frame
 
@@ -21,21 +21,5 @@ final class GracefulGoAway: ChannelOutboundHandler {
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         context.flush()
         context.close(mode: mode, promise: promise)
-    }
-}
-
-/// An outbound event: the first `GOAWAY` of a graceful shutdown.
-private struct FirstGoAway {}
-
-/// Writes the first `GOAWAY` of `GracefulGoAway`; it precedes `NIOHTTP2Handler`, which always writes whole frames.
-final class GoAwayEncoder: ChannelOutboundHandler {
-    typealias OutboundIn = ByteBuffer
-
-    /// The length of the payload (3 bytes), the type, the flags and stream 0; then the greatest number of a stream, and no error.
-    private static let frame: [UInt8] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0]
-
-    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is FirstGoAway else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        context.writeAndFlush(NIOAny(ByteBuffer(bytes: Self.frame)), promise: promise)
     }
 }
