@@ -19,9 +19,10 @@ public struct OperationsConfiguration: Sendable {
     ///
     /// Default: `nil`. It has at least 16 bytes.
     public var token: String?
-    /// The maximum number of connections; further ones wait until one is closed.
+    /// The maximum number of connections whose last request was from somebody who may use the port.
     ///
-    /// One address may have 32 of them; a further one from it is closed.
+    /// Half as many connections from this machine, and as many from other machines, may not have shown the token yet; one address may have
+    /// half of those. A further connection closes the oldest one.
     ///
     /// Default: 64.
     public var maximumConnections: Int

@@ -1,3 +1,5 @@
+import SluiceHTTP
+
 /// Why the private port could not start.
 public struct OperationsError: Error, Sendable, CustomStringConvertible {
     /// The kind of a failure; later versions may add codes.
@@ -37,7 +39,7 @@ public struct OperationsError: Error, Sendable, CustomStringConvertible {
 
     /// The sentence, the code, and the error of the system.
     public var description: String {
-        let reason = underlying.map { ": \($0)" } ?? ""
+        let reason = underlying.map { ": \(SystemReason.of($0))" } ?? ""
         return "\(message) [\(code)]\(reason)"
     }
 }

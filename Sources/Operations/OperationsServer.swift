@@ -36,21 +36,10 @@ public final class OperationsServer: Service {
     private let logger: Logger
     /// Takes samples for the dashboard; `nil` if there is none.
     private let sampler: HistorySampler?
-    private let connections = ConnectionsByAddress(limit: 32)
-    private let state: Mutex<State>
-
-    /// What the lock guards: whether everything listens, and who waits for that.
-    private struct State {
-        /// Removes the socket, once it is published.
-        var removeSocket: @Sendable () -> Void = {}
-        /// How many of the port and the socket do not listen yet.
-        var missing: Int
-        /// Whether the server is ending; then a socket that cannot be published is not logged.
-        var isOver = false
-        var address = ""
-        var outcome: Result<String, any Error>?
-        var waiting: [CheckedContinuation<String, any Error>] = []
-    }
+    /// The address of the port, `host:port`, once it is bound; empty without a port.
+    private let boundPort = Outcome<String>()
+    /// The same, once the socket is bound as well.
+    private let bound = Outcome<String>()
 
     /// Makes a server; it does not listen yet.
     ///
@@ -126,7 +115,6 @@ public final class OperationsServer: Service {
             clock: clock
         )
         sampler = HistorySampler(history: history, pipeline: pipeline, registry: registry, clock: clock)
-        state = Mutex(State(missing: (configuration.hasPort ? 1 : 0) + (configuration.socketPath == nil ? 0 : 1)))
         controlFile.pauseTrackers(of: pipeline, logger: logger)
     }
 
@@ -149,7 +137,6 @@ public final class OperationsServer: Service {
         _ = VersionMetrics(registry, program: programVersion, plan: plan)
         routes = ProcessRoutes(process: process, registry: registry, clock: clock)
         sampler = nil
-        state = Mutex(State(missing: (configuration.hasPort ? 1 : 0) + (configuration.socketPath == nil ? 0 : 1)))
     }
 
     private static func check(_ configuration: OperationsConfiguration) throws(OperationsError) {
@@ -189,18 +176,12 @@ public final class OperationsServer: Service {
         )
     }
 
-    /// Waits until the port and the socket listen, and returns the port's address, `host:port`; it is empty without a port.
+    /// Waits until the port and the socket are bound, and returns the port's address, `host:port`; it is empty without a port.
+    ///
+    /// Neither answers a request before.
     ///
     /// - Throws: `OperationsError` if it cannot listen, or if there is no socket and `requiresSocket` is true.
-    public func listening() async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            let outcome = state.withLock { state in
-                if state.outcome == nil { state.waiting.append(continuation) }
-                return state.outcome
-            }
-            if let outcome { continuation.resume(with: outcome) }
-        }
-    }
+    public func listening() async throws -> String { try await bound.value() }
 
     /// Serves until a graceful shutdown or cancellation.
     ///
@@ -208,28 +189,29 @@ public final class OperationsServer: Service {
     public func run() async throws {
         do throws(OperationsError) {
             let socket = try makeSocket()
+            let removeSocket = Mutex<@Sendable () -> Void> {}
             defer {
-                state.withLock { $0.isOver = true }
                 socket?.removeFolder()
-                state.withLock(\.removeSocket)()
+                removeSocket.withLock { $0 }()
             }
-            var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
-            if let sampler { services.append(.init(service: sampler)) }
-            // If the port cannot listen, the socket is shut down as well.
-            if configuration.hasPort {
-                services.insert(.init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup), at: 0)
-            }
-            if let socket { services.append(.init(service: application(of: socket))) }
-            do {
-                try await ServiceGroup(configuration: .init(services: services, logger: quietLogger)).run()
-            } catch {
-                throw Self.cannotListen(configuration, error)
-            }
+            try await run(services(socket) { remove in removeSocket.withLock { $0 = remove } })
         } catch {
-            finish(.failure(error))
+            boundPort.finish(.failure(error))
+            bound.finish(.failure(error))
             throw error
         }
-        finish(.failure(CancellationError()))
+    }
+
+    private func run(_ services: [ServiceGroupConfiguration.ServiceConfiguration]) async throws(OperationsError) {
+        do {
+            try await ServiceGroup(configuration: .init(services: services, logger: quietLogger)).run()
+        } catch let error as OperationsError {
+            throw error
+        } catch is CancellationError {
+            // It was shut down before it was bound.
+        } catch {
+            throw Self.cannotListen(configuration, error)
+        }
     }
 
     /// Prepares the socket for commands; `nil` if there is none.
@@ -240,37 +222,15 @@ public final class OperationsServer: Service {
         } catch {
             if configuration.requiresSocket { throw error }
             logNoSocket(error)
-            listens(at: nil)
             return nil
         }
     }
 
     private func logNoSocket(_ error: OperationsError) {
-        guard !state.withLock(\.isOver) else { return }
         logger.error(
             "The socket for commands cannot be used; commands need the private port, if there is one.",
             metadata: ["error": "\(error)"]
         )
-    }
-
-    /// Notes that the port, or the socket without an address, listens.
-    private func listens(at address: String?) {
-        let complete = state.withLock { state in
-            state.missing -= 1
-            if let address { state.address = address }
-            return state.missing == 0 ? state.address : nil
-        }
-        if let complete { finish(.success(complete)) }
-    }
-
-    /// Tells those who wait whether the server listens; only the first outcome counts.
-    private func finish(_ outcome: Result<String, any Error>) {
-        let waiting = state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume(with: outcome) }
     }
 }
 
@@ -288,51 +248,87 @@ extension OperationsServer {
         routes.router(access: access, door: "private port").buildResponder()
     }
 
-    private var port: some ApplicationProtocol {
+    /// What runs: the port, and then the socket, so that a port that cannot be bound is the only error.
+    private func services(
+        _ socket: ControlSocket?,
+        onPublish: @escaping @Sendable (_ remove: @escaping @Sendable () -> Void) -> Void
+    ) -> [ServiceGroupConfiguration.ServiceConfiguration] {
+        var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
+        if configuration.hasPort {
+            let port = Binding(application: port(hasSocket: socket != nil), outcomes: [boundPort, bound])
+            // If the port cannot listen, the socket is shut down as well.
+            services.append(.init(service: port, failureTerminationBehavior: .gracefullyShutdownGroup))
+        } else {
+            boundPort.finish(.success(""))
+            if socket == nil { bound.finish(.success("")) }
+        }
+        if let sampler { services.append(.init(service: sampler)) }
+        services.append(.init(service: BindingCheck(outcome: bound)))
+        if let socket {
+            let application = application(of: socket, onPublish: onPublish)
+            services.append(.init(service: Binding(application: application, outcomes: [bound], after: boundPort)))
+        }
+        return services
+    }
+
+    private func port(hasSocket: Bool) -> some ApplicationProtocol {
         application(
             at: .hostname(configuration.host, port: configuration.port),
-            responder: responder
+            responder: responder,
+            connections: GuardedConnections(limit: configuration.maximumConnections, mayUse: access.knows)
         ) { [self] channel in
             let address = Self.describe(channel.localAddress)
-            logger.info("The private port listens.", metadata: ["address": "\(address)"])
-            listens(at: address)
+            boundPort.finish(.success(address))
+            if !hasSocket { listens(at: address) }
+            // Requests wait until this returns.
+            _ = try? await bound.value()
         }
     }
 
-    private func application(of socket: ControlSocket) -> some ApplicationProtocol {
+    /// Notes that the port and the socket are bound.
+    private func listens(at address: String) {
+        if configuration.hasPort {
+            logger.info("The private port listens.", metadata: ["address": "\(address)"])
+        }
+        bound.finish(.success(address))
+    }
+
+    private func application(
+        of socket: ControlSocket,
+        onPublish: @escaping @Sendable (_ remove: @escaping @Sendable () -> Void) -> Void
+    ) -> some ApplicationProtocol {
         application(
             at: .unixDomainSocket(path: socket.temporaryPath),
-            responder: routes.router(access: nil, door: "socket").buildResponder()
+            responder: routes.router(access: nil, door: "socket").buildResponder(),
+            connections: GuardedConnections(limit: configuration.maximumConnections) { _, _ in true }
         ) { [self] _ in
             do throws(OperationsError) {
-                let remove = try socket.publish()
-                state.withLock { $0.removeSocket = remove }
+                onPublish(try socket.publish())
             } catch {
+                if configuration.requiresSocket { return bound.finish(.failure(error)) }
                 logNoSocket(error)
             }
-            listens(at: nil)
+            if let address = try? await boundPort.value() { listens(at: address) }
         }
     }
 
     private func application(
         at address: BindAddress,
         responder: some HTTPResponder<OperationsContext>,
+        connections: GuardedConnections,
         onServerRunning: @escaping @Sendable (any Channel) async -> Void
     ) -> some ApplicationProtocol {
-        let (connections, logger) = (connections, logger)
+        let logger = logger
         return Application(
             responder: responder,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [ConnectionGuard(connections)],
-                    idleTimeout: .seconds(60),
-                    httpDecoderConfiguration: Self.headerLimits
+            server: HTTPServerBuilder { responder in
+                let configuration = HTTP1Channel.Configuration(httpDecoderConfiguration: Self.headerLimits)
+                return GuardedChannel(
+                    base: HTTP1Channel(responder: responder, configuration: configuration),
+                    connections: connections
                 )
-            ),
-            configuration: ApplicationConfiguration(
-                address: address,
-                availableConnectionsDelegate: .maximum(configuration.maximumConnections, logger: quietLogger)
-            ),
+            },
+            configuration: ApplicationConfiguration(address: address),
             onServerRunning: { channel in
                 // Running out of file descriptors pauses accepting, and does not make it spin.
                 try? await channel.eventLoop.submit {

@@ -34,7 +34,7 @@ public struct IngestError: Error, Sendable, CustomStringConvertible {
 
     /// The sentence, the code, and the error of the system.
     public var description: String {
-        let reason = underlying.map { ": \($0)" } ?? ""
+        let reason = underlying.map { ": \(SystemReason.of($0))" } ?? ""
         return "\(message) [\(code)]\(reason)"
     }
 }

@@ -84,9 +84,10 @@ public final class IngestServer: Service {
         self.now = now
     }
 
-    /// Starts listening, and returns the address.
+    /// Takes the port, and returns the address.
     ///
-    /// Call it at most once, and `run` afterwards, which stops the server. If it was not called, `run` calls it.
+    /// Connections wait until `run` is called, so nothing is answered before the rest of a process is ready. Call it at most once, and
+    /// `run` afterwards, which also stops the server. If it was not called, `run` calls it.
     ///
     /// - Throws: `IngestError`.
     @discardableResult
@@ -110,7 +111,6 @@ public final class IngestServer: Service {
         do {
             let listener = try await listen(at: socketAddress, on: group, endpoint)
             self.listener.withLock { $0 = listener }
-            logger.info("The server listens.", metadata: ["address": "\(listener.address)"])
             return listener.address
         } catch {
             try? await group.shutdownGracefully()
@@ -146,6 +146,9 @@ public final class IngestServer: Service {
     public func run() async throws {
         if listener.withLock({ $0 == nil }) { try await bind() }
         guard let listener = listener.withLock({ $0 }) else { return }
+        // It fails only if the channel is closed, and then `closeFuture` succeeds.
+        try? await listener.channel.setOption(.autoRead, value: true).get()
+        logger.info("The server listens.", metadata: ["address": "\(listener.address)"])
         await withTaskCancellationOrGracefulShutdownHandler {
             // It fails only if the channel fails, and then the channel is closed.
             try? await listener.channel.closeFuture.get()
@@ -191,6 +194,8 @@ public final class IngestServer: Service {
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Until `run`.
+            .serverChannelOption(.autoRead, value: false)
             // Running out of file descriptors pauses accepting, and does not end it.
             .serverChannelInitializer { [logger] channel in
                 channel.eventLoop.makeCompletedFuture {

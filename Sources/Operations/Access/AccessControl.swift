@@ -47,8 +47,25 @@ struct AccessControl: Sendable {
             return source.isSentToLoopback
                 ? .allow : .refuse("Without a token, this port answers only requests to a name of this machine.")
         }
-        if isOpen || hasToken(request) || hasSession(request) { return .allow }
+        if isOpen || hasSession(request) { return .allow }
+        switch hasToken(request.headers[.authorization]) {
+        case true?: return .allow
+        case false?: noteWrongToken()
+        case nil: break
+        }
         return .authenticate
+    }
+
+    /// Whether a request with these header fields has the token or a session, or needs none.
+    func knows(authorization: String?, cookies: [String]) -> Bool {
+        guard needsToken, hasToken(authorization) != true else { return true }
+        return cookies.lazy.flatMap { $0.split(separator: ";") }.contains { cookie in
+            let parts = cookie.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmingPrefix(while: \.isWhitespace) == Self.cookieName else {
+                return false
+            }
+            return sessions.contains(String(parts[1]), now: clock.now())
+        }
     }
 
     /// Whether a request that was allowed would be allowed now, for an answer that lasts: it ends with the session of its browser.
@@ -72,13 +89,12 @@ struct AccessControl: Sendable {
         if let number = request.cookies[Self.cookieName]?.value { sessions.end(number) }
     }
 
-    private func hasToken(_ request: Request) -> Bool {
-        guard let header = request.headers[.authorization] else { return false }
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return false }
-        let isAccepted = accepts(String(parts[1]))
-        if !isAccepted { noteWrongToken() }
-        return isAccepted
+    /// Whether a bearer token is the right one; `nil` if there is none.
+    private func hasToken(_ authorization: String?) -> Bool? {
+        guard let parts = authorization?.split(separator: " ", maxSplits: 1), parts.count == 2,
+            parts[0].lowercased() == "bearer"
+        else { return nil }
+        return accepts(String(parts[1]))
     }
 
     /// Logs that somebody has sent a wrong token, at once and then at most once a minute.

@@ -1,40 +1,80 @@
-import NIOCore
+package import NIOCore
+package import NIOHTTP1
 import SluiceHTTP
 import Synchronization
 
-/// Closes a connection that is one too many from its address, that does not send the head of a request in time, or whose client
-/// does not read.
+/// Closes a connection whose request does not arrive in time, whose client does not read, or whose place another one takes.
 ///
-/// It is in the pipeline behind the decoder. A connection that has sent a head may be idle as long as every other.
-final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
+/// The deadlines are those of whole heads and bodies, however often a piece of them arrives. It follows the decoder in the pipeline.
+package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
 
-    private static let timeout = TimeAmount.seconds(5)
+    /// How long the head of the next request may take for somebody who has not shown that they may use the port.
+    private static let headTimeout = TimeAmount.seconds(5)
+    /// How long the head of the next request may take for somebody who may use the port.
+    private static let idleTimeout = TimeAmount.seconds(60)
+    /// How long a body may take, which has a few bytes.
+    private static let bodyTimeout = TimeAmount.seconds(10)
     /// How long a client may leave an answer unread.
     private static let readTimeout = TimeAmount.seconds(30)
 
-    private let connections: ConnectionsByAddress
+    private let connections: GuardedConnections
+    private var isAuthorized = false
+    /// Whether the body of a request is arriving.
+    private var isReceiving = false
+    private var unansweredRequests = 0
     private var timer: Scheduled<Void>?
     private var readTimer: Scheduled<Void>?
 
-    init(_ connections: ConnectionsByAddress) {
+    package init(_ connections: GuardedConnections) {
         self.connections = connections
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        let isAdmitted = connections.admit(channel)
-        // What is being set up cannot be closed yet.
-        timer = channel.eventLoop.scheduleTask(in: isAdmitted ? Self.timeout : .zero) { channel.close(promise: nil) }
+    package func handlerAdded(context: ChannelHandlerContext) {
+        connections.add(context.channel)
+        close(context, in: Self.headTimeout)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // The first part of a request is its head.
-        timer?.cancel()
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            isReceiving = true
+            unansweredRequests += 1
+            isAuthorized = connections.authorize(context.channel, head)
+            close(context, in: Self.bodyTimeout)
+        case .body:
+            break
+        case .end:
+            isReceiving = false
+            update(context)
+        }
         context.fireChannelRead(data)
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .end = unwrapOutboundIn(data) {
+            unansweredRequests -= 1
+            if !isReceiving { update(context) }
+        }
+        context.write(data, promise: promise)
+    }
+
+    /// Begins to wait for the next request once all are answered; an answer may last.
+    private func update(_ context: ChannelHandlerContext) {
+        timer?.cancel()
+        let isBusy = unansweredRequests > 0
+        connections.setBusy(context.channel, isBusy)
+        if !isBusy { close(context, in: isAuthorized ? Self.idleTimeout : Self.headTimeout) }
+    }
+
+    private func close(_ context: ChannelHandlerContext, in time: TimeAmount) {
+        let channel = context.channel
+        timer?.cancel()
+        timer = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
         let channel = context.channel
         readTimer?.cancel()
         readTimer =
@@ -43,43 +83,74 @@ final class ConnectionGuard: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // A shutdown does not wait for a client that does not read.
         if event is ChannelShouldQuiesceEvent, !context.channel.isWritable { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         readTimer?.cancel()
         context.fireChannelInactive()
     }
 }
 
-/// How many connections there are from each address; those of a socket in the file system do not count.
-final class ConnectionsByAddress: Sendable {
-    private let limit: Int
-    private let counts = Mutex<[String: Int]>([:])
-
-    init(limit: Int) {
-        self.limit = limit
+/// The places of the connections of a port; those of a socket in the file system have no limits here.
+package final class GuardedConnections: Sendable {
+    private struct State {
+        var places: ConnectionPlaces<ObjectIdentifier>
+        var channels: [ObjectIdentifier: any Channel] = [:]
     }
 
-    /// Whether there may be another connection from the address of this one, which is counted then until it closes.
-    func admit(_ channel: any Channel) -> Bool {
-        guard let address = channel.remoteAddress?.ipAddress else { return true }
-        let isAdmitted = counts.withLock { counts in
-            guard counts[address, default: 0] < limit else { return false }
-            counts[address, default: 0] += 1
-            return true
+    private let mayUse: @Sendable (_ authorization: String?, _ cookies: [String]) -> Bool
+    private let state: Mutex<State>
+
+    /// Makes places; `mayUse` says whether a request with these header fields is from somebody who may use the port.
+    package init(
+        limit: Int,
+        mayUse: @escaping @Sendable (_ authorization: String?, _ cookies: [String]) -> Bool
+    ) {
+        self.mayUse = mayUse
+        state = Mutex(State(places: ConnectionPlaces(limit: limit)))
+    }
+
+    /// Counts a new connection until it closes.
+    fileprivate func add(_ channel: any Channel) {
+        guard let address = channel.remoteAddress, let text = address.ipAddress else { return }
+        let id = ObjectIdentifier(channel)
+        let victim = state.withLock { state in
+            state.channels[id] = channel
+            return state.places.add(id, from: text, isLocal: address.isLoopback).flatMap { state.channels[$0] }
         }
-        guard isAdmitted else { return false }
+        Self.close(victim)
         channel.closeFuture.whenComplete { [self] _ in
-            counts.withLock { counts in
-                guard let count = counts[address] else { return }
-                counts[address] = count > 1 ? count - 1 : nil
+            state.withLock { state in
+                state.channels[id] = nil
+                state.places.remove(id)
             }
         }
-        return true
+    }
+
+    /// Notes the head of a request.
+    ///
+    /// - Returns: Whether it is from somebody who may use the port.
+    fileprivate func authorize(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
+        let isAuthorized = mayUse(head.headers.first(name: "authorization"), head.headers["cookie"])
+        let id = ObjectIdentifier(channel)
+        let victim = state.withLock { state in
+            state.places.authorize(id, isAuthorized).flatMap { state.channels[$0] }
+        }
+        Self.close(victim)
+        return isAuthorized
+    }
+
+    fileprivate func setBusy(_ channel: any Channel, _ isBusy: Bool) {
+        state.withLock { $0.places.setBusy(ObjectIdentifier(channel), isBusy) }
+    }
+
+    private static func close(_ channel: (any Channel)?) {
+        // Later, because what is being set up cannot be closed yet.
+        channel?.eventLoop.execute { channel?.close(promise: nil) }
     }
 }

@@ -101,7 +101,11 @@ struct LoadCommand: AsyncParsableCommand {
                 logger: wiring.logger
             )
         )
-        try await group.run()
+        do {
+            try await group.run()
+        } catch let error as OperationsError {
+            throw Wiring.failure(of: error)
+        }
         let counts = loader.members.map { member in
             let (loaded, refused) = member.status.counts
             return "\(member.status.tracker): \(loaded) loaded" + (refused > 0 ? ", \(refused) refused" : "")
@@ -133,10 +137,8 @@ extension LoadCommand {
                 ),
                 logger: wiring.logger
             )
-        } catch  where error.code == .noToken {
-            throw Terminal.failure("\(error.message) Set admin.tokenFile.")
         } catch {
-            throw Terminal.failure("\(error)")
+            throw Wiring.failure(of: error)
         }
     }
 }

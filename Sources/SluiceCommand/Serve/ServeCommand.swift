@@ -159,6 +159,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw Terminal.failure(
                 "\(error.message) Make a key with 'sluice keys new NAME', or use --open behind a proxy that checks senders."
             )
+        } catch let error as IngestError where error.code == .cannotListen {
+            throw Terminal.failure("\(error). Set http.listen to another address, or end the process that uses it.")
         }
     }
 

@@ -26,7 +26,6 @@ struct Services {
         let announcement = Announcement(
             address: address,
             isSecure: settings.tls != nil,
-            privatePort: privatePort,
             systemd: systemd,
             logger: logger
         )
@@ -37,10 +36,9 @@ struct Services {
             services.append(.init(service: SystemdWatchdog(notifier: systemd, interval: interval, server: server)))
         }
         if let privatePort { services.append(.init(service: privatePort)) }
-        services.append(.init(service: pipeline))
-        // Before the server, so that the last events are counted, too.
-        services += others.compactMap { $0 }.map { .init(service: $0) }
-        services += [.init(service: server), .init(service: deadline), .init(service: announcement)]
+        // The other files and times come before the server, so that the last events are counted, too.
+        let afterPorts: [any Service] = [pipeline] + others.compactMap { $0 } + [server, deadline, announcement]
+        services += afterPorts.map { .init(service: AfterPorts(service: $0, privatePort: privatePort)) }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: services,
@@ -53,26 +51,34 @@ struct Services {
         } catch let error as PipelineError where error.code == .journalHangs {
             // Returning would wait for the disk.
             ShutdownDeadline.endProcess(error.message)
-        } catch let error as OperationsError where error.code == .cannotListen {
-            throw Terminal.failure("\(error) Set admin.listen to another address, or use --no-admin.")
         } catch let error as OperationsError {
-            throw Terminal.failure("\(error)")
+            throw Wiring.failure(of: error)
         }
     }
 }
 
-/// Logs the address once the service group handles signals and the private port listens, so that a process that waits for this line
-/// may send a signal or ask for metrics at once.
+/// Runs a service once the private port and the socket are bound, so that nothing begins, and no event is accepted, if they cannot be.
+private struct AfterPorts: Service {
+    let service: any Service
+    let privatePort: OperationsServer?
+
+    func run() async throws {
+        if let privatePort, (try? await privatePort.listening()) == nil {
+            // Its own `run` throws, and everything ends.
+            return try await gracefulShutdown()
+        }
+        try await service.run()
+    }
+}
+
+/// Logs the address once the service group handles signals, so that a process that waits for this line may send a signal at once.
 private struct Announcement: Service {
     let address: IngestServer.Address
     let isSecure: Bool
-    let privatePort: OperationsServer?
     let systemd: SystemdNotifier?
     let logger: Logger
 
     func run() async throws {
-        // If it cannot listen, its own `run` throws, and everything ends.
-        if let privatePort, (try? await privatePort.listening()) == nil { return try await gracefulShutdown() }
         let url = "\(isSecure ? "https" : "http")://\(address)/v1/events"
         logger.info("The server accepts events.", metadata: ["url": "\(url)"])
         systemd?.send("READY=1")

@@ -214,11 +214,22 @@ struct Wiring {
                 settingChanges: settingChanges,
                 logger: logger
             )
-        } catch  where error.code == .noToken {
-            throw Terminal.failure("\(error.message) Set admin.tokenFile.")
         } catch {
-            throw Terminal.failure("\(error)")
+            throw Wiring.failure(of: error)
         }
+    }
+
+    /// Prints why the private port or the socket cannot be used, and what to set; returns exit status 1, to be thrown.
+    static func failure(of error: OperationsError) -> ExitCode {
+        let advice: TerminalText
+        switch error.code {
+        case .noToken: advice = "Set admin.tokenFile."
+        case .cannotListen:
+            advice = "Set admin.listen to another address, use --no-admin, or end the process that uses it."
+        case .unusableFile: advice = "Set admin.socket to another path."
+        default: return Terminal.failure("\(error)")
+        }
+        return Terminal.failure("\(error)\(error.underlying == nil ? "" : ".") \(advice)")
     }
 
     /// Opens the file of what an operator has changed; without a journal, nothing is kept.

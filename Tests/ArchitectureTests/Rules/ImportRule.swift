@@ -57,8 +57,8 @@ enum ImportRule {
         ],
         "Operations": [
             "CoreMetrics", "EventModel", "EventPipeline", "EventQuarantine", "EventSchema", "Foundation", "HTTPTypes",
-            "Hashing", "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOPosix",
-            "ServiceLifecycle",
+            "Hashing", "Hummingbird", "HummingbirdCore", "Logging", "MetricDefinitions", "NIOCore", "NIOHTTP1",
+            "NIOPosix", "ServiceLifecycle",
             "SluiceHTTP", "TrackerKit",
         ],
         "SluiceClient": ["EventModel", "EventSchema", "Foundation", "FoundationNetworking"],

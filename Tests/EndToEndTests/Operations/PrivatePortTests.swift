@@ -14,25 +14,6 @@ struct PrivatePortTests {
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
 
-    @Test("that is taken keeps serve from starting, and the error says what to set")
-    func taken() async throws {
-        let folder = try TestFolder()
-        let server = try await ServingSluice.start([], in: folder)
-        let address = try await PrivatePort(of: server).url.dropFirst("http://".count)
-        let second = try await Sluice.run(
-            [
-                "serve", "--listen", "127.0.0.1:0", "--events", Sluice.plan, "--journal", "other", "--admin",
-                "\(address)",
-            ],
-            in: folder
-        )
-        #expect(second.ending == .exit(1))
-        #expect(second.errors.last?.contains("cannot listen on \(address)") == true, "\(second.errors)")
-        #expect(second.errors.last?.contains("Set admin.listen") == true, "\(second.errors)")
-        server.process.send(SIGTERM)
-        #expect(try await server.process.waitForEnd() == .exit(0))
-    }
-
     @Test("on an address that other machines reach needs a token, which comes from a file")
     func publicAddress() async throws {
         let folder = try TestFolder()
@@ -153,6 +134,23 @@ struct PrivatePortTests {
         try input.fileHandleForWriting.close()
         _ = try await process.waitForEnd()
         #expect(try await port.request("/metrics").status == 200)
+        server.process.send(SIGTERM)
+        #expect(try await server.process.waitForEnd() == .exit(0))
+    }
+
+    @Test("connections without the token, however many and slow, keep nobody from asking")
+    func trickle() async throws {
+        let folder = try TestFolder()
+        let server = try await ServingSluice.start([], in: folder, environment: ["SLUICE_ADMIN_TOKEN": Self.token])
+        let port = try await PrivatePort(of: server)
+        let number = try #require(port.url.split(separator: ":").last)
+        let answers = try await ClientScript.run("private_port_trickle", [String(number), Self.token], in: folder)
+        #expect(
+            answers == [
+                "operator before: 200", "another address: 200", "the same address: 200",
+                "the same address with the token: 200", "operator: 200",
+            ]
+        )
         server.process.send(SIGTERM)
         #expect(try await server.process.waitForEnd() == .exit(0))
     }
