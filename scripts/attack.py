@@ -6,8 +6,8 @@
 Each attack has its own server and a bounded number of requests. The script prints the longest time that one body occupied an
 event loop (processor time, as measured by the server), the slowest response of /livez in the meantime, the server's peak memory,
 the growth of the quarantine, and the longest response. In the last attacks one key sends as much garbage as it can, or holds as many
-connections as it can, or senders without a key do, while another key sends valid events at a steady rate. The exit status is 1 if a
-limit was exceeded.
+connections as it can, or senders without a key do, while another key sends valid events at a steady rate. Two attacks concern the ports
+themselves: frames of HTTP/2, and connections of the private port that trickle. The exit status is 1 if a limit was exceeded.
 """
 import asyncio
 import collections
@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import attack_frames
 
 KIB, MIB = 1 << 10, 1 << 20
 # The limits that PROMISES.md and README.md state.
@@ -532,6 +534,103 @@ def run_holding_key(program, seconds):
     })
 
 
+# What a connection may send before it ends: a few thousand frames, and what is on its way by then.
+MAXIMUM_FLOOD_FRAMES = 5_000_000
+# Malformed requests of one connection; 200 at one time are allowed.
+MALFORMED_REQUESTS = 150
+
+
+def run_frames(program):
+    """Sends requests over HTTP/2 that violate the protocol, and floods of frames; returns the limits that were exceeded."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: os.path.join(folder, name) for name in ("certificate", "key")}
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-subj", "/CN=localhost", "-keyout", files["key"], "-out", files["certificate"]],
+                       check=True, stderr=subprocess.DEVNULL)
+        server = Server(program, keys={"honest": []},
+                        options=("--certificate", files["certificate"], "--private-key", files["key"]))
+        try:
+            key = server.keys["honest"]
+            mixed, good = attack_frames.mix(server.port, key, VALID.encode(), MALFORMED_REQUESTS)
+            floods = {name: attack_frames.flood(server.port, data, MAXIMUM_FLOOD_FRAMES) for name, data in attack_frames.FLOODS.items()}
+            memory = server.peak_memory()
+        finally:
+            _, _, _, status = server.stop()
+    print(f"\nframes of HTTP/2: {MALFORMED_REQUESTS} malformed requests between {len(good)} good ones, and floods")
+    print(f"  good requests       {len(mixed.answered & good)} accepted; {len(mixed.reset)} others reset")
+    for name, (sent, code) in floods.items():
+        print(f"  {name:<19} {sent:,} sent (bound {MAXIMUM_FLOOD_FRAMES:,}), ended with error {code}")
+    print(f"  peak memory         {memory / MIB:.0f} MiB (bound {MAXIMUM_MEMORY_BYTES // MIB} MiB)")
+    return exceeded("frames", {
+        "every good request is accepted": mixed.answered >= good and mixed.is_open,
+        "floods end": all(sent < MAXIMUM_FLOOD_FRAMES for sent, _ in floods.values()),
+        "floods end with ENHANCE_YOUR_CALM": all(code == attack_frames.ENHANCE_YOUR_CALM for _, code in floods.values()),
+        "memory": memory <= MAXIMUM_MEMORY_BYTES,
+        "the server ends in order": status == 0,
+    })
+
+
+async def ask_private_port(port, path, address, token=None):
+    """The status of an answer; 0 if there is none within 3 s."""
+    try:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(address, 0))
+        fields = f"Authorization: Bearer {token}\r\n" if token else ""
+        writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n".encode())
+        status, _, _ = await asyncio.wait_for(read_answer(reader), 3)
+        writer.close()
+        return status
+    except NO_ANSWER:
+        return 0
+
+
+async def trickle(port, token, seconds):
+    """Trickles bodies of login forms from two addresses, and asks from others and with the token in the meantime.
+
+    Returns the statuses of /livez and of /metrics, and how many of the first connections are still open.
+    """
+    form = (b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            b"Content-Length: 4000\r\n\r\nt")
+    held, livez, metrics = [], collections.Counter(), collections.Counter()
+    for number in range(128):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(f"127.0.0.{2 + number % 2}", 0))
+        writer.write(form)
+        held.append((reader, writer))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for _, writer in held:
+            writer.write(b"a")
+        livez[await ask_private_port(port, "/livez", "127.0.0.9")] += 1
+        metrics[await ask_private_port(port, "/metrics", "127.0.0.2", token)] += 1
+        await asyncio.sleep(0.5)
+    # A connection that is closed has nothing more to read.
+    await asyncio.sleep(0)
+    still_open = sum(not reader.at_eof() and reader.exception() is None for reader, _ in held)
+    for _, writer in held:
+        writer.close()
+    return livez, metrics, still_open
+
+
+def run_trickle(program):
+    """Takes connections of the private port without its token; returns the limits that were exceeded."""
+    token = "a token for the attack"
+    server = Server(program, settings={"SLUICE_ADMIN_TOKEN": token})
+    try:
+        port = int(re.search(r"The private port listens.*address=127\.0\.0\.1:(\d+)", server.text()).group(1))
+        livez, metrics, still_open = asyncio.run(trickle(port, token, 15))
+    finally:
+        _, _, _, status = server.stop()
+    print("\n128 connections of the private port that trickle a body without the token, 15 s")
+    print(f"  /livez              {dict(livez)} from another address")
+    print(f"  /metrics            {dict(metrics)} with the token from the same address")
+    print(f"  still open          {still_open} (bound 0)")
+    return exceeded("the private port", {
+        "/livez": set(livez) == {200},
+        "/metrics with the token": set(metrics) == {200},
+        "no connection trickles for ever": still_open == 0,
+        "the server ends in order": status == 0,
+    })
+
+
 def exceeded(name, bounds):
     """The bounds that do not hold, with the attack's name."""
     broken = [f"{name}: {bound}" for bound, holds in bounds.items() if not holds]
@@ -549,6 +648,8 @@ def main():
     broken += run(program, "an unknown name", [UNKNOWN] * 9990, 1, False, {422})
     broken += run(program, "an unplanned property", [UNPLANNED] * 9990, 1, False, {422})
     broken += run(program, "valid events, compressed", valid, 600 // share, True, {200, 503})
+    broken += run_frames(program)
+    broken += run_trickle(program)
     broken += run_two_keys(program, 5 if is_short else 20)
     broken += run_keyless(program, 5 if is_short else 20)
     broken += run_holding_key(program, 5 if is_short else 20)
