@@ -163,7 +163,7 @@ NO_ANSWER = (OSError, EOFError, ValueError, asyncio.LimitOverrunError, asyncio.T
 
 async def read_answer(reader):
     head = await reader.readuntil(b"\r\n\r\n")
-    length = re.search(rb"content-length: (\d+)", head)
+    length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
     if length is None:
         raise ValueError("an answer without a length")
     body = await reader.readexactly(int(length.group(1)))
@@ -597,13 +597,13 @@ async def trickle(port, token, seconds):
         held.append((reader, writer))
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        for _, writer in held:
-            writer.write(b"a")
+        for reader, writer in held:
+            # A connection that has ended has nothing more to read.
+            if not reader.at_eof() and reader.exception() is None:
+                writer.write(b"a")
         livez[await ask_private_port(port, "/livez", "127.0.0.9")] += 1
         metrics[await ask_private_port(port, "/metrics", "127.0.0.2", token)] += 1
         await asyncio.sleep(0.5)
-    # A connection that is closed has nothing more to read.
-    await asyncio.sleep(0)
     still_open = sum(not reader.at_eof() and reader.exception() is None for reader, _ in held)
     for _, writer in held:
         writer.close()
@@ -615,7 +615,7 @@ def run_trickle(program):
     token = "a token for the attack"
     server = Server(program, settings={"SLUICE_ADMIN_TOKEN": token})
     try:
-        port = int(re.search(r"The private port listens.*address=127\.0\.0\.1:(\d+)", server.text()).group(1))
+        port = int(re.search(r"address=127\.0\.0\.1:(\d+).*The private port listens", server.text()).group(1))
         livez, metrics, still_open = asyncio.run(trickle(port, token, 15))
     finally:
         _, _, _, status = server.stop()
