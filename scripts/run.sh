@@ -16,7 +16,7 @@ wrong='{"name":"Item Purchased","payload":{"invoiceNo":"536365","stockCode":"851
 
 require_free "$address" run
 require_free "$admin" run
-# The output of the first two is in .run; the first build takes several minutes.
+# The output of the first two is in .run.
 phase "Setup" .run/setup.log scripts/setup.sh
 sluice_build
 end_with serve_stop
@@ -32,6 +32,7 @@ printf '%-12s … ' "First event"
 elapsed "$start"
 
 say "sluice serve accepts events at $url, and keeps rejected ones in .run/quarantine."
+say "The dashboard is at http://$admin/"
 say "It accepted three real events (1 December 2010, a British web shop):"
 printf '%s\n' "$answer"
 # The console tracker prints them within 100 ms.

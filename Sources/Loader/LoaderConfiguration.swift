@@ -18,6 +18,8 @@ package struct LoaderConfiguration: Sendable {
     package var topic: String
     /// librdkafka's configuration properties.
     package var properties: [String: String]
+    /// Reads those properties again that can change while the process runs; see `KafkaConfiguration`.
+    package var readChangingProperties: (@Sendable () throws -> [String: String])?
     package var start = Start.beginning
     /// The name of the process, for operators.
     package var owner: String
@@ -37,7 +39,8 @@ package struct LoaderConfiguration: Sendable {
             brokers: brokers,
             topic: topic,
             group: "\(name).\(tracker.lowercased())",
-            properties: properties
+            properties: properties,
+            readChangingProperties: readChangingProperties
         )
     }
 }

@@ -19,6 +19,10 @@ public struct OperationsConfiguration: Sendable {
     ///
     /// Default: `nil`. It has at least 16 bytes.
     public var token: String?
+    /// Reads the token again for each request, so that a change takes effect without a restart; it ends all sessions.
+    ///
+    /// Default: `nil`. The earlier token stays valid if this returns `nil` or a token that is too short.
+    public var readToken: (@Sendable () -> String?)?
     /// The maximum number of connections whose last request was from somebody who may use the port.
     ///
     /// Half as many connections from this machine, and as many from other machines, may not have shown the token yet; one address may have

@@ -43,6 +43,7 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
         case tooManyProperties = "too-many-properties"
         case noTrackers = "no-trackers"
         case unknownTracker = "unknown-tracker"
+        case similarTracker = "similar-tracker"
         case tooManyTrackers = "too-many-trackers"
         case swiftNameCollision = "swift-name-collision"
         case noJustTrackForm = "no-justtrack-form"
@@ -165,6 +166,8 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
     public static let noTrackers = Self(.noTrackers)
     /// A tracker is not declared in `trackers`.
     public static let unknownTracker = Self(.unknownTracker)
+    /// A tracker's name is almost that of a well-known tracker, and is not declared in `trackers`.
+    public static let similarTracker = Self(.similarTracker)
     /// The plan names more than 64 trackers.
     public static let tooManyTrackers = Self(.tooManyTrackers)
     /// Two names become the same Swift name.
@@ -180,7 +183,7 @@ public struct DiagnosticCode: Sendable, Hashable, RawRepresentable, CaseIterable
     package var severity: Diagnostic.Severity {
         switch kind {
         case .emptyFolder, .repeatedEntry, .badExample, .requiredAndDeprecated, .noEvents, .conflictingVersions,
-            .unusedPropertyGroup:
+            .unusedPropertyGroup, .similarTracker:
             .warning
         default:
             .error

@@ -9,6 +9,11 @@ package enum WellKnownTracker {
     package static let console = "console"
     /// The tracker that keeps a table for each of its events; a plan names others in `postgresTrackers`.
     package static let postgres = "postgres"
+    /// The tracker that writes to Kafka.
+    package static let kafka = "kafka"
+
+    /// All of them.
+    package static let all = [console, postgres, kafka]
 }
 
 extension EventDefinition {

@@ -34,7 +34,8 @@ struct RootCommand: AsyncParsableCommand {
             exit(withError: ExitCode(1))
         } catch  where !exitCode(for: error).isSuccess {
             // An error may quote input, so it is escaped like everything else that is printed.
-            let message = TerminalText(escapingLinesOf: fullMessage(for: error))
+            let text = UsageHint.improved(fullMessage(for: error), arguments: Array(CommandLine.arguments.dropFirst()))
+            let message = TerminalText(escapingLinesOf: text)
             if !message.description.isEmpty { Terminal.printError(message) }
             exit(withError: exitCode(for: error))
         } catch {

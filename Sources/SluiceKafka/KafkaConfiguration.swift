@@ -1,3 +1,5 @@
+import TrackerKit
+
 /// Which Kafka cluster the events go to, and how.
 public struct KafkaConfiguration: Sendable {
     /// The tracker's default name.
@@ -54,6 +56,12 @@ public struct KafkaConfiguration: Sendable {
     /// `bootstrap.servers`, which is set by `brokers`; `delivery.report.only.error`, `transactional.id`, `log.queue`
     /// and `acks=0`, with which the tracker could not tell what was delivered.
     public var properties: [String: String]
+    /// Reads those properties again that can change while the process runs, such as a password in a file; they replace the ones of
+    /// `properties`.
+    ///
+    /// Default: `nil`. The tracker calls it before it creates a client, and after a failure to find out whether it needs a new
+    /// one. What it throws is the reason of a failed delivery, which is retried; its description must not contain a secret.
+    public var readChangingProperties: (@Sendable () throws -> [String: String])?
 
     /// The properties whose defaults differ from librdkafka's.
     ///
@@ -89,7 +97,8 @@ public struct KafkaConfiguration: Sendable {
         startTimeout: Duration = .seconds(10),
         requiresEveryTopic: Bool = false,
         topicRequirement: TopicRequirement = .none,
-        properties: [String: String] = [:]
+        properties: [String: String] = [:],
+        readChangingProperties: (@Sendable () throws -> [String: String])? = nil
     ) {
         self.brokers = brokers
         self.name = name
@@ -101,6 +110,21 @@ public struct KafkaConfiguration: Sendable {
         self.requiresEveryTopic = requiresEveryTopic
         self.topicRequirement = topicRequirement
         self.properties = properties
+        self.readChangingProperties = readChangingProperties
+    }
+
+    /// The configuration with the current values of the properties that can change.
+    ///
+    /// - Throws: `misconfigured`, with the reason, if they cannot be read.
+    func withCurrentProperties() throws(TrackerError) -> KafkaConfiguration {
+        guard let readChangingProperties else { return self }
+        var current = self
+        do {
+            current.properties.merge(try readChangingProperties()) { $1 }
+        } catch {
+            throw TrackerError(code: .misconfigured, message: "\(error)", isRetryable: false, underlying: error)
+        }
+        return current
     }
 }
 

@@ -4,13 +4,18 @@ import TrackerKit
 
 /// A producer, and the thread that its blocking calls run on.
 ///
-/// The producer is created when it is first needed, and replaced after a fatal error.
+/// The producer is created when it is first needed, and replaced after a fatal error, and after any failure if secrets that it was
+/// created with were replaced since.
 actor KafkaSession {
     private let configuration: KafkaConfiguration
     private let logger: Logger
     private let thread: BlockingThread
     private var producer: KafkaProducer?
     private var routes: EventRoutes?
+    /// What the producer was created with.
+    private var secrets: ClientSecrets?
+    /// Whether the latest start or delivery failed, at least in part.
+    private var hasFailed = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
@@ -28,6 +33,7 @@ actor KafkaSession {
     /// Returns an error for each topic that does not.
     func start(for catalog: EventCatalog, _ interrupt: Interrupt) throws(TrackerError) -> [TrackerError] {
         let (producer, routes) = try readyProducer()
+        hasFailed = true
         let names = try routes.names.topics(of: catalog, tracker: configuration.name)
         let check = TopicCheck(
             interrupt,
@@ -48,6 +54,7 @@ actor KafkaSession {
             throw reason
         }
         try checkGuarantees(of: names, producer, interrupt)
+        hasFailed = false
         return broken
     }
 
@@ -81,6 +88,7 @@ actor KafkaSession {
     /// Every problem that can be found without writing a message or creating a topic.
     func problems(for catalog: EventCatalog, _ interrupt: Interrupt) -> [TrackerError] {
         do throws(TrackerError) {
+            let configuration = try configuration.withCurrentProperties()
             let names = try TopicName(pattern: configuration.topic).topics(of: catalog, tracker: configuration.name)
             let observer = try TopicObserver(configuration, logger: logger)
             let answer = observer.problems(of: names, configuration, interrupt)
@@ -99,6 +107,7 @@ actor KafkaSession {
             producer.waitForPurges()
             var settlement = DeliverySettlement(delivery)
             settlement.settle(producer, routes, interrupt)
+            hasFailed = settlement.hasRetries
             if settlement.needsNewProducer || producer.fatalFailure != nil { close() }
             return settlement.outcome(routes.names)
         } catch {
@@ -118,7 +127,11 @@ actor KafkaSession {
     }
 
     private func readyProducer() throws(TrackerError) -> (KafkaProducer, EventRoutes) {
+        // A client keeps its secrets, and a working one needs no others.
+        let configuration = try producer == nil || hasFailed ? configuration.withCurrentProperties() : configuration
+        if hasFailed, ClientSecrets(configuration.properties) != secrets { close() }
         if let producer, let routes { return (producer, routes) }
+        secrets = ClientSecrets(configuration.properties)
         let settings = try ProducerSettings(configuration)
         let producer = try KafkaProducer(settings, configuration, logger: logger)
         let routes = EventRoutes(producer, topic: configuration.topic)

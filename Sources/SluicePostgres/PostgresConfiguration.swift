@@ -14,6 +14,15 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// It is never logged.
     public var password: String?
+    /// Reads `connection` again before each attempt to connect, so that a change takes effect without a restart.
+    ///
+    /// Default: `nil`. If it throws, the attempt fails with the error's description, which must not contain a secret, and is made
+    /// again.
+    public var readConnection: (@Sendable () throws -> String)?
+    /// Reads `password` again before each attempt to connect, as `readConnection` does.
+    ///
+    /// Default: `nil`.
+    public var readPassword: (@Sendable () throws -> String)?
     /// The name that refers to the tracker in the plan.
     ///
     /// Default: `postgres`.
@@ -86,5 +95,19 @@ public struct PostgresConfiguration: Sendable {
         self.claimTimeout = claimTimeout
         self.maximumRefused = maximumRefused
         self.refusedRetention = refusedRetention
+    }
+
+    /// The configuration with the current connection string and password.
+    ///
+    /// - Throws: A failure of source `settings`, with the reason, if one of them cannot be read.
+    func withCurrentSecrets() throws(PostgresFailure) -> PostgresConfiguration {
+        var current = self
+        do {
+            if let readConnection { current.connection = try readConnection() }
+            if let readPassword { current.password = try readPassword() }
+        } catch {
+            throw PostgresFailure(source: .settings, message: "\(error)")
+        }
+        return current
     }
 }

@@ -120,7 +120,7 @@ extension TrackerError {
         case .misconfigured:
             self = error(
                 .misconfigured,
-                failure.source == .pooler ? "\(said)." : "PostgreSQL does not let the role in or work: \(said).",
+                failure.source == .pooler ? "\(said)." : "\(failure.refusal): \(said).",
                 isRetryable: false
             )
         case .invalidSettings:
@@ -143,4 +143,16 @@ extension TrackerError {
 extension TrackerError.Code {
     /// A partitioned table has no partition for an event.
     package static let noPartition = Self("no-partition")
+}
+
+extension PostgresFailure {
+    /// What the server refuses, for the error of the class `misconfigured`.
+    fileprivate var refusal: String {
+        switch sqlState?.prefix(2) {
+        case "28", "3D": "PostgreSQL does not let the role in"
+        // A standby answers with this, for example.
+        case "0A": "PostgreSQL does not support this here"
+        default: sqlState == "42501" ? "PostgreSQL does not let the role work" : "PostgreSQL rejects a statement"
+        }
+    }
 }

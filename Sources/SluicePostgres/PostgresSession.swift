@@ -9,6 +9,7 @@ import TrackerKit
 actor PostgresSession {
     let configuration: PostgresConfiguration
     var memory = DuplicateMemory()
+    var refusalLog = RefusalLog()
     var targets: LoadTargets
     let sender = RowSender()
     nonisolated let known: KnownTables
@@ -81,7 +82,8 @@ actor PostgresSession {
             limit throws(PostgresFailure) in
             let present = try connection.presentSchema(named: configuration.schema, limit)
             known.note(present)
-            return SchemaInspection(of: present, for: wanted)
+            let conditions = try connection.storageConditions(ofSchema: configuration.schema, limit)
+            return SchemaInspection(of: present, for: wanted, under: conditions)
         }
     }
 
@@ -91,10 +93,19 @@ actor PostgresSession {
             let inspection = try inspect(for: pipeline.catalog, interrupt)
             var problems = inspection.problems
             guard pipeline.hasJournal || pipeline.loadsPartitions else { return problems }
-            let present = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
+            let (present, conditions) = try withConnection(interrupt, timeout: configuration.deliveryTimeout) {
                 connection,
                 limit throws(PostgresFailure) in
-                try connection.presentSchema(named: configuration.schema, limit)
+                (
+                    try connection.presentSchema(named: configuration.schema, limit),
+                    try connection.storageConditions(ofSchema: configuration.schema, limit)
+                )
+            }
+            problems += ownTables(of: pipeline).compactMap { name in
+                let sqlName = SQLText.identifier(configuration.schema) + "." + SQLText.identifier(name)
+                let role = SQLText.identifier(present.role ?? "")
+                return conditions.loss(of: name, sqlName: sqlName)
+                    ?? conditions.reason(against: name, sqlName: sqlName, role: role)
             }
             if pipeline.hasJournal, let reason = SchemaInspection.reason(against: checkpoints, in: present) {
                 problems.append(reason)
@@ -104,6 +115,12 @@ actor PostgresSession {
         } catch {
             return [TrackerError(error)]
         }
+    }
+
+    /// The names of the tables in which a pipeline stores its positions and refused records.
+    private func ownTables(of pipeline: PipelineOutline) -> [String] {
+        (pipeline.hasJournal ? [CheckpointTable.name] : [])
+            + (pipeline.loadsPartitions ? LoaderTable.all.map(\.name) : [])
     }
 
     /// Closes the connection; a later call opens another.
@@ -121,14 +138,15 @@ actor PostgresSession {
     }
 
     private func connect(_ interrupt: Interrupt) throws(PostgresFailure) -> PostgresConnection {
-        let settings = try ConnectionSettings(configuration)
+        let settings = try ConnectionSettings(configuration.withCurrentSecrets())
         let connection = try PostgresConnection(settings, interrupt: interrupt)
         let limit = WaitLimit(interrupt: interrupt, timeout: settings.connectTimeout)
         role = connection.role
         try connection.findPooler(settings, limit)
         try connection.execute(
             """
-            SET standard_conforming_strings = on; SET client_min_messages = warning;
+            SET standard_conforming_strings = on; SET quote_all_identifiers = off;
+            SET client_min_messages = warning; SET default_transaction_read_only = off;
             SET statement_timeout = \(configuration.deliveryTimeout.milliseconds);
             SET lock_timeout = \(lockTimeout.milliseconds);
             SET idle_in_transaction_session_timeout = '60s'; \(ConnectionSettings.serverKeepalives)
@@ -176,5 +194,10 @@ extension PostgresConnection {
     /// Reads the tables, columns and privileges of a schema.
     func presentSchema(named name: String, _ limit: WaitLimit) throws(PostgresFailure) -> PresentSchema {
         PresentSchema(name: name, rows: try rows(of: PresentSchema.query, parameters: [name], limit))
+    }
+
+    /// Reads the conditions that a schema's tables are under.
+    func storageConditions(ofSchema name: String, _ limit: WaitLimit) throws(PostgresFailure) -> StorageConditions {
+        StorageConditions(rows: try rows(of: StorageConditions.query, parameters: [name], limit))
     }
 }

@@ -56,11 +56,12 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
     /// Connects, and checks the tables, columns and privileges that the catalog's events need.
     ///
     /// A single table that accepts no rows is logged, and its events are retried with each delivery; with
-    /// `requiresEveryTable` it is an error. A table without a primary key accepts rows, and is logged because it keeps duplicates.
+    /// `requiresEveryTable` it is an error. A table without a primary key accepts rows, and is logged because it keeps duplicates; so is
+    /// an UNLOGGED one, because a crash of the server empties it.
     ///
     /// - Throws: `notPrepared`, with the hint to run `sluice migrate`, if no table is complete; `misconfigured` if the
-    ///   server rejects the login, if the role lacks a privilege that every table needs, or if a pooler does not keep
-    ///   sessions; `unavailable` or `timeout`, both retryable, if the server cannot be reached or the system refuses a
+    ///   server rejects the login or is a standby, if the role lacks a privilege that every table needs, or if a pooler does not
+    ///   keep sessions; `unavailable` or `timeout`, both retryable, if the server cannot be reached or the system refuses a
     ///   thread.
     public func start(for catalog: EventCatalog) async throws(TrackerError) {
         let session = try sessions.first.get()
@@ -83,6 +84,12 @@ public final class PostgresTracker: CheckpointingTracker, CheckableTracker {
             logger.warning(
                 "A table has no primary key on id, so duplicates are not recognized; add the key.",
                 metadata: ["tracker": "\(name)", "table": "\(table)"]
+            )
+        }
+        for problem in inspection.tablesEmptiedByCrash {
+            logger.warning(
+                "A table accepts rows and loses them if PostgreSQL crashes.",
+                metadata: ["tracker": "\(name)", "error": "\(problem)"]
             )
         }
         logger.debug("PostgreSQL takes the plan's events", metadata: ["schema": "\(configuration.schema)"])

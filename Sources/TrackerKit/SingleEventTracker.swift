@@ -46,10 +46,12 @@ extension SingleEventTracker {
         case is CancellationError:
             .cancelled
         default:
-            // Not the error itself, which may show the event's values.
+            // Not the error itself, which may show the event's values. Foundation's errors have a domain of their own, in which the
+            // code says what happened; that of any other error contains the type's name.
             TrackerError(
                 code: .failed,
-                message: "The tracker threw an error of the type \(type(of: error)).",
+                message: "The tracker threw an error of the type \(type(of: error))"
+                    + (error._domain.contains("\(type(of: error))") ? "." : ": \(error._domain) \(error._code)."),
                 isRetryable: true,
                 underlying: error
             )

@@ -11,7 +11,7 @@ struct MyTracker: SingleEventTracker {
 func shop() async throws {
     try await Pipeline.run(
         catalog: ShopEvents.catalog,
-        trackers: [.console(), .postgres("postgres://localhost/shop"), MyTracker()],
+        trackers: [.console(), .postgres("postgres:///shop"), MyTracker()],
         journal: "data/journal"
     ) { pipeline in
         try await pipeline.track(ShopEvents.ItemPurchased(stockCode: "85123A", quantity: 6), userID: "17850")
@@ -21,7 +21,7 @@ func shop() async throws {
 func shopOfThePage() async throws {
     try await Pipeline.run(
         catalog: ShopEvents.catalog,
-        trackers: [.console(), .postgres("postgres://localhost/shop")],
+        trackers: [.console(), .postgres("postgres:///shop")],
         journal: "data/journal"
     ) { pipeline in
         try await pipeline.track(ShopEvents.ItemPurchased(stockCode: "85123A", quantity: 6), userID: "17850")

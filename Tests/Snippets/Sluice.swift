@@ -8,7 +8,7 @@ import SluicePostgres
 func runService(logger: Logger) async throws {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,
-        trackers: [.console(), .postgres("postgres://localhost/shop")],
+        trackers: [.console(), .postgres("postgres:///shop")],
         journal: "data/journal"
     )
     let services = ServiceGroup(services: [pipeline], gracefulShutdownSignals: [.sigterm], logger: logger)
@@ -26,7 +26,7 @@ struct StandardError: SingleEventTracker {
 func useOwnTracker() throws -> Pipeline {
     let pipeline = try Pipeline(
         catalog: ShopEvents.catalog,
-        trackers: [.console(), .postgres("postgres://localhost/shop"), MyTracker()],
+        trackers: [.console(), .postgres("postgres:///shop"), MyTracker()],
         journal: "data/journal"
     )
     return pipeline

@@ -18,7 +18,7 @@ func useKafka() throws -> Pipeline {
 }
 
 func migrate(_ plan: TrackingPlan) async throws {
-    let migrator = PostgresMigrator(PostgresConfiguration(connection: "postgres://localhost/shop"))
+    let migrator = PostgresMigrator(PostgresConfiguration(connection: "postgres:///shop"))
     let report = try await migrator.migrate(plan, applying: Migration.builtIn)
     print("made \(report.createdTables)")
 }

@@ -69,8 +69,11 @@ package final class PrivatePostgres: Sendable {
         return TestDatabase(server: self, name: name)
     }
 
-    /// Starts the server and waits until it accepts connections.
-    package func start() async throws {
+    /// Starts the server and waits until it accepts connections; as a standby, it replays the log until it is promoted.
+    package func start(asStandby isStandby: Bool = false) async throws {
+        if isStandby, !FileManager.default.createFile(atPath: "\(folder)/data/standby.signal", contents: nil) {
+            throw Unavailable(description: "\(folder) cannot be written to.")
+        }
         let shell = try await Self.start(folder, binaries, port: port)
         server.withLock { $0 = shell }
     }

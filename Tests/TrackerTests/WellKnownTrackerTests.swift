@@ -1,5 +1,6 @@
 import PlanReading
 import SluiceConsole
+import SluiceKafka
 import SluicePostgres
 import Testing
 
@@ -9,5 +10,6 @@ struct WellKnownTrackerTests {
     func defaultNames() {
         #expect(WellKnownTracker.console == ConsoleConfiguration.defaultName)
         #expect(WellKnownTracker.postgres == PostgresConfiguration.defaultName)
+        #expect(WellKnownTracker.kafka == KafkaConfiguration.defaultName)
     }
 }

@@ -30,12 +30,33 @@ elapsed() {
     printf '%d.%d s\n' $((tenths / 10)) $((tenths % 10))
 }
 
-# phase NAME LOG COMMAND…: runs `logged LOG COMMAND…`, and prints the phase's name and how long it took.
+# follow NAME LOG: shows on the current line of the terminal the last step that a build has written to the log, as [12/345].
+follow() {
+    local name=$1 log=$2 step
+    while sleep 1; do
+        step=$(grep -oaE '^\[[0-9]+/[0-9]+\]' "$log" 2>/dev/null | tail -n 1) || true
+        if [[ -n $step ]]; then printf '\r%-12s … %s ' "$name" "$step"; fi
+    done
+}
+
+# phase NAME LOG COMMAND…: runs `logged LOG COMMAND…`, and prints the phase's name and how long it took; on a terminal, also the
+# progress of a build.
 phase() {
-    local name=$1 log=$2 start
+    local name=$1 log=$2 start follower= status=0
     shift 2
     start=$(microseconds)
     printf '%-12s … ' "$name"
-    logged "$log" "$@"
+    if [[ -t 1 ]]; then
+        rm -f "$log"
+        follow "$name" "$log" &
+        follower=$!
+    fi
+    logged "$log" "$@" || status=$?
+    if [[ -n $follower ]]; then
+        kill "$follower" 2>/dev/null || true
+        wait "$follower" 2>/dev/null || true
+        printf '\r\033[K%-12s … ' "$name"
+    fi
+    ((status == 0)) || return "$status"
     elapsed "$start"
 }

@@ -28,6 +28,7 @@ end_with() {
 }
 
 sluice_build() {
+    [[ -x $sluice ]] || echo "The first build takes several minutes; its output is in .run/build.log."
     phase "Build" .run/build.log swift build -c release --product sluice
 }
 

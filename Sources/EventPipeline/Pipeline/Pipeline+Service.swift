@@ -10,7 +10,7 @@ extension Pipeline {
     ///
     ///     let pipeline = try Pipeline(
     ///         catalog: ShopEvents.catalog,
-    ///         trackers: [.console(), .postgres("postgres://localhost/shop"), MyTracker()],
+    ///         trackers: [.console(), .postgres("postgres:///shop"), MyTracker()],
     ///         journal: "data/journal"
     ///     )
     ///
@@ -57,6 +57,12 @@ extension Pipeline {
             logger.warning(
                 "Events name a tracker that is not configured.",
                 metadata: ["tracker": "\(tracker.name)", "events": "\(tracker.events.count)", "names": "\(names)"]
+            )
+        }
+        for name in catalog.unusedTrackers(configured: trackers.names) {
+            logger.warning(
+                "No event of the plan names this tracker, so it gets no events.",
+                metadata: ["tracker": "\(name)"]
             )
         }
     }

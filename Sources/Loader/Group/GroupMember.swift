@@ -144,7 +144,7 @@ package actor GroupMember {
         let consumer = try KafkaConsumer(configuration, wakeup: wakeup, logger: logger)
         do throws(TrackerError) {
             let offsets = try consumer.makeOffsetRequests()
-            await findCluster(offsets)
+            await findCluster(offsets, consumer)
             if !inbox.isStopping { try consumer.subscribe() }
             var isIdle = true
             while !isFinished {
@@ -182,7 +182,7 @@ package actor GroupMember {
     }
 
     /// Positions are kept for each cluster, because another one has other records at the same offsets.
-    private func findCluster(_ offsets: OffsetRequests) async {
+    private func findCluster(_ offsets: OffsetRequests, _ consumer: KafkaConsumer) async {
         while !inbox.isStopping {
             do throws(TrackerError) {
                 cluster = try await offsets.clusterID()
@@ -191,6 +191,7 @@ package actor GroupMember {
             } catch {
                 requestLog.failed(error, now: clock.now())
                 status.set([:], hasJoined: false, isFailing: true)
+                consumer.renewCredentials()
             }
             wakeup.wait(milliseconds: 100)
         }

@@ -22,15 +22,15 @@ struct AccessControl: Sendable {
 
     static let cookieName = "sluice-session"
 
-    /// The digest of the token; `nil` if none is needed.
-    private let token: SHA256Digest?
+    /// `nil` if none is needed.
+    private let token: AccessToken?
     let sessions: Sessions
     private let clock: RelativeClock
     private let logger: Logger
     private let wrongTokens = WrongTokens()
 
     init(_ configuration: OperationsConfiguration, clock: RelativeClock, logger: Logger) {
-        token = configuration.token.map { SHA256Digest(of: Array($0.utf8)) }
+        token = configuration.token.map { AccessToken($0, read: configuration.readToken) }
         sessions = Sessions(duration: configuration.sessionDuration)
         self.clock = clock
         self.logger = logger
@@ -47,6 +47,7 @@ struct AccessControl: Sendable {
             return source.isSentToLoopback
                 ? .allow : .refuse("Without a token, this port answers only requests to a name of this machine.")
         }
+        endSessionsOfEarlierToken()
         if isOpen || hasSession(request) { return .allow }
         switch hasToken(request.headers[.authorization]) {
         case true?: return .allow
@@ -59,6 +60,7 @@ struct AccessControl: Sendable {
     /// Whether a request with these header fields has the token or a session, or needs none.
     func knows(authorization: String?, cookies: [String]) -> Bool {
         guard needsToken, hasToken(authorization) != true else { return true }
+        endSessionsOfEarlierToken()
         return cookies.lazy.flatMap { $0.split(separator: ";") }.contains { cookie in
             let parts = cookie.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].trimmingPrefix(while: \.isWhitespace) == Self.cookieName else {
@@ -72,13 +74,20 @@ struct AccessControl: Sendable {
     func stillAllows(_ request: Request) -> @Sendable () -> Bool {
         guard needsToken, request.headers[.authorization] == nil, let number = request.cookies[Self.cookieName]?.value
         else { return { true } }
-        return { [sessions, clock] in sessions.contains(number, now: clock.now()) }
+        return {
+            endSessionsOfEarlierToken()
+            return sessions.contains(number, now: clock.now())
+        }
     }
 
     /// Whether a text is the token.
     func accepts(_ text: String) -> Bool {
-        guard let token else { return false }
-        return ConstantTime.areEqual(SHA256Digest(of: Array(text.utf8)).bytes, token.bytes)
+        endSessionsOfEarlierToken()
+        return token?.isEqual(to: text) ?? false
+    }
+
+    private func endSessionsOfEarlierToken() {
+        if token?.hasChanged() == true { sessions.endAll() }
     }
 
     /// Begins a session; returns its number.
@@ -115,4 +124,30 @@ private final class WrongTokens: Sendable {
 
     /// Counts one; returns how many to log, if that is due.
     func add(now: Duration) -> Int? { episode.withLock { $0.failed(now: now) }?.count }
+}
+
+/// The token, as the digest of what was read last.
+private final class AccessToken: Sendable {
+    private let digest: Mutex<SHA256Digest>
+    private let read: (@Sendable () -> String?)?
+
+    init(_ token: String, read: (@Sendable () -> String?)?) {
+        digest = Mutex(SHA256Digest(of: Array(token.utf8)))
+        self.read = read
+    }
+
+    /// Reads it again; returns whether it is another one.
+    func hasChanged() -> Bool {
+        guard let token = read?(), token.utf8.count >= OperationsConfiguration.minimumTokenBytes else { return false }
+        let current = SHA256Digest(of: Array(token.utf8))
+        return digest.withLock { digest in
+            defer { digest = current }
+            return digest != current
+        }
+    }
+
+    /// Compares a text with it, in a time that tells nothing about it.
+    func isEqual(to text: String) -> Bool {
+        ConstantTime.areEqual(SHA256Digest(of: Array(text.utf8)).bytes, digest.withLock(\.bytes))
+    }
 }

@@ -45,5 +45,10 @@ final class Sessions: Sendable {
         ends.withLock { $0[Self.digest(number)] = nil }
     }
 
+    /// Ends all sessions.
+    func endAll() {
+        ends.withLock { $0 = [:] }
+    }
+
     private static func digest(_ number: String) -> SHA256Digest { SHA256Digest(of: Array(number.utf8)) }
 }

@@ -37,6 +37,17 @@ package struct StatusReport: Codable, Sendable {
         package let queuedBytes: Int
     }
 
+    /// Rejected events of one kind.
+    package struct Rejections: Codable, Sendable {
+        /// The event's name; `nil` if the plan has no such event.
+        package let event: String?
+        /// The first rule that they broke.
+        package let code: String
+        /// The name of a write key, or where they came from.
+        package let sender: String
+        package let count: Int
+    }
+
     /// The journal.
     package struct Journal: Codable, Sendable {
         package let bytes: Int
@@ -52,6 +63,10 @@ package struct StatusReport: Codable, Sendable {
     /// Why no events are accepted.
     package let reasons: [String]
     package let accepted: Int
+    /// How many events were rejected since the process began; `nil` from an earlier version.
+    package let rejected: Int?
+    /// The kinds of rejected events, the latest first, at most 20; `nil` from an earlier version.
+    package let rejections: [Rejections]?
     package let unrouted: Int
     package let waitingBatches: Int
     package let committingBatches: Int
@@ -60,6 +75,8 @@ package struct StatusReport: Codable, Sendable {
     package let journal: Journal?
     /// The settings that somebody has changed for a time.
     package let changedSettings: [SettingChange]
+
+    private static let maximumRejections = 20
 
     init(
         _ pipeline: any OperatedPipeline,
@@ -80,6 +97,11 @@ package struct StatusReport: Codable, Sendable {
         status = reasons.isEmpty ? "ready" : "unready"
         self.reasons = reasons.map(\.description)
         accepted = statistics.accepted
+        let rejections = pipeline.rejectionStatistics
+        rejected = rejections.reduce(0) { $0 + $1.count }
+        self.rejections = rejections.prefix(Self.maximumRejections).map {
+            Rejections(event: $0.kind.event, code: $0.kind.code.rawValue, sender: $0.kind.sender, count: $0.count)
+        }
         unrouted = statistics.unrouted
         waitingBatches = statistics.waitingBatches
         committingBatches = statistics.committingBatches

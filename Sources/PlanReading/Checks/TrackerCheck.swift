@@ -5,8 +5,8 @@ enum TrackerCheck {
     /// The number of bits in the mask of an event's trackers.
     static let maximumTrackers = 64
 
-    /// Reports trackers that the plan does not declare, if any of its files declares trackers; and otherwise the trackers in
-    /// `sensitive` that no event has, because a misspelt one would get nothing.
+    /// Reports trackers that the plan does not declare, if any of its files declares trackers; and otherwise names that are almost
+    /// those of well-known trackers, and the trackers in `sensitive` that no event has, because a misspelt one would get nothing.
     static func checkNames(_ files: [PlanFile]) -> [Diagnostic] {
         let lists = files.compactMap(\.trackers)
         let ofEvents = files.flatMap(\.events).flatMap(\.trackers)
@@ -17,7 +17,22 @@ enum TrackerCheck {
         }
         var known: Set<String> = []
         let names = ofEvents.map(\.text).filter { known.insert($0.lowercased()).inserted }
-        return unknown(ofValues, among: names, listedAs: "the plan's events have")
+        return misspelled(ofEvents, unless: files.flatMap(\.postgresTrackers).map(\.text))
+            + unknown(ofValues, among: names, listedAs: "the plan's events have")
+    }
+
+    /// Reports each name once that is almost that of a well-known tracker, unless it is in the list of further trackers.
+    private static func misspelled(_ named: [PlacedText], unless declared: [String]) -> [Diagnostic] {
+        var known = Set((WellKnownTracker.all + declared).map { $0.lowercased() })
+        return named.filter { known.insert($0.text.lowercased()).inserted }.compactMap { tracker in
+            Spelling.nearest(to: tracker.text, among: WellKnownTracker.all).map { nearest in
+                let sentence = """
+                    the tracker \(quoted(tracker.text)) is not a built-in one; did you mean '\(nearest)'? If not, list all \
+                    trackers in 'trackers'
+                    """
+                return Diagnostic(.similarTracker, at: tracker.place, sentence)
+            }
+        }
     }
 
     private static func unknown(

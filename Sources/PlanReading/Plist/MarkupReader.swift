@@ -160,6 +160,7 @@ private final class MarkupBuilder: NSObject, XMLParserDelegate {
         case 73: "a tag is not closed with '>'"
         case 76: "a start tag and an end tag do not match"
         case 77: "an element is not closed before the end of the document"
+        case 80: "a comment contains '--', which XML does not allow; write the line in it with other characters"
         case 81: "it is not in the encoding it claims; save it as UTF-8"
         default: "the XML is not well-formed (libxml2 error \(code))"
         }

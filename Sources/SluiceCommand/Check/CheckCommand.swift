@@ -56,7 +56,7 @@ struct CheckCommand: AsyncParsableCommand {
         if settings.tls != nil { parts.append(Self.tlsPart(settings, wiring)) }
         if let journal = settings.journal { parts.append(FolderCheck.part("journal", journal.folder)) }
         let trackers = try wiring.trackers()
-        if reading.plan != nil { parts[0].problems += Self.missingTrackers(of: wiring, trackers) }
+        if reading.plan != nil { Self.noteMissingTrackers(of: wiring, trackers, in: &parts[0]) }
         if let problem = wiring.problem(with: wiring.catalog) {
             let code = wiring.catalog.lacksHashKey ? "missing-hash-key" : "restricted-value"
             parts[0].problems.append(CheckReport.Problem(code: code, sentence: problem))
@@ -103,11 +103,16 @@ struct CheckCommand: AsyncParsableCommand {
         return part
     }
 
-    /// The trackers that events name and that are not configured, if that would keep `serve` from starting.
-    private static func missingTrackers(of wiring: Wiring, _ trackers: [any Tracker]) -> [CheckReport.Problem] {
-        guard wiring.settings.strictTrackers else { return [] }
-        return wiring.missingTrackers(of: wiring.catalog, configured: trackers.map(\.name)).map {
-            CheckReport.Problem(code: "unconfigured-tracker", sentence: Wiring.describeMissing($0.name, $0.events))
+    /// Notes the trackers that events name and that are not configured, as errors if they would keep `serve` from starting.
+    private static func noteMissingTrackers(
+        of wiring: Wiring,
+        _ trackers: [any Tracker],
+        in part: inout CheckReport.Part
+    ) {
+        let match = TrackerMatch(of: wiring.catalog, configured: trackers.map(\.name))
+        let missing = match.unconfigured.map {
+            CheckReport.Problem(code: "unconfigured-tracker", sentence: match.description(of: $0))
         }
+        if wiring.settings.strictTrackers { part.problems += missing } else { part.warnings += missing }
     }
 }

@@ -16,6 +16,8 @@ struct CheckReport: Encodable {
         /// What was checked, printed if there are no problems.
         var summary: String
         var problems: [Problem]
+        /// What `serve` works without, and probably is not meant.
+        var warnings: [Problem] = []
     }
 
     /// Whether there are no problems.
@@ -27,11 +29,12 @@ struct CheckReport: Encodable {
         isOK = parts.allSatisfy(\.problems.isEmpty)
     }
 
-    /// A line for each part, followed by a line for each of its problems.
+    /// A line for each part, followed by a line for each of its problems and warnings.
     var lines: [String] {
         parts.flatMap { part in
             [part.problems.isEmpty ? "\(part.name): ok (\(part.summary))" : "\(part.name):"]
                 + part.problems.map { "  error: \($0.sentence) [\($0.code)]" }
+                + part.warnings.map { "  warning: \($0.sentence) [\($0.code)]" }
         }
     }
 }

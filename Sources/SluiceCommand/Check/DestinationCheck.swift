@@ -29,7 +29,17 @@ struct DestinationCheck {
             name: tracker.name,
             summary: tracker is any CheckableTracker ? "it can accept the plan's events" : "its settings are valid",
             problems: problems.map { CheckReport.Problem(code: $0.code.description, sentence: $0.message) }
+                + silence(of: tracker)
         )
+    }
+
+    /// The problem that no event names the tracker; none if there is no plan, whose part says so.
+    private func silence(of tracker: any Tracker) -> [CheckReport.Problem] {
+        guard !catalog.definitions.isEmpty else { return [] }
+        let match = TrackerMatch(of: catalog, configured: [tracker.name])
+        return match.unused.map {
+            CheckReport.Problem(code: "unused-tracker", sentence: match.description(ofUnused: $0))
+        }
     }
 
     private func problems(of tracker: any Tracker) async -> [TrackerError] {

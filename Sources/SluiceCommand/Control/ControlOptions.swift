@@ -37,17 +37,20 @@ struct ControlOptions: ParsableArguments {
             }
             return RunningProcess(.port(admin, token: try await config.text(.adminToken, option: nil)))
         }
-        var path = try await config.text(.adminSocket, option: socket)
-        if path == nil {
-            let journal = try await config.text(.journalFolder, option: nil) ?? SettingDefaults.journalFolder
-            path = Settings.socketPath(ofJournal: journal)
-        }
-        guard let path, FileManager.default.fileExists(atPath: path) else {
+        let path = try await Self.socketPath(config, option: socket)
+        guard FileManager.default.fileExists(atPath: path) else {
             throw Terminal.failure(
-                "No process of Sluice has a socket at '\(path ?? "")'. Name the socket with --socket, or the private port with --admin."
+                "No process of Sluice has a socket at '\(path)'. Name the socket with --socket, or the private port with --admin."
             )
         }
         return RunningProcess(.socket(path))
+    }
+
+    /// The path of the socket that the settings name.
+    static func socketPath(_ config: ConfigurationFile, option: String? = nil) async throws -> String {
+        if let path = try await config.text(.adminSocket, option: option) { return path }
+        let journal = try await config.text(.journalFolder, option: nil) ?? SettingDefaults.journalFolder
+        return Settings.socketPath(ofJournal: journal)
     }
 
     private static func token(in file: String) throws -> String {

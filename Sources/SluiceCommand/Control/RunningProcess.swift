@@ -31,6 +31,16 @@ struct RunningProcess {
         try decode("its status", await send(.GET, "/v1/status"))
     }
 
+    /// Whether it answers.
+    var isRunning: Bool {
+        get async {
+            // The client would try again to connect to a socket that is not there.
+            if case .socket(let path) = door, !FileManager.default.fileExists(atPath: path) { return false }
+            guard let request = try? request(.GET, "/livez") else { return false }
+            return (try? await HTTPClient.shared.execute(request, timeout: .seconds(2))) != nil
+        }
+    }
+
     /// Asks it to read its plan again.
     ///
     /// - Throws: exit status 1, with the reason printed, if it does not answer, or if the plan has problems.

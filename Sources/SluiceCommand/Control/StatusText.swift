@@ -4,15 +4,25 @@ import Operations
 /// A status for a person.
 struct StatusText {
     private let status: StatusReport
-    /// How many events were accepted each second, and how many each tracker delivered; `nil` if it is not measured.
-    private let rates: (accepted: Double, delivered: [String: Double])?
+    private let rates: Rates?
 
-    init(_ status: StatusReport, rates: (accepted: Double, delivered: [String: Double])? = nil) {
+    /// How many events were accepted and rejected each second, and how many each tracker delivered.
+    struct Rates {
+        var accepted = 0.0
+        var rejected = 0.0
+        var delivered: [String: Double] = [:]
+    }
+
+    /// - Parameter rates: `nil` if they are not measured.
+    init(_ status: StatusReport, rates: Rates? = nil) {
         self.status = status
         self.rates = rates
     }
 
-    var lines: [TerminalText] { head + [""] + trackers + problems }
+    /// How many kinds of rejected events are listed.
+    private static let maximumRejections = 5
+
+    var lines: [TerminalText] { head + [""] + trackers + problems + rejections }
 
     private var head: [TerminalText] {
         let plan = status.plan.version.map { "plan \($0), " } ?? "plan of "
@@ -23,6 +33,12 @@ struct StatusText {
                 : "NOT READY: \(status.reasons.joined(separator: ", "))",
             "\(status.accepted.of("event")) accepted\(rates.map { ", \(Self.rate($0.accepted))" } ?? "")",
         ]
+        if let rejected = status.rejected {
+            lines.append("\(rejected.of("event")) rejected\(rates.map { ", \(Self.rate($0.rejected))" } ?? "")")
+        }
+        if status.unrouted > 0 {
+            lines.append("\(status.unrouted.of("event")) NOT DELIVERED, because none of their trackers is configured")
+        }
         if let journal = status.journal {
             let room = journal.roomBytes == .max ? "" : ", room for \(Self.size(journal.roomBytes))"
             lines.append("journal: \(Self.size(journal.bytes)) in \(journal.segments.of("segment"))\(room)")
@@ -67,6 +83,20 @@ struct StatusText {
             }
         }
         return lines
+    }
+
+    private var rejections: [TerminalText] {
+        guard let kinds = status.rejections, !kinds.isEmpty else { return [] }
+        var table = TextTable(header: ["REJECTED", "CODE", "EVENT", "FROM"], numbers: [0])
+        for kind in kinds.prefix(Self.maximumRejections) {
+            table.add([
+                "\(kind.count)", "\(kind.code)", TerminalText(escaping: kind.event ?? "(unknown event)"),
+                TerminalText(escaping: kind.sender),
+            ])
+        }
+        let rest: [TerminalText] =
+            kinds.count > Self.maximumRejections ? ["and others; see 'sluice quarantine stats'"] : []
+        return [""] + table.lines + rest
     }
 
     private static func rate(_ rate: Double) -> String { "\(Int(rate.rounded())) events/s" }

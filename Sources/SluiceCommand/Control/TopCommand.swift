@@ -23,23 +23,27 @@ struct TopCommand: AsyncParsableCommand {
             let (status, now) = (try await process.status(), clock.now())
             let rates = last.map { Self.rates(from: $0.status, to: status, within: now - $0.at) }
             last = (status, now)
-            try Terminal.replaceScreen(with: StatusText(status, rates: rates ?? (0, [:])).lines)
+            try Terminal.replaceScreen(with: StatusText(status, rates: rates ?? StatusText.Rates()).lines)
             try await clock.sleepUntil(now + .seconds(1))
         }
     }
 
-    /// How many events were accepted each second, and how many each tracker delivered.
     private static func rates(
         from before: StatusReport,
         to after: StatusReport,
         within time: Duration
-    ) -> (accepted: Double, delivered: [String: Double]) {
-        let seconds = max(time / .seconds(1), 0.001)
-        var delivered: [String: Double] = [:]
-        for (old, new) in zip(before.trackers, after.trackers) where old.name == new.name {
-            // A restart begins at zero.
-            delivered[new.name] = Double(max(0, new.delivered - old.delivered)) / seconds
+    ) -> StatusText.Rates {
+        // A restart begins at zero.
+        func rate(_ old: Int?, _ new: Int?) -> Double {
+            Double(max(0, (new ?? 0) - (old ?? 0))) / max(time / .seconds(1), 0.001)
         }
-        return (Double(max(0, after.accepted - before.accepted)) / seconds, delivered)
+        var rates = StatusText.Rates(
+            accepted: rate(before.accepted, after.accepted),
+            rejected: rate(before.rejected, after.rejected)
+        )
+        for (old, new) in zip(before.trackers, after.trackers) where old.name == new.name {
+            rates.delivered[new.name] = rate(old.delivered, new.delivered)
+        }
+        return rates
     }
 }

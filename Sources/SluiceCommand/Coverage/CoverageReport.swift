@@ -71,7 +71,7 @@ struct CoverageReport: Encodable {
                 : "\(place): warning: no code sends '\(event.event)' (\(event.type)) [never-sent]"
         }
             + unconfiguredTrackers.map {
-                "warning: \(Wiring.describeMissing($0.tracker, $0.events)) [unconfigured-tracker]"
+                "warning: \(TrackerMatch.description(ofMissing: $0.tracker, $0.events)) [unconfigured-tracker]"
             }
             + unusedTrackers.map {
                 "warning: The tracker '\($0)' is configured, but no event names it. [unused-tracker]"

@@ -33,6 +33,9 @@ struct DiffCommand: AsyncParsableCommand {
     @Option(help: "The output format.")
     var format: DiffFormat = .text
 
+    @Flag(help: "The same as --format json.")
+    var json = false
+
     @Flag(help: "Exit with 0 even if changes are breaking.")
     var allowBreaking = false
 
@@ -46,7 +49,7 @@ struct DiffCommand: AsyncParsableCommand {
         let before = try Self.plan(PlanPlace(old, folder: folder))
         let after = try Self.plan(new.map { PlanPlace($0, folder: folder) } ?? .disk(folder))
         let diff = PlanDiff(from: before, to: after)
-        switch format {
+        switch json ? .json : format {
         case .text:
             try Terminal.print(lines: diff.textLines)
             Terminal.printError("\(diff.summary)")

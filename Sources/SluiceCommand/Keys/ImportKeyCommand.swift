@@ -16,6 +16,7 @@ struct ImportKeyCommand: AsyncParsableCommand {
     @Argument(help: "The name of the key, which appears in lists.")
     var name: String
 
+    @OptionGroup var first: FirstKeyOptions
     @OptionGroup var grant: KeyGrantOptions
     @OptionGroup var store: KeyStore
 
@@ -29,6 +30,7 @@ struct ImportKeyCommand: AsyncParsableCommand {
             )
         }
         let key = try grant.key(named: name, text: String(text))
+        try await store.warnOfFirstKey(isConfirmed: first.yes)
         try await store.change { keys in
             guard let position = keys.firstIndex(where: { $0.name == name }) else { return keys.append(key) }
             guard grant.isEmpty else {

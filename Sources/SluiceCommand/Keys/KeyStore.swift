@@ -18,6 +18,36 @@ struct KeyStore: ParsableArguments {
 
     func exists() async throws -> Bool { FileManager.default.fileExists(atPath: try await path()) }
 
+    /// Warns that the first key in the file ends the time in which anyone may send.
+    ///
+    /// - Throws: exit status 1, with the reason printed, if a server runs on this machine that accepts events without a key, unless
+    ///   `isConfirmed`.
+    func warnOfFirstKey(isConfirmed: Bool) async throws {
+        guard try await !exists() else { return }
+        let path = try await path()
+        if !isConfirmed, try await RunningProcess(.socket(ControlOptions.socketPath(config))).isRunning {
+            throw Terminal.failure(
+                """
+                A server is running, and there is no file '\(path)', so it probably accepts events without a key. With the first \
+                key, it will reject all senders without one within a second. Prepare the senders, and then repeat the command \
+                with --yes.
+                """
+            )
+        }
+        Terminal.printError(
+            """
+            warning: This is the first key in '\(path)'. From now on, a server that uses the file rejects every request \
+            without a key.
+            """
+        )
+    }
+
+    /// Says how senders state a key; the key itself is shown only on a terminal, because logs keep what others print.
+    static func explainHeader(_ text: String) {
+        let key = Terminal.isInteractive ? text : "KEY"
+        Terminal.printError("Senders state it in a header: Authorization: Bearer \(key)")
+    }
+
     /// Changes the keys in the file, which is locked meanwhile against other commands.
     func change(_ body: (inout [WriteKey]) throws -> Void) async throws {
         let path = try await path()

@@ -18,6 +18,12 @@ struct KeysCommand: AsyncParsableCommand {
     )
 }
 
+/// Whether the first key may be made beside a server that needs none so far.
+struct FirstKeyOptions: ParsableArguments {
+    @Flag(help: "Add the first key although a running server accepts events without one, and will reject them then.")
+    var yes = false
+}
+
 /// What a new key may send.
 struct KeyGrantOptions: ParsableArguments {
     @Option(

@@ -14,6 +14,7 @@ struct NewKeyCommand: AsyncParsableCommand {
     @Flag(help: "Do nothing if the file exists already.")
     var ifMissing = false
 
+    @OptionGroup var first: FirstKeyOptions
     @OptionGroup var grant: KeyGrantOptions
     @OptionGroup var store: KeyStore
 
@@ -23,10 +24,12 @@ struct NewKeyCommand: AsyncParsableCommand {
         }
         let text = KeyText.random()
         let key = try grant.key(named: name, text: text)
+        try await store.warnOfFirstKey(isConfirmed: first.yes)
         try await store.change { try $0.add(key) }
         // At once, because it cannot be shown later.
         try Terminal.print(TerminalText(escaping: text))
         Terminal.printError("This is the key '\(name)'. It is not stored and cannot be shown again.")
+        KeyStore.explainHeader(text)
         try await store.warnOfUnknownEvents(grant.allow)
     }
 }

@@ -53,6 +53,7 @@ struct LoadOptions: ParsableArguments {
             properties: load.properties,
             owner: "\(Self.hostName):\(ProcessInfo.processInfo.processIdentifier)"
         )
+        configuration.readChangingProperties = load.readChangingProperties
         if let patience = settings.pipeline.parkAfter { configuration.limits.patience = patience }
         for case .postgres(let postgres) in settings.trackers {
             // One batch may take three attempts: directly, through staging tables, and row by row.

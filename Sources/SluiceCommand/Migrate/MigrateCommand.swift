@@ -1,4 +1,6 @@
 import ArgumentParser
+import EventSchema
+import EventValidation
 import SluicePostgres
 import TrackerKit
 
@@ -12,6 +14,9 @@ struct MigrateCommand: AsyncParsableCommand {
             tables of the events that name the tracker, and adds missing columns. It never drops anything and \
             never changes a column's type: if the plan needs another type, it exits with 1 and changes no table. Running it \
             again changes nothing.
+
+            With --grant-to it also grants the role of 'sluice serve' or 'sluice load' what it needs, so that these need not \
+            own the tables. The role must exist.
 
             With --plan-only it prints the SQL that it would run on this database, as a script for psql, and runs \
             nothing.
@@ -42,10 +47,19 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @OptionGroup var history: MigrationChoice
 
+    @Option(
+        help: ArgumentHelp(
+            "Grant this role what 'sluice serve' and 'sluice load' need, also on tables that are created later.",
+            valueName: "role"
+        )
+    )
+    var grantTo: String?
+
     @Flag(help: "Print the SQL without running it.")
     var planOnly = false
 
     func validate() throws {
+        if grantTo?.isEmpty == true { throw ValidationError("--grant-to is empty.") }
         let isOther = tracker.map { $0.lowercased() != PostgresConfiguration.defaultName } ?? false
         if isOther, (postgres ?? postgresFile ?? schema) != nil {
             throw ValidationError(
@@ -57,15 +71,17 @@ struct MigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let (configuration, folder) = try settings()
         let plan = try PlanFolder.plan(at: folder)
+        Self.warnOfMisspelling(of: configuration.name, in: plan)
         let migrations = try history.read()
         let migrator = PostgresMigrator(configuration)
         do {
             if planOnly {
-                let script = try await migrator.script(for: plan, applying: migrations)
+                let script = try await migrator.script(for: plan, applying: migrations, grantingTo: grantTo)
                 try Terminal.write(script.text.utf8)
                 Terminal.printError("\(script.summary)")
             } else {
-                try Self.printReport(try await migrator.migrate(plan, applying: migrations))
+                let report = try await migrator.migrate(plan, applying: migrations, grantingTo: grantTo)
+                try Self.printReport(report)
             }
         } catch let error as TrackerError {
             throw Terminal.failure("\(error)")
@@ -104,11 +120,25 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
+    /// Warns if no event names the tracker, and of names that are probably meant to be the tracker's.
+    private static func warnOfMisspelling(of tracker: String, in plan: TrackingPlan) {
+        let catalog = EventCatalog(plan: plan)
+        let match = TrackerMatch(of: catalog, configured: [tracker])
+        if !match.unused.isEmpty {
+            Terminal.printError("warning: \(match.description(ofUnused: tracker)) There are no tables to create.")
+        }
+        // Names that are not close are other trackers, which may be configured elsewhere.
+        for missing in match.unconfigured where match.suggestion(for: missing) != nil && match.unused.isEmpty {
+            Terminal.printError("warning: \(match.description(of: missing))")
+        }
+    }
+
     private static func printReport(_ report: MigrationReport) throws {
         if report.isEmpty { return try Terminal.print("Nothing to do: the database matches the plan.") }
         try Terminal.print(
             lines: report.migrations.map { "applied \($0)" } + report.createdTables.map { "created \($0)" }
                 + report.extendedTables.map { "extended \($0)" }
+                + (report.grantedRole.map { ["granted '\($0)' what serve and load need"] } ?? [])
         )
     }
 }

@@ -104,7 +104,7 @@ package actor PlanFiles: Service, PlanReloader {
                     "changeCount": "\(reload.lines.count)",
                 ]) { $1 }
             )
-            warnOfMissingTrackers()
+            TrackerMatch(of: pipeline.catalog, configured: pipeline.trackerNames).log(to: logger)
         case .unchanged:
             logger.info("The tracking plan was read again and is unchanged.", metadata: asker)
         case .refused:
@@ -165,17 +165,5 @@ package actor PlanFiles: Service, PlanReloader {
         let others = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
         currentProblem.withLock { $0 = (problems.first ?? "The plan cannot be read.") + others }
         return PlanReload(.refused, problems)
-    }
-
-    private func warnOfMissingTrackers() {
-        for tracker in pipeline.unconfiguredTrackers {
-            logger.warning(
-                "Events name a tracker that is not configured.",
-                metadata: [
-                    "tracker": "\(tracker.name)", "events": "\(tracker.events.count)",
-                    "names": "\(tracker.events.abbreviatedList)",
-                ]
-            )
-        }
     }
 }

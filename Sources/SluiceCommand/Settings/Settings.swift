@@ -54,6 +54,8 @@ struct Settings {
         var topic: String
         /// librdkafka's configuration properties.
         var properties: [String: String]
+        /// Reads those of a file again.
+        var readChangingProperties: (@Sendable () throws -> [String: String])?
         /// `nil` if it is not stated.
         var group: String?
     }
@@ -243,6 +245,11 @@ extension SettingsReader {
         }
         if let token = secret(.adminToken, file: .adminTokenFile) {
             port.token = token.text
+            if token.key == .adminTokenFile, let file = string(.adminTokenFile) {
+                port.readToken = {
+                    (try? SecretFile.currentContents(of: file)).map { String(decoding: $0, as: UTF8.self) }
+                }
+            }
             let minimum = OperationsConfiguration.minimumTokenBytes
             if token.bytes.count < minimum {
                 note(token.key, "expected a token of at least \(minimum) bytes, found \(token.bytes.count)")

@@ -38,10 +38,12 @@ extension SettingsReader {
     func load() -> Settings.LoadSettings? {
         let group = string(.loadGroup)
         guard let address = address(.loadFrom) ?? address(.relayURL) else { return nil }
+        let kafka = kafka(named: KafkaConfiguration.defaultName, at: address.brokers)
         return Settings.LoadSettings(
             brokers: address.brokers,
             topic: address.topic,
-            properties: kafka(named: KafkaConfiguration.defaultName, at: address.brokers).properties,
+            properties: kafka.properties,
+            readChangingProperties: kafka.readChangingProperties,
             group: group
         )
     }
@@ -72,6 +74,13 @@ extension SettingsReader {
         var properties = kafkaProperties(of: name)
         if let deliveryTimeout { setDeliveryTimeout(deliveryTimeout, in: &properties, of: name) }
         kafka.properties = properties.mapValues(\.value)
+        if let file = string(.kafkaPropertiesFile, of: name) {
+            let others = properties.filter { $0.value.key != .kafkaPropertiesFile }.keys
+            let ignored = Set(others).union(deliveryTimeout == nil ? [] : Self.deliveryTimeouts)
+            kafka.readChangingProperties = {
+                try KafkaPropertiesFile(path: file).values.filter { !ignored.contains($0.key) }
+            }
+        }
         return kafka
     }
 
@@ -112,7 +121,7 @@ extension SettingsReader {
     private func kafkaProperties(of tracker: String) -> [String: KafkaProperty] {
         var properties: [String: KafkaProperty] = [:]
         for (index, text) in (strings(.kafkaProperties, of: tracker) ?? []).enumerated() {
-            guard let (name, value) = Self.property(text) else {
+            guard let (name, value) = KafkaPropertiesFile.property(text) else {
                 note(.kafkaProperties, of: tracker, "expected name=value, and entry \(index + 1) is not")
                 continue
             }
@@ -121,17 +130,15 @@ extension SettingsReader {
                 note(.kafkaProperties, of: tracker, "the property '\(name)' is listed twice", as: .duplicateKey)
             }
         }
-        guard let file = string(.kafkaPropertiesFile, of: tracker),
-            let bytes = contents(of: .kafkaPropertiesFile, file, of: tracker)
+        guard let path = string(.kafkaPropertiesFile, of: tracker),
+            let bytes = contents(of: .kafkaPropertiesFile, path, of: tracker)
         else { return properties }
         let stated = properties
         let (own, other) = (precedence(of: .kafkaProperties, tracker), precedence(of: .kafkaPropertiesFile, tracker))
         var names: Set<String> = []
-        let text = String(decoding: bytes, as: UTF8.self)
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        for (index, line) in lines.enumerated() where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-            let place = SettingProblem.Place.file(path: file, line: index + 1, column: 1)
-            guard let (name, value) = Self.property(String(line)) else {
+        for line in KafkaPropertiesFile(bytes).lines {
+            let place = SettingProblem.Place.file(path: path, line: line.number, column: 1)
+            guard let (name, value) = line.property else {
                 note(.invalidSyntax, at: place, "expected name=value")
                 continue
             }
@@ -143,10 +150,5 @@ extension SettingsReader {
             }
         }
         return properties
-    }
-
-    private static func property(_ text: String) -> (name: String, value: String)? {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
-        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }
 }

@@ -97,6 +97,10 @@ extension SettingsReader {
         if let file = string(.postgresPasswordFile, of: name), !hasPrecedingPassword(connection, of: name) {
             let password = contents(of: .postgresPasswordFile, file, of: name)
             postgres.password = password.map { String(decoding: $0, as: UTF8.self) }
+            postgres.readPassword = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
+        }
+        if connection.key == .postgresURLFile, let file = string(.postgresURLFile, of: name) {
+            postgres.readConnection = { String(decoding: try SecretFile.currentContents(of: file), as: UTF8.self) }
         }
         if let connectTimeout { postgres.connectTimeout = connectTimeout }
         if let deliveryTimeout { postgres.deliveryTimeout = deliveryTimeout }

@@ -63,9 +63,20 @@ struct Wiring {
         let configured = Set(trackers.map { $0.name.lowercased() })
         if let missing = wanted.subtracting(configured).sorted().first {
             let known = configured.isEmpty ? "none" : configured.sorted().joined(separator: ", ")
-            throw ValidationError("No tracker '\(missing)' is configured; there are: \(known).")
+            throw ValidationError(
+                "No tracker '\(missing)' is configured; there are: \(known).\(Self.advice(onMissing: missing))"
+            )
         }
         return trackers.filter { wanted.contains($0.name.lowercased()) }
+    }
+
+    /// What to set for a tracker that needs no section of its own; empty for any other.
+    private static func advice(onMissing tracker: String) -> String {
+        switch TrackerType(rawValue: tracker) {
+        case .postgres: " Set --postgres, DATABASE_URL or postgres.url."
+        case .kafka: " Set --kafka, KAFKA_BROKERS or kafka.brokers."
+        case .console, nil: ""
+        }
     }
 
     private func tracker(_ tracker: TrackerSettings) -> any Tracker {
@@ -81,19 +92,6 @@ struct Wiring {
             kafka.requiresEveryTopic = requiresStart
             return KafkaTracker(kafka, logger: logger)
         }
-    }
-
-    /// The trackers that events name and that are not configured, except a console, which was switched off then.
-    func missingTrackers(of catalog: EventCatalog, configured: [String]) -> [UnconfiguredTracker] {
-        catalog.unconfiguredTrackers(configured: configured).filter {
-            $0.name.lowercased() != ConsoleConfiguration.defaultName
-        }
-    }
-
-    /// Describes a tracker that events name and that is not configured.
-    static func describeMissing(_ tracker: String, _ events: [String]) -> String {
-        let count = events.count.of("event") + (events.count == 1 ? " names" : " name")
-        return "The tracker '\(tracker)' is not configured, but \(count) it: \(events.abbreviatedList)."
     }
 
     /// Says what to set if the plan hashes values and there is no key.
@@ -146,25 +144,14 @@ struct Wiring {
         return pipeline
     }
 
-    /// Warns of events that name a tracker that is not configured.
+    /// Warns of events that name a tracker that is not configured, and of trackers that no event names.
     ///
-    /// - Throws: exit status 1 if there are any, and `trackers.strict` is set.
+    /// - Throws: exit status 1 if there are events of the first kind, and `trackers.strict` is set.
     func reportMissingTrackers(configured: [String]) throws {
-        let missing = missingTrackers(of: catalog, configured: configured)
-        for tracker in missing {
-            if settings.strictTrackers {
-                Terminal.printError("error: \(Self.describeMissing(tracker.name, tracker.events))")
-            } else {
-                logger.warning(
-                    "Events name a tracker that is not configured.",
-                    metadata: [
-                        "tracker": "\(tracker.name)", "events": "\(tracker.events.count)",
-                        "names": "\(tracker.events.abbreviatedList)",
-                    ]
-                )
-            }
-        }
-        if settings.strictTrackers, !missing.isEmpty { throw ExitCode(1) }
+        let match = TrackerMatch(of: catalog, configured: configured)
+        guard settings.strictTrackers, !match.unconfigured.isEmpty else { return match.log(to: logger) }
+        for tracker in match.unconfigured { Terminal.printError("error: \(match.description(of: tracker))") }
+        throw ExitCode(1)
     }
 
     /// Opens the journal; `nil` if none is configured.
@@ -262,8 +249,8 @@ struct Wiring {
                 findProblem: { [self] catalog in
                     if let problem = problem(with: catalog) { return problem }
                     guard settings.strictTrackers else { return nil }
-                    let missing = missingTrackers(of: catalog, configured: pipeline.trackerNames)
-                    return missing.first.map { Self.describeMissing($0.name, $0.events) }
+                    let match = TrackerMatch(of: catalog, configured: pipeline.trackerNames)
+                    return match.unconfigured.first.map(match.description)
                 },
                 logger: logger
             )

@@ -61,6 +61,13 @@ struct KafkaClient {
         return found
     }
 
+    /// Uses another name and password for the connections that the client makes from now on.
+    ///
+    /// Has no effect with a mechanism other than PLAIN and SCRAM.
+    func setCredentials(user: String, password: String) {
+        if let error = rd_kafka_sasl_set_credentials(handle, user, password) { rd_kafka_error_destroy(error) }
+    }
+
     /// Destroys the client and its threads; blocks.
     func close() {
         rd_kafka_destroy(handle)

@@ -9,12 +9,23 @@ package struct ConsumerConfiguration: Sendable {
     package var group: String
     /// librdkafka's configuration properties, which override `defaults`; those that the loader sets itself are refused.
     package var properties: [String: String]
+    /// Reads those properties again that can change while the process runs; see `KafkaConfiguration`.
+    ///
+    /// Of these, a consumer uses a new `sasl.username` and `sasl.password` for its next connections.
+    package var readChangingProperties: (@Sendable () throws -> [String: String])?
 
-    package init(brokers: String, topic: String, group: String, properties: [String: String] = [:]) {
+    package init(
+        brokers: String,
+        topic: String,
+        group: String,
+        properties: [String: String] = [:],
+        readChangingProperties: (@Sendable () throws -> [String: String])? = nil
+    ) {
         self.brokers = brokers
         self.topic = topic
         self.group = group
         self.properties = properties
+        self.readChangingProperties = readChangingProperties
     }
 
     /// The properties whose defaults differ from librdkafka's.

@@ -107,6 +107,18 @@ package final class KafkaConsumer {
         rd_kafka_queue_io_event_enable(queue, wakeup.writeEnd, &byte, 1)
     }
 
+    /// Reads the name and the password again that can change, for the connections that librdkafka makes from now on.
+    ///
+    /// Call it after a failure. If they cannot be read, the earlier ones stay in use.
+    package func renewCredentials() {
+        guard let read = configuration.readChangingProperties, let changed = try? read() else { return }
+        let properties = configuration.properties.merging(changed) { $1 }
+        guard let password = properties["sasl.password"],
+            let user = properties["sasl.username"]
+        else { return }
+        client.setCredentials(user: user, password: password)
+    }
+
     // MARK: The group
 
     /// Joins the group.
@@ -135,6 +147,7 @@ package final class KafkaConsumer {
             let code = message.pointee.err
             // Before the queues were separated, a record may have been put here; it is read again, because offsets are set.
             if code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR__PARTITION_EOF { continue }
+            renewCredentials()
             let failure = error(
                 KafkaFailure(code, rd_kafka_message_errstr(message).map { String(cString: $0) })
             )

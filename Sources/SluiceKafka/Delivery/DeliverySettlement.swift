@@ -49,6 +49,9 @@ struct DeliverySettlement {
         TrackerError(failure, topic: try? names.topic(forEvent: delivery.name(at: position)))
     }
 
+    /// Whether any event is left to a retry by the pipeline.
+    var hasRetries: Bool { first != nil }
+
     /// Whether the producer has to be replaced: after a fatal error, or if it was denied access for every event and
     /// caches that.
     ///

@@ -139,7 +139,13 @@ final class PostgresConnection {
         // libpq, not the server, detects a missing password; it counts as one that was refused.
         guard PQconnectionNeedsPassword(handle) == 0 else {
             let message = ConnectionMessage(PQerrorMessage(handle).map { String(cString: $0) } ?? "")
-            return PostgresFailure(source: .connection, sqlState: "28P01", message: message.text)
+            return PostgresFailure(
+                source: .connection,
+                sqlState: "28P01",
+                message: message.text
+                    + ". State a password, or connect to a server on this machine over its Unix socket, "
+                    + "without a host: postgres:///NAME"
+            )
         }
         return lastFailure
     }

@@ -161,6 +161,8 @@ extension DeliveryLoader {
             let isRefused = isOfData || hasAccepted && !PostgresErrorClass.mayPass(failure)
             if isRefused, !failure.isOfMissingPartition {
                 report.refused[position] = failure.refusalReason
+                let kind = RefusalLog.Kind(table: group.target.table.sqlName, sqlState: failure.sqlState ?? "")
+                report.refusalKinds[kind, default: 0] += 1
             } else {
                 let reason = TrackerError(failure, table: group.target.table.sqlName)
                 stuck[reason.code, default: ([], reason)].positions.append(position)

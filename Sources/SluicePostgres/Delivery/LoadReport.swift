@@ -24,6 +24,8 @@ struct LoadReport: Sendable {
 
     /// The rejected rows by position, with the server's message.
     var refused: [Int: String] = [:]
+    /// How many rows of each kind were rejected, for the log.
+    var refusalKinds: [RefusalLog.Kind: Int] = [:]
     /// The rows that were not tried before the deadline.
     var unsettled: [Int] = []
     /// The rows that are not accepted now, ordered by the tables' names.

@@ -53,6 +53,7 @@ extension PostgresSession {
         // The waits for locked tables together must leave time for the other tables.
         let lockTimeout = min(lockTimeout, Self.isolationLockTime / max(1, rows.groups.count))
         let report = try attempt(.isolating(until: deadline, lockTimeout: lockTimeout))
+        refusalLog.note(report.refusalKinds, tracker: configuration.name, to: logger)
         note(report)
         if let failure, !report.hasAccepted, report.refused.isEmpty, PostgresErrorClass(failure) == .unavailable {
             // The server may have become a standby; a conflict of transactions says nothing of the kind.

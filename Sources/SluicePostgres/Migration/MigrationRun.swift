@@ -6,12 +6,13 @@ struct MigrationRun {
     let schema: String
     let limit: WaitLimit
 
-    /// Applies the migrations and changes the tables while it holds the lock.
+    /// Applies the migrations, changes the tables, and grants a role what it needs, while it holds the lock.
     ///
     /// Throws errors of the connection; any other error is in the result.
     func bringUp(
         to tables: [EventTable],
-        applying migrations: [Migration]
+        applying migrations: [Migration],
+        grantingTo role: String?
     ) throws(PostgresFailure) -> Result<MigrationReport, TrackerError> {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0", limit)
         return try Self.settle { () throws in
@@ -19,6 +20,7 @@ struct MigrationRun {
             try lock()
             try apply(migrations, &report)
             try change(to: tables, &report)
+            if let role { try grant(to: role, tables, &report) }
             return report
         }
     }
@@ -28,12 +30,20 @@ struct MigrationRun {
     /// Throws errors of the connection; any other error is in the result.
     func foresee(
         _ tables: [EventTable],
-        applying migrations: [Migration]
+        applying migrations: [Migration],
+        grantingTo role: String?
     ) throws(PostgresFailure) -> Result<MigrationScript, TrackerError> {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", limit)
         let script = try Self.settle { () throws in
             let pending = try pending(migrations)
-            return MigrationScript(schema: schema, migrations: pending, tables: try changes(to: tables).tables)
+            // Migrations that are not applied yet may create any of Sluice's own tables.
+            let grants = try role.map { try self.grants(to: $0, tables) { _ in !pending.isEmpty } } ?? []
+            return MigrationScript(
+                schema: schema,
+                migrations: pending,
+                tables: try changes(to: tables).tables,
+                grants: grants
+            )
         }
         try connection.execute("ROLLBACK", limit)
         return script
@@ -152,6 +162,28 @@ struct MigrationRun {
         return changes
     }
 
+    // MARK: Privileges
+
+    private func grant(to role: String, _ tables: [EventTable], _ report: inout MigrationReport) throws {
+        let statements = try grants(to: role, tables) { _ in false }
+        try step("The privileges were not granted to \(SQLText.identifier(role))") { () throws(PostgresFailure) in
+            try connection.execute(MigrationSteps.transaction(of: statements), limit)
+        }
+        report.grantedRole = role
+    }
+
+    /// The statements for a role; `exists` says which of Sluice's tables count as existing besides those that do.
+    private func grants(
+        to role: String,
+        _ tables: [EventTable],
+        or exists: (String) -> Bool
+    ) throws(PostgresFailure) -> [String] {
+        let present = try connection.presentSchema(named: schema, limit)
+        let database = try connection.lastRows(of: "SELECT current_database()", limit).first?.first ?? nil
+        return RoleGrants(role: role, schema: schema, database: database ?? "")
+            .statements(for: tables, in: present) { present.tables[$0] != nil || exists($0) }
+    }
+
     /// Adds to a server's error what was being done.
     private func step(_ failed: String, _ body: () throws(PostgresFailure) -> Void) throws {
         do throws(PostgresFailure) {
@@ -161,10 +193,26 @@ struct MigrationRun {
             let state = error.sqlState.map { " (SQLSTATE \($0))" } ?? ""
             throw TrackerError(
                 code: .failed,
-                message: "\(failed): \(error.message)\(state).",
+                message: "\(failed): \(error.message)\(state).\(Self.advice(on: error))",
                 isRetryable: PostgresErrorClass(error) == .unavailable,
                 underlying: error
             )
+        }
+    }
+
+    /// What to do about an error that its message does not say; empty if nothing is known.
+    private static func advice(on failure: PostgresFailure) -> String {
+        switch failure.sqlState {
+        case "54011":
+            """
+             A table has at most 1600 columns, including those that were dropped, and each property is one: declare properties that \
+            belong together as one property of type 'object', which is one jsonb column, or split the event.
+            """
+        case "25006":
+            " The server is a standby, which accepts no writes; connect to the primary."
+        case "42501": " Run `sluice migrate` as a role that owns the schema and its tables."
+        case "42704" where failure.message.contains("role"): " Create the role first: CREATE ROLE … LOGIN;"
+        default: ""
         }
     }
 }

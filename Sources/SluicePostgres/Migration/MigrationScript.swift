@@ -12,14 +12,17 @@ public struct MigrationScript: Sendable, Hashable {
     private let isOfDatabase: Bool
     private let migrations: [Migration]
     private let tables: [SchemaChanges.TableChange]
+    /// Statements that grant a role what it needs.
+    private let grants: [String]
 
     /// The changes that an inspected database still needs.
-    init(schema: String, migrations: [Migration], tables: [SchemaChanges.TableChange]) {
+    init(schema: String, migrations: [Migration], tables: [SchemaChanges.TableChange], grants: [String]) {
         self.schema = schema
         head = "-- For the schema \(Self.inOneLine(schema))."
         isOfDatabase = true
         self.migrations = migrations
         self.tables = tables
+        self.grants = grants
     }
 
     /// The changes that an empty database needs.
@@ -45,17 +48,18 @@ public struct MigrationScript: Sendable, Hashable {
         isOfDatabase = false
         self.migrations = migrations
         tables = SchemaChanges(from: PresentSchema(name: schema, exists: false), to: wanted).tables
+        grants = []
     }
 
     /// Whether there is nothing to do.
-    public var isEmpty: Bool { migrations.isEmpty && tables.isEmpty }
+    public var isEmpty: Bool { migrations.isEmpty && tables.isEmpty && grants.isEmpty }
 
     /// A one-line summary: `2 migrations to apply and 3 tables to make or extend; nothing was run`.
     public var summary: String {
         if isEmpty { return "nothing to do: the database matches the plan" }
         return
-            "\(migrations.count.of("migration")) to apply and \(tables.count.of("table")) to make or extend; "
-            + "nothing was run"
+            "\(migrations.count.of("migration")) to apply and \(tables.count.of("table")) to make or extend"
+            + (grants.isEmpty ? "" : ", and privileges to grant") + "; nothing was run"
     }
 
     /// The SQL, with each migration and each table in a transaction of its own; only a comment if there is nothing to do.
@@ -63,7 +67,7 @@ public struct MigrationScript: Sendable, Hashable {
     /// It ends with a newline.
     public var text: String {
         if isEmpty { return "-- Nothing to do: the database matches the plan.\n" }
-        let blocks = [head, opening] + migrations.map(block) + note + tables.map(Self.block) + [closing]
+        let blocks = [head, opening] + migrations.map(block) + note + tables.map(Self.block) + grantBlock + [closing]
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
@@ -91,6 +95,11 @@ public struct MigrationScript: Sendable, Hashable {
     private var note: [String] {
         guard isOfDatabase, !migrations.isEmpty, !tables.isEmpty else { return [] }
         return ["-- The tables below were compared with the database as it is, before the migrations above."]
+    }
+
+    private var grantBlock: [String] {
+        if grants.isEmpty { return [] }
+        return ["-- grants the role what it needs\n\(MigrationSteps.transaction(of: grants));"]
     }
 
     private func block(_ migration: Migration) -> String {

@@ -40,7 +40,10 @@ enum MigrationSteps {
     }
 
     /// The transaction with all changes to one table.
-    static func transaction(_ change: SchemaChanges.TableChange) -> String {
-        (["BEGIN"] + change.statements + ["COMMIT"]).joined(separator: ";\n")
+    static func transaction(_ change: SchemaChanges.TableChange) -> String { transaction(of: change.statements) }
+
+    /// A transaction with these statements.
+    static func transaction(of statements: [String]) -> String {
+        (["BEGIN"] + statements + ["COMMIT"]).joined(separator: ";\n")
     }
 }

@@ -20,14 +20,20 @@ public struct PostgresMigrator: Sendable {
     ///
     /// Each migration, and each table, is a transaction of its own.
     ///
+    /// - Parameters:
+    ///   - plan: The plan.
+    ///   - migrations: The migrations, in their order.
+    ///   - role: The role that gets the privileges that `PostgresTracker` lists, on the existing tables and, as default privileges
+    ///     of the connection's role, on those that it creates later; `nil` to grant nothing. Granting twice changes nothing.
     /// - Throws: `failed` if a migration was edited or fails, or if a column has another type than the plan requires; in the
-    ///   last case no table is changed. `unavailable` if the system refuses a thread.
+    ///   last case no table is changed. Also if the role does not exist. `unavailable` if the system refuses a thread.
     public func migrate(
         _ plan: TrackingPlan,
-        applying migrations: [Migration]
+        applying migrations: [Migration],
+        grantingTo role: String? = nil
     ) async throws(TrackerError) -> MigrationReport {
         try await withRun(for: plan) { run, tables throws(PostgresFailure) in
-            try run.bringUp(to: tables, applying: migrations)
+            try run.bringUp(to: tables, applying: migrations, grantingTo: role)
         }
     }
 
@@ -37,10 +43,11 @@ public struct PostgresMigrator: Sendable {
     ///   plan requires.
     public func script(
         for plan: TrackingPlan,
-        applying migrations: [Migration]
+        applying migrations: [Migration],
+        grantingTo role: String? = nil
     ) async throws(TrackerError) -> MigrationScript {
         try await withRun(for: plan) { run, tables throws(PostgresFailure) in
-            try run.foresee(tables, applying: migrations)
+            try run.foresee(tables, applying: migrations, grantingTo: role)
         }
     }
 
@@ -88,7 +95,11 @@ public struct MigrationReport: Sendable, Hashable {
     public var createdTables: [String] = []
     /// The tables that got more columns or other comments.
     public var extendedTables: [String] = []
+    /// The role that was granted what it needs; `nil` for none.
+    public var grantedRole: String?
 
     /// Whether nothing was changed.
-    public var isEmpty: Bool { migrations.isEmpty && createdTables.isEmpty && extendedTables.isEmpty }
+    public var isEmpty: Bool {
+        migrations.isEmpty && createdTables.isEmpty && extendedTables.isEmpty && grantedRole == nil
+    }
 }

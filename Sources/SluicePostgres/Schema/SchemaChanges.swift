@@ -60,7 +60,8 @@ package struct SchemaChanges: Sendable, Hashable {
             let planned = table.columns.first { $0.name == column.name }
             // If the plan no longer has a column, or makes it optional, the column must not reject rows without it.
             let mayBeAbsent = planned?.isNullable ?? (!wanted.contains(column.name) && !column.hasDefault)
-            if mayBeAbsent {
+            // A column of the primary key cannot be nullable, which is a conflict.
+            if mayBeAbsent, !column.isInPrimaryKey {
                 let name = SQLText.identifier(column.name)
                 statements.append(alteration(of: table, "ALTER COLUMN \(name) DROP NOT NULL"))
             }
@@ -86,6 +87,13 @@ package struct SchemaChanges: Sendable, Hashable {
                         + "and the plan wants \(column.type.sql)."
                 )
             }
+        }
+        for column in existing.columns where column.isInPrimaryKey && !column.hasDefault {
+            guard table.columns.first(where: { $0.name == column.name })?.isNullable ?? true else { continue }
+            conflicts.append(
+                "Column \(table.sqlName).\(SQLText.identifier(column.name)) belongs to the primary key, and the plan allows "
+                    + "events without a value for it."
+            )
         }
         if !existing.recognizesDuplicates {
             conflicts.append(

@@ -1,34 +1,49 @@
-/// The tables and columns that a database lacks to accept the rows of the plan.
+/// What keeps the tables of a database from accepting the rows of the plan.
 package struct SchemaGap: Sendable, Hashable {
     /// The maximum number of missing things that are named; the others are only counted.
     private static let named = 3
 
-    private let missing: [String]
+    /// What `sluice migrate` adds, as objects of "The database lacks …".
+    private var missing: [String] = []
+    /// What `sluice migrate` changes, as sentences.
+    private var rejections: [String] = []
+    /// What `sluice migrate` refuses to change, as sentences with the remedy.
+    private var conflicts: [String] = []
 
     /// Compares the existing tables with those that the plan needs; `nil` if nothing is missing.
     ///
     /// Comments are ignored, because rows can be loaded without them.
     /// Rows can also be loaded without a key by which duplicates are recognized, so it counts as missing only with `includingKeys`.
     package init?(in present: PresentSchema, for wanted: [EventTable], includingKeys: Bool = true) {
-        guard present.exists || wanted.isEmpty else {
+        if present.exists {
+            for table in wanted { compare(table, present.tables[table.name], includingKeys) }
+        } else if !wanted.isEmpty {
             missing = ["the schema \(SQLText.identifier(present.name))"]
-            return
         }
-        missing = wanted.flatMap { Self.missing($0, present.tables[$0.name], includingKeys) }
-        if missing.isEmpty { return nil }
+        if missing.isEmpty, rejections.isEmpty, conflicts.isEmpty { return nil }
     }
 
     /// The error message for the operator.
     package var message: String {
         let rest = missing.count - Self.named
-        return "The database lacks " + missing.prefix(Self.named).joined(separator: ", ")
-            + (rest > 0 ? " and \(rest) more" : "") + "; run `sluice migrate`."
+        let lack =
+            missing.isEmpty
+            ? []
+            : [
+                "The database lacks " + missing.prefix(Self.named).joined(separator: ", ")
+                    + (rest > 0 ? " and \(rest) more" : "")
+            ]
+        let migratable = (rejections.prefix(Self.named) + lack).joined(separator: ". ")
+        // A conflict keeps `sluice migrate` from changing any table.
+        let remedy = conflicts.isEmpty ? "; run `sluice migrate`." : "; then run `sluice migrate`."
+        return (conflicts.prefix(Self.named) + (migratable.isEmpty ? [] : [migratable + remedy])).joined(separator: " ")
     }
 
-    private static func missing(_ table: EventTable, _ present: PresentTable?, _ includingKeys: Bool) -> [String] {
-        guard let present else { return ["the table \(table.sqlName)"] }
-        var missing = table.collidingColumns.map { column in
-            "a column for each of the things that become \(table.sqlName).\(SQLText.identifier(column))"
+    private mutating func compare(_ table: EventTable, _ present: PresentTable?, _ includingKeys: Bool) {
+        guard let present else { return missing.append("the table \(table.sqlName)") }
+        conflicts += table.collidingColumns.map { column in
+            "More than one thing becomes the column \(table.sqlName).\(SQLText.identifier(column)); "
+                + "give a property another name."
         }
         for column in table.columns {
             let name = "\(table.sqlName).\(SQLText.identifier(column.name))"
@@ -37,20 +52,33 @@ package struct SchemaGap: Sendable, Hashable {
                 continue
             }
             if !column.accepts(existing.type) {
-                missing.append("type \(column.type.sql) in the column \(name), which has \(existing.type)")
+                conflicts.append(
+                    "The column \(name) has type \(existing.type), and the plan needs \(column.type.sql); change the column's "
+                        + "type by hand, because `sluice migrate` changes no type, or give the property another name."
+                )
             }
-            if column.isNullable, !existing.isNullable {
-                missing.append("NULL in the column \(name)")
-            }
+            if column.isNullable, !existing.isNullable { reject(existing, name) }
         }
         for column in present.columns where !column.isNullable && !column.hasDefault {
             if !table.columns.contains(where: { $0.name == column.name }) {
-                missing.append("NULL in the column \(table.sqlName).\(SQLText.identifier(column.name))")
+                reject(column, "\(table.sqlName).\(SQLText.identifier(column.name))")
             }
         }
         if includingKeys, present.columns.contains(where: { $0.name == "id" }), !present.recognizesDuplicates {
-            missing.append("a primary key of \(table.sqlName) on \"id\", or on \"id\" and \"occurred_at\"")
+            conflicts.append(
+                "The table \(table.sqlName) has no primary key on \"id\", or on \"id\" and \"occurred_at\", so duplicates are "
+                    + "not recognized; add the key by hand."
+            )
         }
-        return missing
+    }
+
+    /// Notes a column that is NOT NULL, although the plan has events without a value for it.
+    private mutating func reject(_ column: PresentTable.Column, _ name: String) {
+        let sentence = "The column \(name) is NOT NULL, but the plan allows events without a value for it"
+        if column.isInPrimaryKey {
+            conflicts.append("\(sentence), and it belongs to the primary key; take it out of the key by hand.")
+        } else {
+            rejections.append(sentence)
+        }
     }
 }

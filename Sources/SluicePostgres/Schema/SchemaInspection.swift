@@ -10,16 +10,23 @@ package struct SchemaInspection: Sendable {
     package private(set) var tablesWithoutKey: [String] = []
     /// Everything that the plan wants and the database lacks, which includes keys.
     package private(set) var problems: [TrackerError] = []
+    /// The tables that accept rows and do not keep them after a crash of the server.
+    package private(set) var tablesEmptiedByCrash: [TrackerError] = []
     private let gap: SchemaGap?
     private let wantedTables: Int
 
     /// Compares the existing schema with the tables that the plan needs in it.
-    package init(of present: PresentSchema, for wanted: [EventTable]) {
+    package init(
+        of present: PresentSchema,
+        for wanted: [EventTable],
+        under conditions: StorageConditions = StorageConditions()
+    ) {
         gap = SchemaGap(in: present, for: wanted, includingKeys: false)
         wantedTables = wanted.count
         guard !wanted.isEmpty else { return }
+        obstacles = conditions.standby.map { [$0] } ?? []
         guard present.exists else {
-            obstacles = gap.map { [TrackerError($0)] } ?? []
+            obstacles += gap.map { [TrackerError($0)] } ?? []
             problems = obstacles
             return
         }
@@ -44,11 +51,16 @@ package struct SchemaInspection: Sendable {
         }
         problems = obstacles
         for table in wanted {
-            let reason = Self.reason(against: table, in: present)
+            let reason =
+                Self.reason(against: table, in: present)
+                ?? conditions.reason(against: table.name, sqlName: table.sqlName, role: role)
             if let reason { brokenTables.append(reason) }
+            let loss = conditions.loss(of: table.name, sqlName: table.sqlName)
+            if let loss { tablesEmptiedByCrash.append(loss) }
             let wholeGap = SchemaGap(in: present, for: [table])
             if wholeGap != nil, reason == nil { tablesWithoutKey.append(table.sqlName) }
             if let problem = wholeGap.map({ TrackerError($0) }) ?? reason { problems.append(problem) }
+            if let loss { problems.append(loss) }
         }
     }
 

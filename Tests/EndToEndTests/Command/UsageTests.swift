@@ -8,7 +8,11 @@ struct UsageTests {
         "wrong usage exits with 64 and a message",
         arguments: [
             ("bogus", "Unexpected argument 'bogus'"),
+            ("lnit", "Unexpected argument 'lnit'. Did you mean 'lint'?"),
+            ("journal inspct", "Unexpected argument 'inspct'. Did you mean 'inspect'?"),
             ("replay --bogus", "Unknown option '--bogus'"),
+            ("serve --prot 1", "Unknown option '--prot'\n"), ("serve --lisen a:1", "Did you mean '--listen'?"),
+            ("replay --events PLAN --to postgres", "there are: console. Set --postgres, DATABASE_URL or postgres.url."),
             ("replay --rate 0", "--rate takes a number of at least 1."),
             ("replay --rate many", "'many' is invalid for '--rate"),
             ("replay --since yesterday", "RFC 3339 time such as 2010-12-01T00:00:00Z, not 'yesterday'"),

@@ -46,6 +46,28 @@ struct ControlCommandTests {
         while try await status(in: folder).trackers[0].delivered < count { try Task.checkCancellation() }
     }
 
+    @Test("status shows how many events were rejected, and why")
+    func rejections() async throws {
+        let folder = try TestFolder()
+        try folder.write(Plans.shop(minimumQuantity: 3), to: "plan/shop.plist")
+        let server = try await ServingSluice.start(in: folder, plan: "plan")
+        let events = [3, 1, 2].map { #"{"name":"Sold","payload":{"quantity":\#($0)}}"# }
+        #expect(try await server.post("[" + events.joined(separator: ",") + "]").status == 200)
+        let run = try await Sluice.run("status", in: folder)
+        #expect(run.output.contains("2 events rejected"), "\(run.output)")
+        #expect(
+            run.output.contains { $0.firstMatch(of: /^ *2 +out-of-range +Sold +127\.0\.0\.1$/) != nil },
+            "\(run.output)"
+        )
+        let json = try await Sluice.run("status", "--json", in: folder).output.joined()
+        #expect(json.contains(#""rejected":2,"#))
+        #expect(
+            json.contains(#""rejections":[{"code":"out-of-range","count":2,"event":"Sold","sender":"127.0.0.1"}]"#),
+            "\(json)"
+        )
+        try await stop(server)
+    }
+
     @Test("a paused tracker becomes lag, stays paused after a crash, and delivers everything once it is resumed")
     func pause() async throws {
         let folder = try TestFolder()

@@ -35,5 +35,8 @@ with sync_playwright() as playwright:
     sys.stdin.readline()
     # Not `wait_for_function`, whose `eval` the page's content security policy prohibits.
     expect(page.locator(ROW).first).to_have_text(re.compile("retrying|blocked"))
+    # The first sentence of the page says so as well.
+    expect(page.locator("#state")).to_have_text(re.compile(r"^Accepts events\. postgres is (retrying|blocked)\.$"))
+    expect(page.locator("#state")).to_have_class("wait")
     print(f"changed {page.evaluate('window.changedAt')}", flush=True)
     browser.close()

@@ -106,6 +106,7 @@ class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
 
-with Server(("127.0.0.1", 0), Broker) as server:
-    print("%s:%d" % server.server_address, flush=True)
-    server.serve_forever()
+if __name__ == "__main__":
+    with Server(("127.0.0.1", 0), Broker) as server:
+        print("%s:%d" % server.server_address, flush=True)
+        server.serve_forever()

@@ -282,6 +282,16 @@ extension DiagnosticCase {
             )
         ),
         .init(
+            .similarTracker,
+            "the tracker 'postgress' is not a built-in one; did you mean 'postgres'? If not, list all trackers in 'trackers'",
+            events(
+                """
+                <key>a</key> <dict><key>registeredTrackers</key>
+                <array><string>postgres</string>👉<string>postgress</string></array></dict>
+                """
+            )
+        ),
+        .init(
             .tooManyTrackers,
             "the plan names more than 64 trackers; remove some",
             events(

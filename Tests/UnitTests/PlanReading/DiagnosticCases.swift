@@ -39,6 +39,11 @@ extension DiagnosticCase {
             "a property list must not have processing instructions; remove '<?…?>'",
             PlanFixture("👉<?xml?><plist><dict/></plist>")
         ),
+        .init(
+            .malformedPlist,
+            "a comment contains '--', which XML does not allow; write the line in it with other characters",
+            PlanFixture("<plist><!-- 👉---- --><dict/></plist>")
+        ),
         .init(.malformedPlist, "the property list is empty", PlanFixture("<!-- <plist> -->\n👉<plist>\n</plist>")),
         .init(
             .malformedPlist,

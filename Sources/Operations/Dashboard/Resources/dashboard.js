@@ -92,7 +92,7 @@ const showCharts = trackers => {
     ], rate),
     chart("Delivered a second", trackers.map(({ name }) => ({ name, values: values(sample => sample.delivered[name]) })), value => rate(value ?? 0)),
     chart("Undelivered events", trackers.map(({ name }) => ({ name, values: values(sample => sample.lag[name]) })), value => count(value ?? 0)),
-    chart("99 of 100 take at most", [
+    chart("p99 latency", [
       { name: "requests", values: values(sample => sample.requestTime) },
       { name: "commits", values: values(sample => sample.commitTime) },
       { name: "deliveries", values: values(sample => sample.deliveryTime) }
@@ -125,6 +125,16 @@ const change = async (tracker, action) => {
 }
 
 const cell = (text, name = "") => make("td", name ? { class: name } : {}, text)
+
+// The first sentence of the page must not look good while a destination is down.
+const showState = status => {
+  const isReady = status.status === "ready"
+  const isDown = ({ status }) => ["bad", "wait"].includes(statusClass(status))
+  const down = status.trackers.filter(tracker => isDown(tracker) || Object.keys(tracker.brokenEvents).length)
+  const trackers = down.map(tracker => `${tracker.name} is ${isDown(tracker) ? tracker.status : "delivering only some events"}`)
+  setText("state", [isReady ? "Accepts events." : `Accepts no events: ${status.reasons.join(", ")}.`, ...trackers.map(text => `${text}.`)].join(" "))
+  byId("state").className = !isReady ? "bad" : down.length ? "wait" : "good"
+}
 
 // The settings that somebody has changed for a time.
 const showChanges = changes => {
@@ -307,8 +317,7 @@ const show = report => {
   samples.push(...report.samples.filter(sample => sample.number > (samples.at(-1)?.number ?? -1)))
   if (samples.length > maximumSamples) samples.splice(0, samples.length - maximumSamples)
   const { status } = report
-  setText("state", status.status === "ready" ? "Accepts events." : `Accepts no events: ${status.reasons.join(", ")}.`)
-  byId("state").className = status.status === "ready" ? "good" : "bad"
+  showState(status)
   setText("versions", `Version ${status.version}; plan ${status.plan.version ?? "without a version"}, ${count(status.plan.events)} ${status.plan.events === 1 ? "event" : "events"}; ${count(status.accepted)} events accepted.`)
   // An alert is read out when its text changes.
   byId("plan-problem").hidden = !status.plan.problem

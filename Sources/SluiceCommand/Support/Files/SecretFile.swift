@@ -11,4 +11,20 @@ enum SecretFile {
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         return bytes
     }
+
+    /// The bytes of a file that had a secret when the program started.
+    ///
+    /// - Throws: `Problem` if it has none now.
+    static func currentContents(of path: String) throws(Problem) -> [UInt8] {
+        let bytes = (try? contents(of: path)) ?? []
+        if bytes.isEmpty { throw Problem(path: path) }
+        return bytes
+    }
+
+    /// A file that had a secret is missing, empty or unreadable.
+    struct Problem: Error, CustomStringConvertible {
+        let path: String
+
+        var description: String { "The file '\(path)' with the secret is missing, empty, or cannot be read." }
+    }
 }

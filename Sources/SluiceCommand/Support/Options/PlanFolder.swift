@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventSchema
+import Foundation
 import PlanReading
 
 /// The tracking plan that a command reads.
@@ -23,7 +24,12 @@ struct PlanFolder: ParsableArguments {
     static func plan(at folder: String) throws -> TrackingPlan {
         let reading = PlanReader().read(paths: [folder])
         for diagnostic in reading.diagnostics { Terminal.printError("\(diagnostic)") }
-        guard let plan = reading.plan else { throw ExitCode(1) }
+        guard let plan = reading.plan else {
+            if !FileManager.default.fileExists(atPath: folder) {
+                Terminal.printError("'sluice init' makes a plan to begin with; --events names another folder.")
+            }
+            throw ExitCode(1)
+        }
         return plan
     }
 }

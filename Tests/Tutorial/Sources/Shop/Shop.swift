@@ -5,7 +5,7 @@ import SluicePostgres
 @main
 struct Shop {
     static func main() async throws {
-        let database = ProcessInfo.processInfo.environment["DATABASE_URL"] ?? "postgres://localhost/shop"
+        let database = ProcessInfo.processInfo.environment["DATABASE_URL"] ?? "postgres:///shop"
         try await Pipeline.run(
             catalog: ShopEvents.catalog,
             trackers: [.console(), .postgres(database)],

@@ -26,6 +26,10 @@ struct SingleEventTrackerTests {
         #expect(outcome.retry?.positions == [2, 3, 4])
         #expect(outcome.retry?.reason.code == (isTrackerError ? .misconfigured : .failed))
         #expect(outcome.retry?.reason.isRetryable == !isTrackerError)
+        if !isTrackerError {
+            let message = outcome.retry?.reason.message
+            #expect(message == "The tracker threw an error of the type URLError: NSURLErrorDomain -1004.")
+        }
     }
 
     @Test("the message of an unknown error names its type, and not its contents")
