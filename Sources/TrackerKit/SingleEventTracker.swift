@@ -47,11 +47,11 @@ extension SingleEventTracker {
             .cancelled
         default:
             // Not the error itself, which may show the event's values. Foundation's errors have a domain of their own, in which the
-            // code says what happened; that of any other error contains the type's name.
+            // code says what happened; that of any other error is the type's name.
             TrackerError(
                 code: .failed,
                 message: "The tracker threw an error of the type \(type(of: error))"
-                    + (error._domain.contains("\(type(of: error))") ? "." : ": \(error._domain) \(error._code)."),
+                    + (error._domain.hasSuffix(".\(type(of: error))") ? "." : ": \(error._domain) \(error._code)."),
                 isRetryable: true,
                 underlying: error
             )

@@ -275,7 +275,7 @@ struct OperationsServerTests {
             #expect(answer.status == .serviceUnavailable)
             let digest = ScriptedPipeline().planSummary.digest
             let expected = #"""
-                {"accepted":0,"changedSettings":[],"committingBatches":0,"plan":{"digest":"\#(digest)","events":3,"version":"7"},"reasons":["journal-full"],"status":"unready","trackers":[\#
+                {"accepted":0,"changedSettings":[],"committingBatches":0,"plan":{"digest":"\#(digest)","events":3,"version":"7"},"reasons":["journal-full"],"rejected":0,"rejections":[],"status":"unready","trackers":[\#
                 {"brokenEvents":{},"delivered":0,"dropped":0,"lagEvents":12,"lagIsUpperBound":false,"lagSeconds":1.5,\#
                 "name":"postgres","parked":0,"queuedBytes":0,"queuedEvents":0,"reason":"The table is missing.","refused":0,"retried":0,"status":"blocked"}],\#
                 "unrouted":0,"version":"1.2.3","waitingBatches":0}

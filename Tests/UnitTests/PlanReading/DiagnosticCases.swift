@@ -41,7 +41,7 @@ extension DiagnosticCase {
         ),
         .init(
             .malformedPlist,
-            "a comment contains '--', which XML does not allow; write the line in it with other characters",
+            "not a property list; a comment contains '--', which XML does not allow; write the line in it with other characters",
             PlanFixture("<plist><!-- 👉---- --><dict/></plist>")
         ),
         .init(.malformedPlist, "the property list is empty", PlanFixture("<!-- <plist> -->\n👉<plist>\n</plist>")),
