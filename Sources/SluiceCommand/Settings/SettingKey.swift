@@ -216,7 +216,7 @@ enum SettingKey: String, CaseIterable {
         case .httpPipelinedRequests: "The maximum number of requests of a connection that wait for an earlier one."
         case .httpStreams: "The maximum number of requests of an HTTP/2 connection at one time."
         case .httpResets:
-            "The maximum number of requests of an HTTP/2 connection that its sender may cancel within 30 seconds."
+            "The maximum number of cancelled or malformed requests of an HTTP/2 connection within 30 seconds."
         case .httpHeaderBytes: "The maximum size of a request's target and header, in bytes."
         case .httpHeaderFields: "The maximum number of header fields of a request."
         case .httpBodyBytes: "The maximum size of a body, in bytes, both as sent and inflated."
