@@ -466,7 +466,7 @@ let package = Package(
             "SluiceHTTP",
             dependencies: [
                 "SluiceHTTP", "EventModel", "EventSchema", "EventValidation", "PipelineTestSupport", "PlanTools",
-                "SluiceTesting",
+                "SluiceTesting", "TestCases",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ]
@@ -475,7 +475,7 @@ let package = Package(
             "Operations",
             dependencies: [
                 "Operations", "EventModel", "EventPipeline", "EventQuarantine", "EventValidation", "MetricDefinitions",
-                "PipelineTestSupport", "SluiceTesting",
+                "PipelineTestSupport", "SluiceTesting", "TestCases",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -486,7 +486,10 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
         ),
-        .unitTests("SluiceClient", dependencies: ["SluiceClient", "EventModel", "GoldenClient", "SluiceTesting"]),
+        .unitTests(
+            "SluiceClient",
+            dependencies: ["SluiceClient", "EventModel", "GoldenClient", "SluiceTesting", "TestCases"]
+        ),
         .unitTests(
             "Loader",
             dependencies: [

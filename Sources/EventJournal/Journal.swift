@@ -50,6 +50,7 @@ public final class Journal: Sendable {
         now: Int64
     ) throws(JournalError) {
         let newer: Damage?
+        let misplaced: MisplacedSegment?
         self.files = files
         self.lock = lock
         self.configuration = configuration
@@ -60,6 +61,7 @@ public final class Journal: Sendable {
             let recovery = try Recovery(files, now: now)
             self.recovery = recovery.report.noting(lostIdentity: identity.isLost)
             newer = recovery.newerFormat
+            misplaced = recovery.misplaced
             ages = SegmentAges(
                 openedAt: now,
                 lastCommit: recovery.lastCommit,
@@ -71,6 +73,14 @@ public final class Journal: Sendable {
         }
         if let newer {
             throw JournalError(.unreadable, "The journal needs a newer version of this program: \(newer).")
+        }
+        if let misplaced {
+            throw JournalError(.unreadable, "The journal cannot be opened: \(misplaced).")
+        }
+        do throws(FileError) {
+            try CutFile.removeOld(in: files, now: now)
+        } catch {
+            throw JournalError(.unreadable, error)
         }
         // If segments were lost, numbers that trackers have already passed are not reused.
         let furthest = try cursors().values.max() ?? 0

@@ -43,6 +43,16 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
 
     /// A failed call of the system, whose reason is in `errno`.
     static func unusable(_ verb: String, _ file: String, in folder: String) -> ClientError {
-        ClientError(.unusable, "Cannot \(verb) '\(file)' in '\(folder)': \(String(cString: strerror(errno))).")
+        unusable(verb, file, in: folder, because: RegularFile.Failure(errorNumber: errno))
+    }
+
+    /// A file of the queue that cannot be opened or read.
+    static func unusable(
+        _ verb: String,
+        _ file: String,
+        in folder: String,
+        because failure: RegularFile.Failure
+    ) -> ClientError {
+        ClientError(.unusable, "Cannot \(verb) '\(file)' in '\(folder)': \(failure).")
     }
 }

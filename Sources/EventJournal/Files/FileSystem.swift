@@ -19,6 +19,9 @@ package protocol FileSystem: Sendable {
     /// Renames a file atomically, and replaces a file that has the new name.
     func rename(_ name: String, to other: String) throws(FileError)
 
+    /// When a file was last written, in microseconds since 1970.
+    func modificationTime(of name: String) throws(FileError) -> Int64
+
     /// Syncs the folder: files that were created, renamed and removed.
     func syncFolder() throws(FileError)
 

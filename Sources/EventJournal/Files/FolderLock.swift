@@ -1,3 +1,5 @@
+import EventModel
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -19,8 +21,11 @@ package final class FolderLock: Sendable {
     package init(folder: String) throws(JournalError) {
         let path = folder + "/" + Self.name
         // From here on `deinit` closes it, even if this throws.
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw JournalError(.unwritable, FileError("open", Self.name, errno)) }
+        do throws(RegularFile.Failure) {
+            descriptor = try RegularFile.open(own: path, O_RDWR | O_CREAT)
+        } catch {
+            throw JournalError(.unwritable, FileError("open", Self.name, error.errorNumber))
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = errno
             let owner = Self.owner(descriptor)
@@ -35,7 +40,6 @@ package final class FolderLock: Sendable {
     }
 
     deinit {
-        guard descriptor >= 0 else { return }
         // Closing is not enough: a child process that is being started has a copy of the descriptor until it calls exec.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)

@@ -1,3 +1,5 @@
+import EventModel
+
 #if canImport(Glibc)
 package import Glibc
 #elseif canImport(Musl)
@@ -39,7 +41,7 @@ package struct PosixFileSystem: FileSystem {
     private static func syncChanged(_ path: String) throws(FileError) {
         let folder: PosixFile
         do throws(FileError) {
-            folder = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
+            folder = try PosixFile(folder: path, name: path)
         } catch {
             // A folder may be writable but not readable; then it cannot be synced.
             if error.errorNumber == EACCES { return }
@@ -52,7 +54,7 @@ package struct PosixFileSystem: FileSystem {
     package init(existing path: String, isReadOnly: Bool) throws(FileError) {
         self.path = path
         self.isReadOnly = isReadOnly
-        _ = try PosixFile(path: path, name: path, flags: O_RDONLY | O_DIRECTORY)
+        _ = try PosixFile(folder: path, name: path)
     }
 
     package func names() throws(FileError) -> [String] {
@@ -102,8 +104,18 @@ package struct PosixFileSystem: FileSystem {
         guard result == 0 else { throw FileError("rename", name, errno) }
     }
 
+    package func modificationTime(of name: String) throws(FileError) -> Int64 {
+        var status = stat()
+        guard lstat(path + "/" + name, &status) == 0 else { throw FileError("measure", name, errno) }
+        #if canImport(Darwin)
+        return Int64(status.st_mtimespec.tv_sec) * 1_000_000
+        #else
+        return Int64(status.st_mtim.tv_sec) * 1_000_000
+        #endif
+    }
+
     package func syncFolder() throws(FileError) {
-        let folder = try PosixFile(path: path, name: ".", flags: O_RDONLY | O_DIRECTORY)
+        let folder = try PosixFile(folder: path, name: ".")
         try folder.syncAll()
     }
 
@@ -120,9 +132,20 @@ package final class PosixFile: JournalFile {
     private let descriptor: Int32
     private let name: String
 
+    /// Opens a regular file, and follows no symbolic link, which could lead to a file of somebody else.
     init(path: String, name: String, flags: Int32) throws(FileError) {
         self.name = name
-        descriptor = open(path, flags | O_CLOEXEC, 0o600)
+        do throws(RegularFile.Failure) {
+            descriptor = try RegularFile.open(own: path, flags)
+        } catch {
+            throw FileError("open", name, error.errorNumber)
+        }
+    }
+
+    /// Opens a folder, so that it can be synced.
+    init(folder path: String, name: String) throws(FileError) {
+        self.name = name
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("open", name, errno) }
     }
 
@@ -226,7 +249,5 @@ enum PosixErrors {
     static let input = EIO
     static let media: Set<Int32> = [EIO, EBADMSG, ENXIO]
 
-    static func message(_ number: Int32) -> String {
-        strerror(number).map { String(cString: $0) } ?? "error \(number)"
-    }
+    static func message(_ number: Int32) -> String { RegularFile.Failure(errorNumber: number).description }
 }

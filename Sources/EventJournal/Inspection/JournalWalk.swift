@@ -26,6 +26,8 @@ package struct JournalWalk: ~Copyable {
     /// The segments that are not read yet.
     private var names: ArraySlice<SegmentName>
     private var frames: FrameReader?
+    /// Why the current segment cannot be opened, if the gap before it had to be returned first.
+    private var failure: FileError?
     /// The size of the current segment when its reading began.
     private var size = 0
     /// The expected sequence number of the next event; `nil` before the first.
@@ -57,6 +59,7 @@ package struct JournalWalk: ~Copyable {
     /// - Throws: If a file cannot be read.
     package mutating func next() throws(FileError) -> Step {
         defer { byteCount = doneBytes + (frames?.offset ?? 0) }
+        if let failure = failure.take() { throw failure }
         while true {
             let offset = frames?.offset ?? 0
             switch try frames?.next() ?? .end {
@@ -97,7 +100,11 @@ package struct JournalWalk: ~Copyable {
             }
             frames = FrameReader(file, name: name.text, to: size, selecting: selection)
         } catch {
-            guard error.isMissing else { throw error }
+            guard error.isMissing else {
+                guard let gap = step(into: name) else { throw error }
+                failure = error
+                return gap
+            }
             expected = nil
             // Before the first segment was read, it does not matter when this one was removed.
             return segment == nil ? nil : .retired(name)

@@ -20,8 +20,16 @@ package struct Verification: Sendable {
     /// A commit at the end of the last segment that is in progress or was interrupted by a crash.
     package private(set) var unfinished: Damage?
 
-    /// Whether there is no damage and no gap.
-    package var isIntact: Bool { damages.isEmpty && gaps.isEmpty }
+    /// Segments whose events do not have the numbers that their places give them.
+    package private(set) var misplaced: [MisplacedSegment] = []
+
+    /// The number after the greatest one so far.
+    private var expected: UInt64?
+    /// The segment whose first frame was read last.
+    private var begun: SegmentName?
+
+    /// Whether there is no damage, no gap and no misplaced segment.
+    package var isIntact: Bool { damages.isEmpty && gaps.isEmpty && misplaced.isEmpty }
 
     /// Reads a whole journal.
     ///
@@ -34,6 +42,9 @@ package struct Verification: Sendable {
             switch try walk.next() {
             case .frame(let header, _, let skipped):
                 count(header)
+                if let segment = walk.segment {
+                    judge(header, in: segment, isAfterLoss: isBehindDamage || Self.hasCuts(segment, among: cuts))
+                }
                 if let skipped {
                     let isReported = isBehindDamage || header.kind == .end
                     let isExplained = isReported || Self.hasCuts(walk.segment, among: cuts)
@@ -62,6 +73,19 @@ package struct Verification: Sendable {
     private static func hasCuts(_ segment: SegmentName?, among names: [String]) -> Bool {
         guard let segment else { return false }
         return names.contains { $0.hasPrefix(segment.text + ".") }
+    }
+
+    /// Notes the frame's segment if the frame is not at its place; `isAfterLoss` if frames before it may be missing.
+    private mutating func judge(_ header: FrameHeader, in segment: SegmentName, isAfterLoss: Bool) {
+        let isFirst = begun != segment
+        begun = segment
+        defer { expected = max(expected ?? 0, header.nextSequence) }
+        guard misplaced.last?.segment != segment else { return }
+        if let expected, header.firstSequence < expected {
+            misplaced.append(MisplacedSegment(segment: segment, reason: .repetition(header.firstSequence)))
+        } else if isFirst, header.kind == .events, !isAfterLoss, header.firstSequence != segment.firstSequence {
+            misplaced.append(MisplacedSegment(segment: segment, reason: .name(header.firstSequence)))
+        }
     }
 
     private mutating func count(_ header: FrameHeader) {

@@ -10,6 +10,21 @@ package struct CutFile: Sendable, Hashable {
     /// Whether a file is one of these, by its name.
     static func isCut(_ name: String) -> Bool { name.hasSuffix(suffix) }
 
+    /// How long the files are kept.
+    package static let retention = Duration.seconds(90 * 86_400)
+
+    /// Removes the files that are older than `retention`; `now` is in microseconds since 1970.
+    ///
+    /// One that cannot be removed stays until the next time.
+    static func removeOld(in files: any FileSystem, now: Int64) throws(FileError) {
+        for name in try files.names() where isCut(name) {
+            guard let written = try? files.modificationTime(of: name), written <= now,
+                .from(written, to: now) >= retention
+            else { continue }
+            try? files.remove(name)
+        }
+    }
+
     /// Copies damaged bytes into a new file and syncs the file; the caller syncs the folder before it removes the bytes.
     ///
     /// Bytes may have been removed at the same offset before, so the name gets a number if it is taken.

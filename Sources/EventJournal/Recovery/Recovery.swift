@@ -16,6 +16,9 @@ package struct Recovery {
     /// Frames at the end of the journal that only a newer version can read.
     private(set) var newerFormat: Damage?
 
+    /// The first segment at a wrong place; nothing was changed then, and no later segment was read.
+    private(set) var misplaced: MisplacedSegment?
+
     private let files: any FileSystem
     private let now: Int64
     /// Whether every commit so far was synced before it was published.
@@ -32,8 +35,11 @@ package struct Recovery {
         self.now = now
         let names = try files.segmentNames()
         for (position, name) in names.enumerated() {
-            noteGap(before: name, isFirst: position == 0)
             let file = try files.open(name.text, creates: false)
+            // New segments would collide with it, and readers would skip its events.
+            misplaced = try MisplacedSegment(name, file, expecting: position == 0 ? nil : nextSequence)
+            guard misplaced == nil else { return }
+            noteGap(before: name, isFirst: position == 0)
             if let segment = try ended(name, file) {
                 add(segment)
             } else if position == names.count - 1 {

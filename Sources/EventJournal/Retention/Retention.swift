@@ -37,6 +37,25 @@ extension Journal {
         return retired
     }
 
+    /// Removes the oldest segments whose last commit is at least as old as `age`, whoever needs their events; never the last
+    /// segment.
+    ///
+    /// Returns the removed segments; `now` is as for `expiredSegments`.
+    package func retire(olderThan age: Duration, now: Int64) throws(JournalError) -> [Segment] {
+        var retired: [Segment] = []
+        for segment in position.segments.dropLast() {
+            guard ages.age(of: segment, now: now) >= age else { break }
+            do throws(FileError) {
+                try remove(segment)
+                retired.append(segment)
+                try files.syncFolder()
+            } catch {
+                throw JournalError(.unwritable, error)
+            }
+        }
+        return retired
+    }
+
     private func remove(_ segment: Segment) throws(FileError) {
         do throws(FileError) {
             try files.remove(segment.name.text)

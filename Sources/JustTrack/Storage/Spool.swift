@@ -65,7 +65,7 @@ struct Spool: Sendable {
 
     /// Marks the spool so that its events are not restored if the process ends before it is removed.
     func discard() {
-        _ = FileManager.default.createFile(atPath: folder + "/" + Self.discardMark, contents: nil)
+        _ = try? PosixFileSystem(existing: folder, isReadOnly: false).open(Self.discardMark, creates: true)
     }
 
     /// Removes its files; those that are still open vanish when they are closed.

@@ -56,9 +56,8 @@ package final class ControlFile: Sendable {
 
     private static func read(_ path: String) throws(OperationsError) -> Contents {
         do {
-            let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            return try JSONDecoder().decode(Contents.self, from: data)
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+            return try JSONDecoder().decode(Contents.self, from: Data(try RegularFile.contents(own: path)))
+        } catch let error as RegularFile.Failure where error.isMissing {
             return Contents()
         } catch {
             let message =

@@ -1,3 +1,4 @@
+import EventModel
 import Foundation
 
 #if canImport(Glibc)
@@ -115,11 +116,13 @@ package struct QueueFolder {
     /// - Throws: `unusable` if it cannot be read.
     package func contentsOfFirst() throws(ClientError) -> [UInt8]? {
         let batch = batches[0]
-        guard let data = FileManager.default.contents(atPath: file(batch.number)) else {
-            if access(file(batch.number), F_OK) != 0, errno == ENOENT { return nil }
-            throw .unusable("read", Self.name(batch.number), in: path)
+        do throws(RegularFile.Failure) {
+            let contents = try RegularFile.contents(own: file(batch.number))
+            return contents.count < batch.bytes ? nil : Array(contents.prefix(batch.bytes))
+        } catch {
+            if error.isMissing { return nil }
+            throw .unusable("read", Self.name(batch.number), in: path, because: error)
         }
-        return data.count < batch.bytes ? nil : Array(data.prefix(batch.bytes))
     }
 
     /// Keeps what is left of the oldest batch, whose file was removed or shortened; returns the number of events that are lost.
@@ -190,12 +193,20 @@ package struct QueueFolder {
     /// Cuts off a line without a newline, and returns the batch; `nil` if nothing is left of it.
     private static func recover(_ number: UInt64, in path: String) throws(ClientError) -> Batch? {
         let file = path + "/" + name(number)
-        guard let contents = FileManager.default.contents(atPath: file) else {
-            throw .unusable("read", name(number), in: path)
+        let contents: [UInt8]
+        do throws(RegularFile.Failure) {
+            contents = try RegularFile.contents(own: file)
+        } catch {
+            throw .unusable("read", name(number), in: path, because: error)
         }
         let newline = UInt8(ascii: "\n")
-        let end = contents.lastIndex(of: newline).map { $0 - contents.startIndex + 1 } ?? 0
-        if end < contents.count, truncate(file, off_t(end)) != 0 { throw .unusable("write", name(number), in: path) }
+        let end = contents.lastIndex(of: newline).map { $0 + 1 } ?? 0
+        if end < contents.count {
+            let open = try OpenFile(name(number), in: path, O_WRONLY)
+            guard ftruncate(open.descriptor, off_t(end)) == 0 else {
+                throw .unusable("write", name(number), in: path)
+            }
+        }
         guard end > 0 else {
             _ = unlink(file)
             return nil
@@ -210,8 +221,11 @@ private final class OpenFile: Sendable {
 
     /// - Throws: `unusable` if the file cannot be opened.
     init(_ name: String, in folder: String, _ flags: Int32) throws(ClientError) {
-        descriptor = open(folder + "/" + name, flags | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .unusable("open", name, in: folder) }
+        do throws(RegularFile.Failure) {
+            descriptor = try RegularFile.open(own: folder + "/" + name, flags)
+        } catch {
+            throw .unusable("open", name, in: folder, because: error)
+        }
     }
 
     /// Whether the file's name is gone, so that no one will find what is written to it.
@@ -221,7 +235,6 @@ private final class OpenFile: Sendable {
     }
 
     deinit {
-        guard descriptor >= 0 else { return }
         // Closing is not enough: a child process that is being started has a copy of the descriptor until it calls exec.
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)

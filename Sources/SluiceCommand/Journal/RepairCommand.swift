@@ -10,10 +10,12 @@ struct RepairCommand: AsyncParsableCommand {
         discussion: """
             No other process may have the journal open. Prints the damage, and asks before it changes anything. Each \
             damaged region is moved to a file named 'segment.byte.cut', and its segment is rewritten without it; all other \
-            events keep their numbers. Gaps cannot be repaired. An unfinished commit at the end stays; the next start of \
+            events keep their numbers. Gaps cannot be repaired, and copied or renamed segments have to be \
+            moved by hand. An unfinished commit at the end stays; the next start of \
             the server removes it.
 
-            Exits with 0 if no damage is left, and 1 if some is left or the repair was not confirmed.
+            Exits with 0 if no damage is left, and 1 if some is left, a segment is misplaced, or the repair was not \
+            confirmed.
             """
     )
 
@@ -28,6 +30,7 @@ struct RepairCommand: AsyncParsableCommand {
         let found = try Verification(journal.files)
         try Terminal.print(lines: found.notes.map { "note: \($0)" })
         try Terminal.print(lines: found.gaps.map { "\($0); a gap cannot be repaired" })
+        try Terminal.print(lines: found.misplaced)
         let damages = found.damages.filter(JournalRepair.isRepairable)
         if !damages.isEmpty {
             try Terminal.print(lines: damages)
@@ -37,6 +40,6 @@ struct RepairCommand: AsyncParsableCommand {
         let repair = try JournalRepair(journal.files, now: Timestamp.now().microseconds)
         try Terminal.print(lines: repair.cuts.map { "repaired \($0)" } + repair.left.map { "left \($0)" })
         if found.damages.isEmpty { try Terminal.print("There is no damage to repair.") }
-        if !repair.left.isEmpty { throw ExitCode(1) }
+        if !repair.left.isEmpty || !found.misplaced.isEmpty { throw ExitCode(1) }
     }
 }

@@ -9,11 +9,13 @@ struct VerifyCommand: AsyncParsableCommand {
         abstract: "Verify every checksum of a journal, and report all damage and gaps.",
         discussion: """
             Changes nothing, and works while a server writes the journal. Prints a line for each damaged region as 'file, \
-            byte N: sentence', a line for each gap in the numbers of the events, and notes. The summary goes to standard \
+            byte N: sentence', a line for each gap in the numbers of the events, a line for each segment that was copied or \
+            renamed, and notes. The summary goes to standard \
             error. An unfinished commit at the end of the last segment is not damage, because its events were not \
             acknowledged.
 
-            Exits with 0 if there is no problem, and 1 if there is damage or a gap, or the journal cannot be read.
+            Exits with 0 if there is no problem, and 1 if there is damage, a gap or a misplaced segment, or the journal \
+            cannot be read.
             """
     )
 
@@ -35,8 +37,10 @@ struct VerifyCommand: AsyncParsableCommand {
 }
 
 extension Verification {
-    /// A sentence for each damaged region and each gap.
-    var findings: [String] { damages.map(\.description) + gaps.map(\.description) }
+    /// A sentence for each damaged region, each gap and each misplaced segment.
+    var findings: [String] {
+        damages.map(\.description) + gaps.map(\.description) + misplaced.map(\.description)
+    }
 
     /// A sentence for each unusual finding that is not a problem.
     var notes: [String] {
@@ -52,8 +56,9 @@ extension Verification {
         let read = [
             segmentCount.of("segment"), frameCount.of("frame"), eventCount.of("event"), byteCount.of("byte"),
         ]
-        let found = isIntact ? "no damage" : "\(damages.count.of("damaged region")), \(gaps.count.of("gap"))"
-        return "read \(read.joined(separator: ", ")): \(found)"
+        let wrong = misplaced.isEmpty ? [] : [misplaced.count.of("misplaced segment")]
+        let found = [damages.count.of("damaged region"), gaps.count.of("gap")] + wrong
+        return "read \(read.joined(separator: ", ")): \(isIntact ? "no damage" : found.joined(separator: ", "))"
     }
 }
 
@@ -86,12 +91,23 @@ private struct VerificationReport: Encodable {
         }
     }
 
+    struct MisplacedReport: Encodable {
+        var file: String
+        var sentence: String
+
+        init(_ misplaced: MisplacedSegment) {
+            file = misplaced.segment.text
+            sentence = misplaced.description
+        }
+    }
+
     var segments: Int
     var frames: Int
     var events: Int
     var bytes: Int
     var damages: [DamageReport]
     var gaps: [GapReport]
+    var misplaced: [MisplacedReport]
     var skips: [GapReport]
     /// Absent if the last segment ends with a complete frame.
     var unfinished: DamageReport?
@@ -103,6 +119,7 @@ private struct VerificationReport: Encodable {
         bytes = verification.byteCount
         damages = verification.damages.map(DamageReport.init)
         gaps = verification.gaps.map(GapReport.init)
+        misplaced = verification.misplaced.map(MisplacedReport.init)
         skips = verification.skips.map(GapReport.init)
         unfinished = verification.unfinished.map(DamageReport.init)
     }

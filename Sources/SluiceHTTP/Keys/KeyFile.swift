@@ -91,12 +91,11 @@ public enum KeyFile {
 
     /// The bytes of a file; `nil` if it does not exist.
     package static func contents(of path: String) throws(Problem) -> [UInt8]? {
-        do {
-            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
-            return nil
+        do throws(RegularFile.Failure) {
+            return try RegularFile.contents(given: path)
         } catch {
-            throw Problem(message: "It cannot be read: \(FileReason.of(error)).")
+            if error.isMissing { return nil }
+            throw Problem(message: "It cannot be read: \(error).")
         }
     }
 

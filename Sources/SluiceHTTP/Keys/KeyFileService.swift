@@ -187,8 +187,8 @@ public final class KeyFileService: Service {
 
     /// The numbers in a file; none if it is missing or damaged, so that counting starts at zero.
     private static func contents(ofUsage path: String) -> [String: KeyLimiter.Usage] {
-        guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)),
-            let lines = try? JSONDecoder().decode([String: [Int64]].self, from: bytes)
+        guard let bytes = try? RegularFile.contents(own: path),
+            let lines = try? JSONDecoder().decode([String: [Int64]].self, from: Data(bytes))
         else { return [:] }
         return lines.compactMapValues { numbers in
             let isPlausible = numbers.count == 2 && numbers.allSatisfy { (0...1_000_000_000_000_000).contains($0) }

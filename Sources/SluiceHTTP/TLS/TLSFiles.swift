@@ -133,10 +133,10 @@ public final class TLSFiles: Service {
         var contents: Contents = []
         for path in [paths.certificate, paths.privateKey, paths.clientAuthorities] {
             guard let path else { continue }
-            do {
-                contents.append(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
+            do throws(RegularFile.Failure) {
+                contents.append(try RegularFile.contents(given: path))
             } catch {
-                throw Problem(description: "'\(path)' cannot be read: \(FileReason.of(error)).")
+                throw Problem(description: "'\(path)' cannot be read: \(error).")
             }
         }
         return contents

@@ -43,6 +43,20 @@ struct BannedCallRule: Sendable, CustomTestStringConvertible {
             ],
             instead: "use the logger you were given, and in a command Terminal, which notices what was not written"
         ),
+        BannedCallRule(
+            text: "O_CLOEXEC",
+            folders: ["Sources/"],
+            exceptions: [
+                "Sources/EventJournal/Files/PosixFileSystem.swift", "Sources/EventModel/Files/RegularFile.swift",
+            ],
+            instead: "open files with RegularFile, which follows no symbolic link and waits for no pipe"
+        ),
+        BannedCallRule(
+            text: "Data(contentsOf:",
+            folders: ["Sources/"],
+            exceptions: ["Sources/event-codegen/"],
+            instead: "read files with RegularFile, which follows no symbolic link and waits for no pipe"
+        ),
         BannedCallRule(text: "@testable", folders: ["Tests/"], instead: "use package access"),
         BannedCallRule(text: ".disabled(", folders: ["Tests/"], instead: "repair the test, or remove it"),
         BannedCallRule(text: ".enabled(if", folders: ["Tests/"], instead: "fail, and say what is missing"),

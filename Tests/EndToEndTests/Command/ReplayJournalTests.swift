@@ -94,7 +94,6 @@ struct ReplayJournalTests {
         let segments = try JournalFolder.segments(in: folder)
         try flip(FrameHeader.byteCount + 20, of: segments[0], in: folder)
         for name in segments[2...3] { try FileManager.default.removeItem(atPath: folder.path("journal/\(name)")) }
-        // A folder can be opened like a file, but not read.
         try FileManager.default.createDirectory(
             atPath: folder.path("journal/\(segments[3])"),
             withIntermediateDirectories: false
@@ -108,7 +107,7 @@ struct ReplayJournalTests {
         try #require(failures.count == 3)
         #expect(failures[0].hasPrefix("journal://journal: \(segments[0]), byte 0: "))
         #expect(failures[1].contains("are missing before \(segments[3])"))
-        #expect(failures[2] == "journal://journal: read \(segments[3]): Is a directory")
+        #expect(failures[2] == "journal://journal: open \(segments[3]): Is a directory")
     }
 
     @Test("events that no longer follow the plan are rejected")

@@ -93,6 +93,72 @@ struct VerificationTests {
         #expect(explained.skips.map(\.before) == [place])
     }
 
+    /// Copies or renames a segment of a sample journal.
+    private enum Misplacement: String, CaseIterable {
+        case copyAtTheEnd, copyInTheMiddle, copyOfTheLastSegment, laterName, laterNameOfTheOnlySegment
+    }
+
+    @Test(
+        "a copied or renamed segment is reported with its remedy, and opening the journal says the same and changes nothing"
+    )
+    func misplaced() throws {
+        for misplacement in Misplacement.allCases {
+            let isAlone = misplacement == .laterNameOfTheOnlySegment
+            let sample = try JournalSample(commits: isAlone ? 1 : 11)
+            let segments = sample.segments
+            func copy(_ name: String, to number: UInt64) -> String {
+                let other = SegmentName(firstSequence: number).text
+                sample.files[other] = sample.files[name]
+                return other
+            }
+            let name: String
+            let sentence: String
+            switch misplacement {
+            case .copyAtTheEnd:
+                name = copy(segments[0], to: 500)
+                sentence = "\(name) has events from number 0 on that the segments before it have, too"
+            case .copyInTheMiddle:
+                name = copy(segments[0], to: 2)
+                sentence = "\(name) has events from number 0 on that the segments before it have, too"
+            case .copyOfTheLastSegment:
+                name = copy(try #require(segments.last), to: 500)
+                sentence = "\(name) has events from number"
+            case .laterName, .laterNameOfTheOnlySegment:
+                let last = try #require(segments.last)
+                name = copy(last, to: 500)
+                try sample.files.remove(last)
+                sentence = "so its name has to be \(last); rename it while no process has the journal open"
+            }
+            let found = try Verification(sample.files)
+            #expect(!found.isIntact, "\(misplacement)")
+            #expect(found.misplaced.map(\.segment.text).contains(name), "\(misplacement): \(found.misplaced)")
+            #expect(
+                found.misplaced.contains { $0.description.contains(sentence) },
+                "\(misplacement): \(found.misplaced)"
+            )
+            let before = try sample.files.names().sorted().map { sample.files[$0] }
+            let error = #expect(throws: JournalError.self) {
+                try Journal(sample.files, configuration: .small(), now: 400)
+            }
+            #expect(error?.message.contains("The journal cannot be opened") == true, "\(misplacement)")
+            #expect(try sample.files.names().sorted().map { sample.files[$0] } == before, "\(misplacement)")
+        }
+    }
+
+    @Test("an earlier name is reported, and opening the journal still finds every event")
+    func earlierName() throws {
+        let sample = try JournalSample()
+        let last = try #require(sample.segments.last)
+        let before = try #require(sample.segments.dropLast().last)
+        let earlier = SegmentName(firstSequence: try #require(SegmentName(before)).firstSequence + 1).text
+        sample.files[earlier] = sample.files[last]
+        try sample.files.remove(last)
+        let found = try Verification(sample.files)
+        #expect(found.misplaced.map(\.segment.text) == [earlier])
+        let journal = try Journal(sample.files, configuration: .small(), now: 400)
+        #expect(try JournalContents(journal).order == Array(0..<11))
+    }
+
     @Test("a walk from a sequence number starts with its segment", arguments: 0..<10)
     func from(number: UInt64) throws {
         let sample = try JournalSample()

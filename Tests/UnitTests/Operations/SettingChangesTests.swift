@@ -9,6 +9,7 @@ import Operations
 import PipelineTestSupport
 import SluiceTesting
 import Synchronization
+import TestCases
 import Testing
 
 /// Settings whose values the test looks at; a value must be a number.
@@ -93,6 +94,14 @@ final class SettingChangesTests {
             let answer = try await client.execute(uri: path, method: method, headers: headers)
             return (answer.status, String(buffer: answer.body))
         }
+    }
+
+    @Test("anything but a regular file in its place stops the start, and is named", arguments: HostileFile.allCases)
+    func hostile(hostile: HostileFile) throws {
+        try hostile.put(at: path, elsewhere: folder)
+        let error = #expect(throws: OperationsError.self) { try ControlFile(path: path) }
+        #expect(error?.message.contains(path) == true)
+        #expect(!hostile.hasHarmed(elsewhere: folder))
     }
 
     @Test("a change is applied, kept in the file, listed with its end and who asked, and can be undone")

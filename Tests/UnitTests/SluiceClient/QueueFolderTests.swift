@@ -1,5 +1,6 @@
 import Foundation
 import SluiceClient
+import TestCases
 import Testing
 
 @Suite("The client's queue on disk")
@@ -24,6 +25,28 @@ struct QueueFolderTests {
             try queue.removeFirst()
         }
         return batches
+    }
+
+    @Test(
+        "anything but a regular file in the folder is an error at once, and what a link leads to stays as it is",
+        arguments: ["lock", "00000000000000000001.ndjson", "00000000000000000002.ndjson"],
+        HostileFile.allCases
+    )
+    func hostile(name: String, hostile: HostileFile) throws {
+        try Self.withFolder { folder in
+            do {
+                var queue = try QueueFolder(path: folder, limits: Self.limits)
+                for text in ["a", "b", "c", "d"] { try queue.append(Self.line(text)) }
+            }
+            let elsewhere = URL(fileURLWithPath: folder).deletingLastPathComponent()
+                .appending(path: UUID().uuidString)
+            try FileManager.default.createDirectory(at: elsewhere, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: elsewhere) }
+            try hostile.put(at: folder + "/" + name, elsewhere: elsewhere)
+            let error = #expect(throws: ClientError.self) { try QueueFolder(path: folder, limits: Self.limits) }
+            #expect(error?.description.contains(name) == true)
+            #expect(!hostile.hasHarmed(elsewhere: elsewhere))
+        }
     }
 
     @Test("events are in batches of limited size, in their order, and survive a new process")

@@ -5,6 +5,7 @@ import Foundation
 import PipelineTestSupport
 import SluiceHTTP
 import SluiceTesting
+import TestCases
 import Testing
 
 @Suite("Write keys")
@@ -232,6 +233,45 @@ struct KeyFileServiceTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try write("{")
         #expect(throws: KeyFile.Problem.self) { try service().load() }
+    }
+
+    @Test(
+        "a file with keys may be a link, as Kubernetes mounts it; a pipe or a folder is refused at once",
+        arguments: HostileFile.allCases
+    )
+    func hostile(hostile: HostileFile) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write([Self.key("web", daily: 10)])
+        let mounted = folder.appending(path: "mounted").path
+        try FileManager.default.copyItem(atPath: path, toPath: mounted)
+        try hostile.put(at: path, elsewhere: folder)
+        guard hostile != .link else {
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: mounted)
+            try service().load()
+            return #expect(grant("web") != nil)
+        }
+        if hostile == .danglingLink {
+            #expect(try KeyFile.contents(of: path) == nil)
+        } else {
+            #expect(throws: KeyFile.Problem.self) { try KeyFile.contents(of: path) }
+        }
+    }
+
+    @Test(
+        "anything but a regular file in place of the day's numbers is replaced, and what a link leads to stays as it is",
+        arguments: HostileFile.allCases
+    )
+    func hostileUsage(hostile: HostileFile) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try write([Self.key("web", daily: 10)])
+        try hostile.put(at: path + ".usage", elsewhere: folder)
+        let service = service()
+        try service.load()
+        #expect(grant("web")?.limiter.take(10, now: Self.start) == nil)
+        service.look()
+        #expect(!hostile.hasHarmed(elsewhere: folder))
+        if hostile != .folder { #expect(try RegularFile.contents(own: path + ".usage").isEmpty == false) }
     }
 
     @Test("the daily counts survive a restart")

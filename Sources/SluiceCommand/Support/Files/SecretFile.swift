@@ -1,4 +1,4 @@
-import Foundation
+import EventModel
 
 /// A file that contains a secret.
 enum SecretFile {
@@ -6,7 +6,7 @@ enum SecretFile {
     ///
     /// - Throws: If the file cannot be read.
     static func contents(of path: String) throws -> [UInt8] {
-        var bytes = Array(try Data(contentsOf: URL(filePath: path)))
+        var bytes = try RegularFile.contents(given: path)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         return bytes

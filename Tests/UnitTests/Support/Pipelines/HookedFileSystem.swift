@@ -45,6 +45,10 @@ package final class HookedFileSystem: FileSystem {
         File(system: self, name: name, file: try files.create(name))
     }
 
+    package func modificationTime(of name: String) throws(FileError) -> Int64 {
+        try files.modificationTime(of: name)
+    }
+
     package func syncFolder() throws(FileError) {
         callHook()
         try files.syncFolder()

@@ -190,6 +190,9 @@ package final class SimulatedFileSystem: FileSystem {
         if failed { throw FileError("rename", name, 5) }
     }
 
+    /// No file is ever old.
+    package func modificationTime(of name: String) throws(FileError) -> Int64 { .max }
+
     package func syncFolder() throws(FileError) {
         let failed = withState { state in
             if state.failsFolderSyncs || fails(&state) { return true }
