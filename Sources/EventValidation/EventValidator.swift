@@ -104,13 +104,16 @@ public final class EventValidator {
 
     /// Checks every event of a body.
     ///
-    /// Lines may be split into several bodies at the ends of lines: the line numbers continue.
-    /// - Throws: `MalformedBody` if a document is not JSON, there are too many rejections, or the accepted events take too many
+    /// A body may begin with the byte order mark of UTF-8. Lines may be split into several bodies at the ends of lines: the line
+    /// numbers continue.
+    ///
+    /// - Throws: `MalformedBody` if a document is not JSON, a body begins with the byte order mark of another encoding, there are too many rejections, or the accepted events take too many
     ///   bytes together; an invalid line is only one rejection. `UncheckedBody` if there is not enough memory.
     public func check(_ body: UnsafeRawBufferPointer, as format: BodyFormat) throws -> CheckedBody {
-        var progress = begin(bodyOf: body.count, as: format)
+        let text = try body.withoutByteOrderMark()
+        var progress = begin(bodyOf: text.count, as: format)
         var budget = CheckBudget.unlimited
-        _ = try check(body, from: &progress, within: &budget)
+        _ = try check(text, from: &progress, within: &budget)
         return finish(progress)
     }
 }
@@ -148,7 +151,7 @@ extension EventValidator {
         )
     }
 
-    /// Continues the check of a body; `bytes` must be the same in each turn.
+    /// Continues the check of a body without a byte order mark; `bytes` must be the same in each turn.
     ///
     /// - Returns: Whether the check is complete.
     /// - Throws: The errors of `check(_:as:)`; then the check cannot be continued.

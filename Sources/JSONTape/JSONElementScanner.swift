@@ -14,7 +14,7 @@ public struct JSONElementScanner: Sendable {
         case unfinished
         /// The container is closed, and nothing follows it.
         case end
-        /// The text is not such a container, or its elements are not separated by single commas.
+        /// The text is not such a container, or an element is empty although none may be.
         case broken
     }
 
@@ -47,10 +47,15 @@ public struct JSONElementScanner: Sendable {
     private var isInString = false
 
     private let container: Container
+    private let allowsEmptyElements: Bool
 
     /// Creates a scanner at the beginning of a text.
-    public init(of container: Container = .array) {
+    ///
+    /// - Parameter allowsEmptyElements: Whether nothing between two commas, or between a comma and a bracket, is an empty element,
+    ///   which is as invalid as any other text that is not JSON, instead of making the whole text invalid.
+    public init(of container: Container = .array, allowsEmptyElements: Bool = false) {
         self.container = container
+        self.allowsEmptyElements = allowsEmptyElements
     }
 
     /// Reads to the end of the next element, but stops at `limit` within an element.
@@ -125,7 +130,8 @@ public struct JSONElementScanner: Sendable {
     private mutating func closeElement(in text: UnsafeRawBufferPointer) -> Step {
         var end = position
         while end > start, JSONElements.isSpace(text[end - 1]) { end -= 1 }
-        guard end > start else { return .broken }
+        guard end > start || allowsEmptyElements else { return .broken }
+        end = max(start, end)
         let element = start..<end
         if text[position] == container.closing {
             place = .closed

@@ -40,6 +40,11 @@ public struct JSONStructure {
         trimmed(from: Int(value.first), to: Int(value.end))
     }
 
+    /// Whether a value is an array without elements.
+    public func isEmptyArray(_ value: Value) -> Bool {
+        byte(at: Int(value.first)) == UInt8(ascii: "[") && value.end == value.first + 2
+    }
+
     /// Calls `body` with the key, without its quotation marks, and the value of each member of an object.
     ///
     /// - Returns: False if the value is not an object, or is malformed; then `body` was called for the members before that.

@@ -15,7 +15,8 @@ struct BodyCheck: ~Copyable {
 
     private let catalog: EventCatalog
     private let now: () -> Timestamp
-    private let digest: LineDigest?
+    /// Derives ids; `nil` if they are assigned.
+    private var digest: LineDigest?
     private let maximumEvents: Int
     private let maximumRejections: Int
     private let maximumExplained: Int
@@ -51,11 +52,7 @@ struct BodyCheck: ~Copyable {
         self.maximumEventBytes = maximumEventBytes
         self.maximumBatchBytes = maximumBatchBytes
         self.now = now
-        digest =
-            switch identity.kind {
-            case .assigned: nil
-            case .derived(let source): LineDigest(source: source)
-            }
+        digest = LineDigest(identity)
         check = EventCheck(plan: catalog.compiled, acceptsReceivedAt: acceptsReceivedAt)
     }
 
@@ -93,7 +90,7 @@ struct BodyCheck: ~Copyable {
 
     /// Continues the check of a body; returns whether it is complete.
     mutating func check(
-        _ body: UnsafeRawBufferPointer,
+        _ text: UnsafeRawBufferPointer,
         from progress: inout BodyProgress,
         within budget: inout CheckBudget
     ) throws -> Bool {
@@ -104,7 +101,6 @@ struct BodyCheck: ~Copyable {
         check.additions = progress.additions
         check.refusals = progress.refusals
         check.maximumViolations = progress.collector.wantedViolations
-        let text = body.skippingByteOrderMark
         let rejections = progress.collector.rejectionCount
         // One rejection above the limit is enough to refuse the body.
         let allowed = progress.excess == .isCounted ? .max : maximumRejections - rejections
@@ -203,6 +199,7 @@ struct BodyCheck: ~Copyable {
             let end = position + (rest.firstIndex(ofByte: UInt8(ascii: "\n")) ?? rest.count)
             let line = UnsafeRawBufferPointer(rebasing: text[position..<end])
             linesRead += 1
+            digest?.add(line)
             if isIndexed, let tape = lineParser.parse(position..<end) {
                 check.begin(tape)
                 checkEvent(at: tape.root, text: line, line: linesRead, into: &collector)

@@ -18,11 +18,16 @@ public struct CheckedBody: Sendable {
 /// A body that is refused as a whole.
 ///
 /// It is not JSON, too many of its events are invalid, or the accepted ones take more bytes than a batch may.
-public struct MalformedBody: Error, Sendable {
+public struct MalformedBody: Error, Sendable, CustomStringConvertible {
     /// What is wrong with the body.
     public let violation: Violation
     /// How many of its events were checked before it was refused.
     package let checkedEvents: Int
+
+    /// For example `text in UTF-8 is expected, and the byte order mark of UTF-16 was found [malformed-json]`.
+    public var description: String {
+        "\(violation.expected) is expected, and \(violation.found) was found [\(violation.code)]"
+    }
 
     package init(violation: Violation, checkedEvents: Int = 0) {
         self.violation = violation

@@ -24,10 +24,3 @@ struct PaddedInput: ~Copyable {
         return UnsafeRawBufferPointer(rebasing: memory[..<body.count])
     }
 }
-
-extension UnsafeRawBufferPointer {
-    /// The text without the byte order mark with which it may begin.
-    var skippingByteOrderMark: UnsafeRawBufferPointer {
-        starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: dropFirst(3)) : self
-    }
-}

@@ -130,11 +130,11 @@ extension ConnectionHandler {
         }
         if !exchange.stores {
             let text = verdict?.answer ?? Array(VerdictEncoder.acceptedOne.utf8)
-            return answer(Answer(status: body.batch == nil ? allRejectedStatus : "200 OK", body: text))
+            return answer(Answer(status: body.batch == nil ? statusWithoutEvents(of: body) : "200 OK", body: text))
         }
         guard let batch = body.batch else {
             verdict?.keepRejections(in: shared.pipeline)
-            return answer(Answer(status: allRejectedStatus, body: verdict?.answer ?? []))
+            return answer(Answer(status: statusWithoutEvents(of: body), body: verdict?.answer ?? []))
         }
         guard takeJournalShare(batch.byteCount) else { return refuse(.journalShareUsed) }
         let (outcome, ticket) = submission.submit(batch, to: shared.pipeline, for: self)
@@ -180,9 +180,11 @@ extension ConnectionHandler {
         }
     }
 
-    private var allRejectedStatus: StaticString {
-        if case .dialect(let dialect) = exchange.language { return dialect.allRejectedStatus }
-        return "422 Unprocessable Content"
+    /// The status of the response to a body without valid events.
+    private func statusWithoutEvents(of body: CheckedBody) -> StaticString {
+        guard case .dialect(let dialect) = exchange.language else { return "422 Unprocessable Content" }
+        // The protocols of other clients allow an empty batch.
+        return body.rejected.count == 0 ? "200 OK" : dialect.allRejectedStatus
     }
 
     /// Continues when the pipeline has decided about the submitted batch.

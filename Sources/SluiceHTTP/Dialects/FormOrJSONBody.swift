@@ -41,7 +41,7 @@ final class FormOrJSONBody: BodyTranslation {
             guard isAtEnd, bytes > 0 else { return false }
         }
         guard let decoded else { return try json.advance(body, with: tools, within: &bytes) }
-        return try decoded.withUnsafeBytes { try json.advance($0, with: tools, within: &bytes) }
+        return try decoded.withUnsafeBytes { try json.advance($0.withoutByteOrderMark(), with: tools, within: &bytes) }
     }
 }
 

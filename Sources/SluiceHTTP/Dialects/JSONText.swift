@@ -42,17 +42,18 @@ extension ByteBuilder {
 
     /// Appends the id of a user, a device or a session: nothing if it is empty, and a number as a string.
     mutating func appendIdentifier(_ literal: StaticString, _ value: UnsafeRawBufferPointer) {
-        switch value.first {
-        case UInt8(ascii: "\"") where value.count == 2:
-            break
-        case (UInt8(ascii: "0")...UInt8(ascii: "9"))?, UInt8(ascii: "-"):
-            append(literal)
-            append(UInt8(ascii: "\""))
-            append(value)
-            append(UInt8(ascii: "\""))
-        default:
-            append(literal, value)
+        if value.count > 2 || value.first != UInt8(ascii: "\"") { appendText(literal, value) }
+    }
+
+    /// Appends a value that is a text, although some clients write it as a number.
+    mutating func appendText(_ literal: StaticString, _ value: UnsafeRawBufferPointer) {
+        guard let first = value.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first) else {
+            return append(literal, value)
         }
+        append(literal)
+        append(UInt8(ascii: "\""))
+        append(value)
+        append(UInt8(ascii: "\""))
     }
 
     /// Ends a line that begins at this position, with carriage returns in place of the line feeds in it.

@@ -66,7 +66,7 @@ extension MessageFormat {
 ///
 /// A body whose structure can be found at once is translated in one turn. If it is large, or if one of its messages contains an
 /// invalid string, its messages are found one after another. A message that is not well-formed is not translated, so that the
-/// check rejects it alone. The translation ends with the first message beyond the maximum number of events.
+/// check rejects it alone. The same applies to an empty message, between two commas. The translation ends with the first message beyond the maximum number of events.
 final class MessageBody<Format: MessageFormat>: BodyTranslation {
     private enum Phase {
         /// Nothing is read. Can transition to: members, elements or end.
@@ -151,10 +151,14 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         }
         switch body.first(where: { !JSONElements.isSpace($0) }) {
         case UInt8(ascii: "{") where format.shape.allowsObject: phase = .members(JSONElementScanner(of: .object))
-        case UInt8(ascii: "[") where format.shape.allowsArray: phase = .elements(JSONElementScanner(), 0..<body.count)
+        case UInt8(ascii: "[") where format.shape.allowsArray: phase = .elements(Self.messageScanner, 0..<body.count)
         default: throw Self.malformed(format)
         }
     }
+
+    /// Finds the messages of an array; a client whose batch is refused as a whole discards it, so nothing between two commas is
+    /// a message that is rejected alone.
+    private static var messageScanner: JSONElementScanner { JSONElementScanner(allowsEmptyElements: true) }
 
     // MARK: At once
 
@@ -182,8 +186,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             return true
         }
         guard batches == 1 else { throw Self.malformed(format) }
-        guard appendElements(of: array, structure) else { throw Self.malformed(format) }
-        return true
+        return appendElements(of: array, structure)
     }
 
     /// Appends the messages of an array, or none if the array is malformed.
@@ -222,7 +225,7 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
             case .unfinished: break
             case .broken: throw Self.malformed(format)
             case .end:
-                if let batch { return .elements(JSONElementScanner(), batch) }
+                if let batch { return .elements(Self.messageScanner, batch) }
                 if format.shape == .batch { throw Self.malformed(format) }
                 appendAlone(body, with: tools)
                 return .end
@@ -298,6 +301,8 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
         room -= 1
         hasUntranslated = true
         output.append(message)
+        // The check would skip an empty line, and the indexes of the messages after it would be wrong.
+        if message.isEmpty { output.append(UInt8(ascii: ",")) }
         endLine(from: start)
         noteID(of: message)
     }
@@ -336,6 +341,13 @@ final class MessageBody<Format: MessageFormat>: BodyTranslation {
 }
 
 extension JSONStructure {
+    /// The bytes of a value that should be an object: `{}` for an empty array, which is how PHP writes an empty object.
+    func objectBytes(of value: Value) -> UnsafeRawBufferPointer {
+        guard isEmptyArray(value) else { return bytes(of: value) }
+        let empty: StaticString = "{}"
+        return UnsafeRawBufferPointer(start: empty.utf8Start, count: empty.utf8CodeUnitCount)
+    }
+
     /// Calls `body` as `forEachMember` does, except for members that are `null`: clients send `null` for what is absent.
     func forEachPresentMember(
         of object: Value,

@@ -157,10 +157,10 @@ struct BodyWork: ~Copyable {
         return try withBody { try validator.check($0, from: &progress, within: &budget) }
     }
 
-    /// Calls `body` with the bytes of the body after inflating.
-    private func withBody<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        if let gzip { return try body(gzip.text) }
-        return try received.withUnsafeReadableBytes(body)
+    /// Calls `body` with the bytes of the body after inflating, without a byte order mark.
+    private func withBody<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result {
+        if let gzip { return try body(gzip.text.withoutByteOrderMark()) }
+        return try received.withUnsafeReadableBytes { try body($0.withoutByteOrderMark()) }
     }
 
     private mutating func inflate(within budget: inout CheckBudget) throws -> Bool {

@@ -32,10 +32,13 @@ enum Requests {
         "\(method) \(target) HTTP/1.1\r\nHost: sluice\r\n\(fields)\r\n"
     }
 
+    /// The output of the `gzip` command for the text.
+    static func gzip(_ text: String) async throws -> [UInt8] { try await gzip(Array(text.utf8)) }
+
     /// The output of the `gzip` command for the bytes.
-    static func gzip(_ text: String) async throws -> [UInt8] {
+    static func gzip(_ bytes: [UInt8]) async throws -> [UInt8] {
         let file = FileManager.default.temporaryDirectory.appending(path: "sluice-http-\(UUID().uuidString)")
-        try Data(text.utf8).write(to: file)
+        try Data(bytes).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         return try await Command.run("gzip", ["-c", file.path]).output
     }

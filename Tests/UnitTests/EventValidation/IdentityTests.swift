@@ -77,6 +77,38 @@ struct IdentityTests {
         #expect(pieces == whole)
     }
 
+    /// The ids of lines that are checked in bodies of so many lines, derived from the content.
+    private func ofContent(_ lines: [String], inPieces size: Int = .max) throws -> [EventID] {
+        let validator = EventValidator.sample(identity: .derivedFromContent)
+        var ids: [EventID] = []
+        for start in stride(from: 0, to: lines.count, by: min(size, max(1, lines.count))) {
+            let piece = lines[start..<min(lines.count, start + min(size, lines.count))]
+            let body = piece.map { $0 + "\n" }.joined()
+            ids += try validator.check(body, as: .lines).batch?.entries.map(\.id) ?? []
+        }
+        return ids
+    }
+
+    @Test("is derived from the line and all lines before it, however they are split, and lines after it change nothing")
+    func derivedFromContent() throws {
+        let line = Sent.ping()
+        let stated = Sent.ping(#","id":"0190a2b4-abcd-4ef0-8000-000000000001""#)
+        let day = [line, line, "", Sent.ping(#","userId":"1""#), "{", stated, line, Sent.ping(#","userId":"2""#)]
+        let ids = try ofContent(day)
+        #expect(Set(ids).count == 6, "equal lines of a file are different events")
+        for size in 1...8 { #expect(try ofContent(day, inPieces: size) == ids) }
+        for count in day.indices {
+            let grown = try ofContent(Array(day[...count]))
+            #expect(grown == Array(ids.prefix(grown.count)))
+        }
+        // Equal lines of another day's file, after its first line.
+        let other = try ofContent([Sent.ping(#","userId":"3""#)] + day.dropFirst())
+        #expect(Set(ids).intersection(other).map(\.description) == ["0190a2b4-abcd-4ef0-8000-000000000001"])
+        // What a line that is rejected, or empty, contains counts, too.
+        #expect(try ofContent([line, "[", line]).last != ids[1])
+        #expect(ids.allSatisfy { $0.description.hasPrefix("0190") || $0.high >> 12 & 0xF == 8 && $0.low >> 62 == 2 })
+    }
+
     @Test("has zeros in front if an event has no time, because its arrival differs each time")
     func derivedWithoutTime() throws {
         let id = try #require(try derived(Sent.ping()).first)

@@ -91,7 +91,7 @@ struct TurnTests {
         case 2:
             let large = Sent.open("\"x\":\"\(String(repeating: "x", count: 270 << 10))\"")
             return ("[" + (events + [large] + events).joined(separator: " ,\n") + "]", .document)
-        default: return ("\u{FEFF}" + (events + ["", " "]).joined(separator: "\r\n"), .lines)
+        default: return ((events + ["", " "]).joined(separator: "\r\n"), .lines)
         }
     }
 

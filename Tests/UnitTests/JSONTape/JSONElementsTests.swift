@@ -87,6 +87,26 @@ struct JSONElementsTests {
         #expect(Self.elements(text) == nil)
     }
 
+    @Test(
+        "may be empty where the caller allows it",
+        arguments: [
+            ("[1,,2]", ["1", "", "2"]), ("[,]", ["", ""]), ("[1,]", ["1", ""]), ("[,1]", ["", "1"]), ("[]", []),
+            ("[ 1 , , 2 ]", ["1", "", "2"]), ("[ , ]", ["", ""]),
+        ] as [(String, [String])]
+    )
+    func empty(text: String, elements: [String]) {
+        let bytes = Array(text.utf8)
+        var scanner = JSONElementScanner(allowsEmptyElements: true)
+        bytes.withUnsafeBytes { bytes in
+            var found: [String] = []
+            while case .element(let range) = scanner.next(in: bytes) {
+                found.append(String(decoding: bytes[range], as: UTF8.self))
+            }
+            #expect(found == elements)
+            #expect(scanner.next(in: bytes) == .end)
+        }
+    }
+
     @Test("are the same however they are written")
     func agreement() {
         var source = CaseSource(seed: CaseSource.runSeed)

@@ -1,6 +1,5 @@
 import EventQuarantine
 import EventValidation
-import Foundation
 import TrackerKit
 
 /// Reads events from a file or standard input: NDJSON, or the output of `sluice quarantine export`, plain or gzip.
@@ -17,16 +16,10 @@ final class FileSource: ReplaySource {
         input = try FileLines(path: path, stop: stop)
         let validator = EventValidator(
             catalog: selection.catalog,
-            identity: path.map { .derived(source: Self.baseName(of: $0)) } ?? .assigned,
+            identity: path == nil ? .assigned : .derivedFromContent,
             acceptsReceivedAt: true
         )
         pending = PendingLines(validator, maximumLines: selection.maximumLines)
-    }
-
-    /// The name from which ids are derived; it is the same for a file and for its gzip.
-    private static func baseName(of path: String) -> String {
-        let name = URL(fileURLWithPath: path).lastPathComponent
-        return name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
     }
 
     var bytesRead: Int { input.bytesRead }

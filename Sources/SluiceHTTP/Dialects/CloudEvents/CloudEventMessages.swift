@@ -29,23 +29,34 @@ struct CloudEventMessages: MessageFormat {
     ) -> Bool {
         var attributes = CloudEventAttributes(mapping)
         var payload: JSONStructure.Value?
+        var payloads = 0
         let isObject = structure.forEachMember(of: message) { key, value in
             let bytes = structure.bytes(of: value)
             guard !bytes.equals("null") else { return }
             if key.equals("data") || key.equals("data_base64") {
                 payload = value
+                payloads += 1
             } else {
                 attributes.note(key, bytes)
             }
         }
         guard isObject else { return false }
         violations = violations(of: attributes.faults)
+        // The array of known violations is shared as long as nothing is added to it.
+        if payloads > 1 { violations.append(Self.severalPayloads) }
         attributes.append(payload: payload.map(structure.bytes), to: &output)
         return true
     }
 }
 
 extension CloudEventMessages {
+    private static let severalPayloads = Violation(
+        code: .malformedJSON,
+        path: "$.data",
+        expected: "either 'data' or 'data_base64'",
+        found: "both, or one of them twice"
+    )
+
     private mutating func violations(of faults: CloudEventFaults) -> [Violation] {
         guard !faults.isEmpty else { return [] }
         if let known = known[faults] { return known }

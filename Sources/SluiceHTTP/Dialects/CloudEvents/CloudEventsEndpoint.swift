@@ -40,23 +40,6 @@ struct CloudEventsEndpoint: Dialect {
     }
 }
 
-/// A header field `ce-…`, which has an attribute of an event.
-struct CloudEventHeader: Sendable {
-    /// The attribute's name, in lower case.
-    let name: [UInt8]
-    /// The value as a JSON string.
-    let value: [UInt8]
-
-    /// Reads a header field; `nil` if its name does not begin with `ce-`.
-    init?(_ name: String.UTF8View, _ value: String) {
-        guard name.count > 3, name.prefix(3).equalsIgnoringCase("ce-") else { return nil }
-        self.name = name.dropFirst(3).map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
-        var json: [UInt8] = []
-        JSONString.append(String(decoding: PercentCoding.decode(value.utf8), as: UTF8.self), to: &json)
-        self.value = json
-    }
-}
-
 /// A CloudEvent whose attributes are header fields, and whose data is the body.
 final class BinaryCloudEvent: BodyTranslation {
     private let headers: [CloudEventHeader]
@@ -85,18 +68,25 @@ final class BinaryCloudEvent: BodyTranslation {
             return true
         }
         bytes -= body.count
+        let fields = CloudEventHeader.distinct(headers)
+        refusals[0] = fields.violations.isEmpty ? nil : fields.violations
         tools.withStructure(of: body) { structure in
             if let structure, let root = structure.root {
-                append(headers[...], CloudEventAttributes(mapping), structure.bytes(of: root))
+                append(fields.valid[...], CloudEventAttributes(mapping), structure.bytes(of: root))
             } else if body.allSatisfy(JSONElements.isSpace) {
-                append(headers[...], CloudEventAttributes(mapping), nil)
+                append(fields.valid[...], CloudEventAttributes(mapping), nil)
             } else {
-                // The check says what is wrong with it.
+                // The check says what is wrong with it, and must not take it for an event of Sluice's own format.
+                refusals[0] = fields.violations + [Self.malformedData]
                 output.append(body)
             }
         }
         output.endLine(from: 0)
         return true
+    }
+
+    private static var malformedData: Violation {
+        Violation(code: .malformedJSON, path: "$", expected: "JSON (RFC 8259)", found: "something else")
     }
 
     /// Notes one header after another, so that the memory of all is valid when the event is appended.
@@ -106,12 +96,14 @@ final class BinaryCloudEvent: BodyTranslation {
         _ data: UnsafeRawBufferPointer?
     ) {
         guard let header = rest.first else {
-            let faults = attributes.faults
-            if !faults.isEmpty { refusals[0] = faults.violations }
+            let known = refusals[0] ?? []
+            // An attribute whose header field is invalid is not missing.
+            let faults = attributes.faults.violations.filter { fault in !known.contains { $0.path == fault.path } }
+            if !faults.isEmpty { refusals[0] = known + faults }
             return attributes.append(payload: data, to: &output)
         }
         header.name.withUnsafeBytes { name in
-            header.value.withUnsafeBytes { value in
+            (header.value ?? []).withUnsafeBytes { value in
                 var attributes = attributes
                 attributes.note(name, value)
                 append(rest.dropFirst(), attributes, data)

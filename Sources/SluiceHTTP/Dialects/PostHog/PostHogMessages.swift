@@ -119,7 +119,7 @@ struct PostHogMessages: MessageFormat {
             }
         }
         guard isObject else { return nil }
-        guard let properties = members.properties else { return members }
+        guard let properties = members.properties, !structure.isEmptyArray(properties) else { return members }
         var known = members
         let hasProperties = structure.forEachMember(of: properties) { key, value in
             note(key, value, structure.bytes(of: value), in: &known)

@@ -91,10 +91,8 @@ struct SegmentMessages: MessageFormat {
             appendContext(context, withoutTraits: isPayload && members.contextTraits != nil, of: structure, to: &output)
         }
         switch kind {
-        case .track, nil:
-            if let properties = members.properties { output.append(#","payload":"#, bytes(properties)) }
-        case .identify:
-            if let traits = members.traits ?? members.contextTraits { output.append(#","payload":"#, bytes(traits)) }
+        case .track, nil: appendPayload(members.properties, of: structure, to: &output)
+        case .identify: appendPayload(members.traits ?? members.contextTraits, of: structure, to: &output)
         case .page, .screen:
             let others = [("name" as StaticString, members.name), ("category", members.category)]
             appendPayload(members.properties, and: others, of: structure, to: &output)
@@ -158,7 +156,7 @@ struct SegmentMessages: MessageFormat {
         to output: inout ByteBuilder
     ) {
         output.append(#","context":"#)
-        guard withoutTraits else { return output.append(structure.bytes(of: context)) }
+        guard withoutTraits else { return output.append(structure.objectBytes(of: context)) }
         let start = output.count
         let isObject = structure.forEachMember(of: context) { key, value in
             guard !key.equals("traits") else { return }
@@ -175,6 +173,15 @@ struct SegmentMessages: MessageFormat {
 
     // MARK: Payloads
 
+    /// Appends an object as the payload, if there is one.
+    private func appendPayload(
+        _ object: JSONStructure.Value?,
+        of structure: JSONStructure,
+        to output: inout ByteBuilder
+    ) {
+        if let object { output.append(#","payload":"#, structure.objectBytes(of: object)) }
+    }
+
     /// Appends a payload of an object's members, and of others that the object does not have.
     private func appendPayload(
         _ object: JSONStructure.Value?,
@@ -186,9 +193,11 @@ struct SegmentMessages: MessageFormat {
         let start = output.count
         var keys: [UnsafeRawBufferPointer] = []
         if let object {
-            let bytes = structure.bytes(of: object)
+            let bytes = structure.objectBytes(of: object)
             // The check says what is wrong with it.
-            guard structure.forEachMember(of: object, { key, _ in keys.append(key) }) else {
+            guard
+                structure.isEmptyArray(object) || structure.forEachMember(of: object, { key, _ in keys.append(key) })
+            else {
                 return output.append(bytes)
             }
             if !keys.isEmpty {
@@ -200,7 +209,8 @@ struct SegmentMessages: MessageFormat {
             guard let value, !keys.contains(where: { $0.equals(key) }) else { continue }
             output.append(#",""#)
             output.append(key)
-            output.append(#"":"#, structure.bytes(of: value))
+            // Segment's Python SDK sends the id of a group, or a former id, as it was given, and that may be a number.
+            output.appendText(#"":"#, structure.bytes(of: value))
         }
         output.closeObject(from: start)
     }

@@ -221,6 +221,33 @@ struct PostHogTests {
         }
     }
 
+    @Test("nothing between two commas is one invalid event, and takes no other with it")
+    func emptyEvents() async throws {
+        let good = #"{"event":"Signed Up","distinct_id":"u"}"#
+        let plan = DialectExchange.plan(["Signed Up": []])
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            for body in [#"{"batch":[\#(good),,\#(good)]\#(padding)}"#, "[\(good),,\(good)\(padding)]"] {
+                let result = try await DialectExchange.send(body, to: "/batch/", plan)
+                #expect(result.response.status == 200)
+                #expect(result.response.body.contains(#""accepted":2,"#))
+                #expect(result.response.body.contains(#""rejectedIndexes":[[1,1]]"#), "\(result.response.body)")
+                #expect(result.lines.count == 2)
+            }
+        }
+    }
+
+    @Test("PHP's empty array is an event without properties")
+    func emptyArray() async throws {
+        let plan = DialectExchange.plan(["Signed Up": []])
+        let id = "0192a3f4-5b6c-7d8e-9f00-112233445566"
+        let event = #"{"event":"Signed Up","uuid":"\#(id)","distinct_id":"u","properties":OBJECT}"#
+        let object = try await DialectExchange.send(event.replacing("OBJECT", with: "{}"), to: "/capture/", plan)
+        let array = try await DialectExchange.send(event.replacing("OBJECT", with: "[]"), to: "/capture/", plan)
+        #expect(object.lines.count == 1 && object.lines == array.lines)
+        let other = try await DialectExchange.send(event.replacing("OBJECT", with: "[1]"), to: "/capture/", plan)
+        #expect(other.lines.isEmpty)
+    }
+
     @Test("an event that is not in the plan is rejected, and the answer is still 200")
     func unknown() async throws {
         let result = try await DialectExchange.send(

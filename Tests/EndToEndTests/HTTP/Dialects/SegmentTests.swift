@@ -186,6 +186,58 @@ struct SegmentTests {
         #expect(result.quarantined.count == 1)
     }
 
+    @Test("nothing between two commas is one invalid message, and takes no other with it")
+    func emptyMessages() async throws {
+        let good = #"{"type":"alias","previousId":"u0"}"#
+        for padding in ["", String(repeating: " ", count: 300_000)] {
+            for (array, accepted, rejected) in [
+                ("\(good),,\(good)", 2, "[[1,1]]"), (",\(good)", 1, "[[0,0]]"), ("\(good),", 1, "[[1,1]]"),
+                ("\(good), , ,\(good),", 2, "[[1,2],[4,4]]"), (",", 0, "[[0,1]]"),
+            ] {
+                let result = try await Self.send(#"{"batch":[\#(array)]\#(padding)}"#, to: "/v1/batch")
+                #expect(result.response.status == 200)
+                #expect(result.response.body.hasPrefix(#"{"success":true,"accepted":\#(accepted),"#), "\(array)")
+                #expect(result.response.body.contains(#""rejectedIndexes":\#(rejected)"#), "\(result.response.body)")
+                #expect(result.lines.count == accepted)
+            }
+        }
+    }
+
+    @Test(
+        "PHP's empty array where an object belongs is an empty object",
+        arguments: [
+            ("track", #""event":"Order Completed","properties":OBJECT"#), ("identify", #""traits":OBJECT"#),
+            ("page", #""name":"Home","properties":OBJECT"#), ("screen", #""name":"Home","properties":OBJECT"#),
+            ("group", #""groupId":"g","traits":OBJECT"#), ("alias", #""previousId":"u0","context":OBJECT"#),
+            ("identify", #""context":{"traits":OBJECT}"#), ("group", #""groupId":"g","context":{"traits":OBJECT}"#),
+            ("track", #""event":"Order Completed","context":OBJECT,"properties":OBJECT"#),
+        ]
+    )
+    func emptyArrays(kind: String, members: String) async throws {
+        let message = #"{"type":"\#(kind)","messageId":"\#(Self.id)",\#(members)}"#
+        let object = try await Self.send(message.replacing("OBJECT", with: "{}"), to: "/v1/\(kind)")
+        #expect(object.lines.count == 1)
+        for array in ["[]", "[ ]"] {
+            let result = try await Self.send(message.replacing("OBJECT", with: array), to: "/v1/\(kind)")
+            #expect(result.lines == object.lines, "\(result.response.body)")
+        }
+        let other = try await Self.send(message.replacing("OBJECT", with: "[1]"), to: "/v1/\(kind)")
+        #expect(other.lines.isEmpty)
+    }
+
+    @Test("an id of a user, a device, a group or a former user that is a number becomes a string")
+    func numericIDs() async throws {
+        let messages = """
+            {"batch":[{"type":"group","userId":1,"groupId":42},{"type":"alias","userId":2,"previousId":-7},
+            {"type":"page","anonymousId":3,"name":5,"category":6}]}
+            """
+        let lines = try await Self.send(messages, to: "/v1/batch").lines
+        #expect(lines.count == 3)
+        #expect(lines.first?.hasSuffix(#""userId":"1","payload":{"groupId":"42"}}"#) == true)
+        #expect(lines.dropFirst().first?.hasSuffix(#""userId":"2","payload":{"previousId":"-7"}}"#) == true)
+        #expect(lines.last?.hasSuffix(#""anonymousId":"3","payload":{"name":"5","category":"6"}}"#) == true)
+    }
+
     @Test(
         "a body is answered with 200 even if all its events are rejected, because the clients would discard it otherwise"
     )
@@ -220,7 +272,7 @@ struct SegmentTests {
     @Test(
         "a body without a batch is refused as a whole, with code and message at the top",
         arguments: [
-            "", "{", "[]", #"{"batch":1}"#, #"{"batch":[1,]}"#, #"{"batch":[],"batch":[]}"#, #"{"type":"alias"}"#,
+            "", "{", "[]", #"{"batch":1}"#, #"{"batch":[],"batch":[]}"#, #"{"type":"alias"}"#,
         ]
     )
     func noBatch(body: String) async throws {
