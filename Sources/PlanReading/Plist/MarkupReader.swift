@@ -34,9 +34,17 @@ enum MarkupReader {
     /// Reports what must not reach the parser.
     private static func refusal(of bytes: [UInt8], file: String) -> Diagnostic? {
         var scanner = StartTagScanner(bytes)
-        while scanner.next() != nil {}
+        var longTag: StartTagScanner.Position?
+        while longTag == nil, let tag = scanner.nextTag() {
+            if scanner.hasLongTag(at: tag.position) { longTag = tag.position }
+        }
         func diagnostic(_ code: DiagnosticCode, at place: StartTagScanner.Position, _ sentence: String) -> Diagnostic {
             Diagnostic(code, at: PlanLocation(file: file, line: place.line, column: place.column), sentence)
+        }
+        // Foundation's parser takes a time that grows with the square of the number of attributes.
+        if let longTag {
+            let sentence = "a tag has more than \(StartTagScanner.maximumTagBytes) bytes; remove its attributes"
+            return diagnostic(.malformedPlist, at: longTag, sentence)
         }
         if let place = scanner.internalSubset {
             let sentence = "the document type must not declare anything; remove everything between '[' and ']'"

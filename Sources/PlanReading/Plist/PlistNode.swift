@@ -50,13 +50,19 @@ struct PlacedText: Sendable, Hashable {
 
 /// The place of a node: its line and column in XML, its key path in a binary file, which has no lines.
 struct PlistPlace: Sendable, Hashable {
+    private static let maximumPathBytes = 1024
+    private static let maximumComponentBytes = 256
+
     var location: PlanLocation
     /// The keys that lead to the node; `nil` in XML.
     var keyPath: String?
 
     /// The place of a dictionary's value or of an array's element below this one.
+    ///
+    /// A long key, or a long path, is cut off: each of many nodes below it has a copy.
     func appending(_ component: String) -> PlistPlace {
-        guard let keyPath else { return self }
+        guard let keyPath, keyPath.utf8.count <= Self.maximumPathBytes else { return self }
+        let component = component.utf8.count <= Self.maximumComponentBytes ? component : printable(component)
         let separator = keyPath.isEmpty || component.hasPrefix("[") ? "" : "."
         return PlistPlace(location: location, keyPath: keyPath + separator + component)
     }

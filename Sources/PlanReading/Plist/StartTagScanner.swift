@@ -15,6 +15,9 @@ struct StartTagScanner {
         var column = 1
     }
 
+    /// The maximum size of a tag; a property list has no attributes but the version.
+    static let maximumTagBytes = 1024
+
     private let bytes: [UInt8]
     private var position = Position()
     /// Where the document type opens an internal subset; `nil` when none has been passed.
@@ -24,6 +27,12 @@ struct StartTagScanner {
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
+    }
+
+    /// Whether the tag at a place is longer than a tag may be.
+    func hasLongTag(at place: Position) -> Bool {
+        let start = bytes[place.offset...].prefix(Self.maximumTagBytes)
+        return start.count == Self.maximumTagBytes && !start.contains(UInt8(ascii: ">"))
     }
 
     /// The place of the `<` of the next start tag with this name; `nil` when the next one has another name, or is missing.
