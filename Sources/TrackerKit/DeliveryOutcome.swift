@@ -59,10 +59,14 @@ public struct DeliveryOutcome: Sendable {
     /// The events to retry; `nil` if there are none.
     public let retry: Retry?
 
+    /// How many of the delivered events the destination had already, as far as the tracker knows; it is only reported.
+    public let alreadyStored: Int
+
     /// Makes an outcome; events that are neither refused nor to be retried were delivered.
-    public init(refusals: [Refusal] = [], retry: Retry? = nil) {
+    public init(refusals: [Refusal] = [], retry: Retry? = nil, alreadyStored: Int = 0) {
         self.refusals = refusals
         self.retry = retry
+        self.alreadyStored = alreadyStored
     }
 
     /// All events were delivered.

@@ -58,6 +58,10 @@ public struct TrackerStatistics: Sendable, Hashable {
     public var enqueued = 0
     /// Events that it delivered.
     public var delivered = 0
+    /// Delivered events that the destination had already, as far as the tracker knows, because it recognizes events by their ids.
+    ///
+    /// Those of deliveries that had to be split, because some events were broken, are not counted.
+    public var alreadyStored = 0
     /// Events that it refused permanently; they are in the quarantine.
     public var refused = 0
     /// Events that were parked in the quarantine: they could not be delivered while others could.

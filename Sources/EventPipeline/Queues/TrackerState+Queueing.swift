@@ -67,6 +67,7 @@ extension TrackerState {
     ) -> Duration? {
         guard case .delivering(let inFlight) = phase else { return nil }
         statistics.delivered += settlement.delivered
+        statistics.alreadyStored += settlement.alreadyStored
         statistics.refused += settlement.refusals.count
         statistics.parked += settlement.parked
         if settlement.delivered + settlement.refusals.count + settlement.parked > 0 { progressed() }

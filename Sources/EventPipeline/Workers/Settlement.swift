@@ -8,6 +8,8 @@ import TrackerKit
 package struct Settlement: Sendable {
     /// How many events were delivered.
     package let delivered: Int
+    /// How many of these the destination had already.
+    package private(set) var alreadyStored = 0
     /// The events refused permanently, each once.
     package let refusals: [DeliveryOutcome.Refusal]
     /// How many events were parked in the quarantine.
@@ -30,6 +32,7 @@ package struct Settlement: Sendable {
     package init(of delivery: Delivery, outcome: DeliveryOutcome) {
         guard !outcome.refusals.isEmpty || outcome.retry != nil else {
             self.init(delivered: delivery.count)
+            alreadyStored = min(max(0, outcome.alreadyStored), delivered)
             return
         }
         var check = PositionCheck(count: delivery.count)
@@ -42,6 +45,7 @@ package struct Settlement: Sendable {
             retryReason: outcome.retry?.reason,
             invalidPositions: check.outside + check.repeated
         )
+        alreadyStored = min(max(0, outcome.alreadyStored), delivered)
         let retried = Set(positions)
         stuck = (outcome.retry?.stuck ?? []).filter { !$0.positions.isEmpty && retried.isSuperset(of: $0.positions) }
     }

@@ -15,8 +15,9 @@ struct ReplayCommand: AsyncParsableCommand {
         discussion: """
             Files and standard input hold NDJSON or the output of `sluice quarantine export`, plain or gzip. journal://DIR \
             is a journal, which a server may be writing; with --since or --until, only the parts that may hold such events \
-            are read. An event of a file without an id gets one derived from the file's name, the line's number and its \
-            bytes, so that trackers that check ids store it once even if the file is replayed twice. An event of standard \
+            are read. An event of a file without an id gets one derived from its line and all lines before it, so that trackers \
+            that check ids store it once even if the file is replayed again, under another name, compressed, or with \
+            more lines; the report counts as "already there" what PostgreSQL had before. An event of standard \
             input without an id gets a new one. Events of a journal keep their ids and times.
 
             `quarantine` is the configured quarantine. Events that are valid now are sent again, once; the others stay. \

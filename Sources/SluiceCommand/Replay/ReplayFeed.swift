@@ -61,6 +61,7 @@ actor ReplayFeed: Service {
             reader.stop()
         }
         progress?.clear()
+        report.notes += await reader.notes
         report.failures += await reader.failures
         if Task.isCancelled, !isClosed {
             report.failures.append("stopped before everything was read and delivered")

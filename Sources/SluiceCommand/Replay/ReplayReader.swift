@@ -1,3 +1,4 @@
+import EventModel
 import EventValidation
 import TrackerKit
 
@@ -10,6 +11,9 @@ actor ReplayReader {
     private var current: (input: ReplayInput, source: any ReplaySource)?
     /// A sentence for each part of the input that could not be read.
     private(set) var failures: [String] = []
+    /// A sentence for each file in which there was something other than events.
+    private(set) var notes: [String] = []
+    private var eventsOfSource = 0
     private var bytesOfClosedSources = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -35,13 +39,25 @@ actor ReplayReader {
     func next() async -> (input: ReplayInput, part: ReplayPart)? {
         while !interrupt.isRaised, let (input, source) = openSource() {
             var part: ReplayPart?
+            let failuresBefore = failures.count
             do {
                 part = try await source.next()
             } catch {
                 failures.append("\(input): \(error)")
             }
             failures += source.takeFailures().map { "\(input): \($0)" }
-            if let part { return (input, part) }
+            if let part {
+                eventsOfSource += part.checked.count
+                return (input, part)
+            }
+            let isRead = failures.count == failuresBefore && !interrupt.isRaised
+            if isRead, source is FileSource, eventsOfSource == 0, source.bytesRead > 0 {
+                notes.append(
+                    "\(input): \(source.bytesRead.of("byte")) were read, and no event is in them: "
+                        + "they are white space, or carriage returns without line feeds"
+                )
+            }
+            eventsOfSource = 0
             bytesOfClosedSources += source.bytesRead
             current = nil
         }

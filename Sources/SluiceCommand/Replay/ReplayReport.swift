@@ -11,6 +11,8 @@ struct ReplayReport {
     /// The number of events for each code of a violation; an event may have several.
     var rejectedByCode: [String: Int] = [:]
     var trackers: [TrackerStatistics] = []
+    /// A sentence for each input in which there was something other than events.
+    var notes: [String] = []
     /// A sentence for each input or part of it that could not be read or delivered.
     var failures: [String] = []
     var duration = Duration.zero
@@ -33,9 +35,11 @@ struct ReplayReport {
         var skipped: Int
         var rejectedByCode: [String: Int]
         var delivered: [String: Int]
+        var alreadyThere: [String: Int]
         var refused: [String: Int]
         var parked: [String: Int]
         var undelivered: [String: Int]
+        var notes: [String]
         var failures: [String]
         var seconds: Double
     }
@@ -48,9 +52,11 @@ struct ReplayReport {
             skipped: skipped,
             rejectedByCode: rejectedByCode,
             delivered: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.delivered) }),
+            alreadyThere: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.alreadyStored) }),
             refused: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.refused) }),
             parked: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.parked) }),
             undelivered: Dictionary(uniqueKeysWithValues: trackers.map { ($0.name, $0.undelivered) }),
+            notes: notes,
             failures: failures,
             seconds: (seconds * 1000).rounded() / 1000
         )
@@ -65,13 +71,14 @@ struct ReplayReport {
         for (code, count) in rejectedByCode.sorted(by: { $0.key < $1.key }) { table.add(["  \(code)", "\(count)"]) }
         for tracker in trackers {
             table.add(["delivered to \(tracker.name)", "\(tracker.delivered)"])
+            if tracker.alreadyStored > 0 { table.add(["  already there", "\(tracker.alreadyStored)"]) }
             if tracker.refused > 0 { table.add(["  refused", "\(tracker.refused)"]) }
             if tracker.parked > 0 { table.add(["  parked", "\(tracker.parked)"]) }
             if tracker.undelivered > 0 { table.add(["  NOT delivered", "\(tracker.undelivered)"]) }
         }
         table.add(["seconds", "\(String(format: "%.2f", seconds))"])
-        let errors: [TerminalText] = failures.map { "error: \($0)" }
-        return (table.lines + errors).joined(separator: "\n")
+        let sentences: [TerminalText] = notes.map { "note: \($0)" } + failures.map { "error: \($0)" }
+        return (table.lines + sentences).joined(separator: "\n")
     }
 }
 

@@ -71,7 +71,8 @@ struct DeliveryLoader {
         connection.stagingTables.insert(group.target.staging)
     }
 
-    /// Loads rows through the group's staging table, and returns how many of them were already in the event's table.
+    /// Loads rows through the group's staging table, and returns how many of them were already in the event's table, or repeat
+    /// an earlier row of these.
     ///
     /// `before` and `after` are statements to run in the same round trips.
     func stage(

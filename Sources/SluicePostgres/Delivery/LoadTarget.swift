@@ -26,12 +26,20 @@ struct LoadTarget: Sendable {
         "\(lockAndReadTypes); COPY \(table.sqlName) (\(columnList)) FROM STDIN (FORMAT binary)"
     }
 
-    /// Creates the staging table: the planned columns, no constraints, emptied after each transaction.
+    /// Creates the staging table: the planned columns and the row's place, no constraints, emptied after each transaction.
     var createStaging: String {
         let columns = table.columns.map { "\(SQLText.identifier($0.name)) \($0.type.catalogName)" }
         return """
-            CREATE TEMPORARY TABLE IF NOT EXISTS \(staging) (\(columns.joined(separator: ", "))) ON COMMIT DELETE ROWS
+            CREATE TEMPORARY TABLE IF NOT EXISTS \(staging)
+            (\(columns.joined(separator: ", ")), \(place) bigint GENERATED ALWAYS AS IDENTITY) ON COMMIT DELETE ROWS
             """
+    }
+
+    /// The column of the staging table that says in which order the rows were sent; no other order in the server does.
+    var place: String {
+        var name = "_sluice_place"
+        while table.columns.contains(where: { $0.name == name }) { name += "_" }
+        return SQLText.identifier(name)
     }
 
     /// Copies rows into the staging table.
@@ -64,7 +72,8 @@ struct LoadTarget: Sendable {
     /// Inserts the staged rows whose key is not in the table yet; all of them if the table has no key.
     ///
     /// The conflict target is the key, because a row that violates another unique index must fail instead of being skipped. The
-    /// order is that of the key, so that two sessions that insert some of the same rows wait for each other and cannot deadlock.
+    /// order is that of the key, so that two sessions that insert some of the same rows wait for each other and cannot deadlock;
+    /// of several rows with one key, the first is stored.
     func insertFromStaging(key: [String], where condition: String = "true") -> String {
         let columns = table.columns.map { "s." + SQLText.identifier($0.name) }.joined(separator: ", ")
         let insert = """
@@ -73,7 +82,7 @@ struct LoadTarget: Sendable {
         if key.isEmpty { return insert }
         let order = key.map { "s." + SQLText.identifier($0) }.joined(separator: ", ")
         let key = key.map(SQLText.identifier).joined(separator: ", ")
-        return "\(insert) ORDER BY \(order) ON CONFLICT (\(key)) DO NOTHING"
+        return "\(insert) ORDER BY \(order), s.\(place) ON CONFLICT (\(key)) DO NOTHING"
     }
 
     var clearStaging: String { "DELETE FROM pg_temp.\(staging)" }

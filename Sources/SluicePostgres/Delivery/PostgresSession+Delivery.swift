@@ -154,7 +154,8 @@ extension PostgresSession {
         )
         return DeliveryOutcome(
             refusals: reasons.sorted { $0.key < $1.key }.map { .init(position: $0.key, reason: $0.value) },
-            retry: left.isEmpty ? nil : retry
+            retry: left.isEmpty ? nil : retry,
+            alreadyStored: report.duplicates
         )
     }
 }

@@ -46,7 +46,7 @@ struct RowSearch: Sendable {
             #variable_conflict use_column
             <<search>>
             DECLARE
-                places tid[] := ARRAY(SELECT s.ctid FROM pg_temp.\(target.staging) s ORDER BY s.ctid);
+                places tid[] := ARRAY(SELECT s.ctid FROM pg_temp.\(target.staging) s ORDER BY s.\(target.place));
                 number integer := cardinality(search.places);
                 first integer := 1;
                 width integer := least(search.number, \(Self.largestPart));

@@ -52,7 +52,44 @@ struct PostgresTests {
         let second = try await Sluice.replay([RetailMonth.path] + arguments, in: folder, plan: Self.plan)
         #expect(second.ending == .exit(0))
         #expect(try second.report().delivered == ["postgres": 42_481])
+        #expect(try second.report().alreadyThere == ["postgres": 42_481])
         #expect(try await digest(of: database) == content)
+    }
+
+    @Test(
+        "a file that was rotated, compressed or has grown adds only its new lines, and another day's file all of its own"
+    )
+    func rotated() async throws {
+        let folder = try TestFolder()
+        let database = try await PrivatePostgres.shared().makeDatabase()
+        #expect(try await migrate(database, in: folder).ending == .exit(0))
+        let month = try await RetailMonth.dayLines(80)
+        let (day, rest) = (month[..<50].map { $0 + "\n" }.joined(), month[50..<60].map { $0 + "\n" }.joined())
+        func replay(_ file: String) async throws -> (delivered: Int?, alreadyThere: Int?, rows: String?) {
+            let arguments = [file, "--postgres", database.url, "--to", "postgres"]
+            let report = try await Sluice.replay(arguments, in: folder, plan: Self.plan).report()
+            let count =
+                "select (select count(*) from analytics.item_purchased)"
+                + " + (select count(*) from analytics.item_returned)"
+            let rows = try await database.run(count).first
+            return (report.delivered["postgres"], report.alreadyThere["postgres"], rows)
+        }
+        try folder.write(day, to: "a.ndjson")
+        #expect(try await replay("a.ndjson") == (50, 0, "50"))
+        try folder.write(day, to: "a.ndjson.1")
+        #expect(try await replay("a.ndjson.1") == (50, 50, "50"))
+        try folder.write(Data(try await Requests.gzip(day)), to: "a.ndjson.2.gz")
+        #expect(try await replay("a.ndjson.2.gz") == (50, 50, "50"))
+        try folder.write(day + rest, to: "a.ndjson")
+        #expect(try await replay("a.ndjson") == (60, 50, "60"))
+        // Another day's file with the first one's name, of which ten lines are equal to lines at the same places.
+        let other = month[60..<70] + month[10..<20] + month[70...]
+        try folder.write(other.map { $0 + "\n" }.joined(), to: "a.ndjson")
+        #expect(try await replay("a.ndjson") == (30, 0, "90"))
+        // The report as a table says it, too.
+        let arguments = ["replay", "a.ndjson", "--events", Self.plan, "--postgres", database.url, "--to", "postgres"]
+        let table = try await Sluice.run(arguments, in: folder)
+        #expect(table.output.contains { $0.contains("already there") && $0.hasSuffix("30") })
     }
 
     @Test(

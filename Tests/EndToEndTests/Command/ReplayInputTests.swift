@@ -23,7 +23,7 @@ struct ReplayInputTests {
         #expect(folder.quarantined() == [])
     }
 
-    @Test("replayed ids depend on a file's name and lines, not on its folder or whether it is gzip")
+    @Test("replayed ids depend on a file's lines, not on its name, its folder or whether it is gzip")
     func ids() async throws {
         let folder = try TestFolder()
         let gzipped = try Data(contentsOf: URL(fileURLWithPath: RetailMonth.dayPath))
@@ -37,7 +37,10 @@ struct ReplayInputTests {
         #expect(first.count == 3_108)
         #expect(try await ids("elsewhere/retail-2010-12-01.ndjson.gz") == first)
         #expect(try await ids("retail-2010-12-01.ndjson") == first)
-        let others = try await ids("other.ndjson.gz")
+        #expect(try await ids("other.ndjson.gz") == first)
+        // The same lines after another one, as in another day's file.
+        try folder.write(try await RetailMonth.dayLines().reversed().joined(separator: "\n"), to: "reversed.ndjson")
+        let others = try await ids("reversed.ndjson")
         #expect(others.count == 3_108)
         #expect(Set(others).isDisjoint(with: first))
     }
@@ -95,6 +98,31 @@ struct ReplayInputTests {
         let run = try await Sluice.replay("empty", "empty.gz", in: folder)
         #expect(run.ending == .exit(0))
         #expect(try run.report().read == 0)
+    }
+
+    @Test("replay says what was in a file without events, and rejects one in another encoding")
+    func noEvents() async throws {
+        let folder = try TestFolder()
+        try folder.write(Data(repeating: 0x0D, count: 20 << 20), to: "returns.ndjson")
+        try folder.write(" \n\n", to: "blank.ndjson")
+        try folder.write(Data([0xFF, 0xFE]) + Data("{}\n".utf8), to: "wide.ndjson")
+        try folder.write(try await RetailMonth.dayLines(1).joined(), to: "one.ndjson")
+        let run = try await Sluice.replay("returns.ndjson", "blank.ndjson", "wide.ndjson", "one.ndjson", in: folder)
+        let report = try run.report()
+        let nothing = "no event is in them: they are white space, or carriage returns without line feeds"
+        #expect(
+            report.notes == [
+                "returns.ndjson: 20971520 bytes were read, and \(nothing)",
+                "blank.ndjson: 3 bytes were read, and \(nothing)",
+            ]
+        )
+        #expect(
+            report.failures == [
+                "wide.ndjson: text in UTF-8 is expected, and the byte order mark of UTF-16 was found [malformed-json]"
+            ]
+        )
+        #expect(run.ending == .exit(1))
+        #expect(run.output.count == 1)
     }
 
     @Test("replay reports an unreadable file, and replays the others")

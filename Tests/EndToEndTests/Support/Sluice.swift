@@ -12,9 +12,11 @@ struct Finished {
         var skipped: Int
         var rejectedByCode: [String: Int]
         var delivered: [String: Int]
+        var alreadyThere: [String: Int]
         var refused: [String: Int]
         var parked: [String: Int]
         var undelivered: [String: Int]
+        var notes: [String]
         var failures: [String]
         var seconds: Double
     }

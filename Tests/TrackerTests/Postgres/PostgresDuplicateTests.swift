@@ -50,6 +50,24 @@ struct PostgresDuplicateTests {
         #expect(try await fixture.rows("number", of: "analytics.bought") == ["1", "2", "3"])
     }
 
+    @Test("of many rows with the same ids in one delivery, the first of each is stored, whatever their sizes and order")
+    func manyTimesInOne() async throws {
+        let fixture = try await PostgresFixture([
+            event("Bought", [property("number", .integer), property("text", .string)])
+        ])
+        // More than a page of the staging table each, so that PostgreSQL does not keep their order.
+        let events = (0..<5).flatMap { copy in
+            (0..<400).map { number in
+                let place = copy % 2 == 0 ? number : 399 - number
+                let text = String(repeating: "x", count: (place * 37 + copy * 911) % 3000)
+                return #"{"id":"\#(id(place))","name":"Bought","payload":{"number":\#(copy),"text":"\#(text)"}}"#
+            }
+        }
+        let outcome = await fixture.tracker.deliver(try fixture.delivery(events))
+        #expect(outcome.refusals == [] && outcome.retry == nil)
+        #expect(try await fixture.rows("number", of: "analytics.bought") == Array(repeating: "0", count: 400))
+    }
+
     @Test("after duplicates, new deliveries are loaded as before")
     func afterwards() async throws {
         let fixture = try await fixture()
