@@ -16,13 +16,18 @@ package import TrackerKit
 ///   events that the disk does not accept, are counted as lost and logged. A crash of the process loses events that were not
 ///   written yet; a loss of power also loses those that the operating system had not written.
 /// - **Refused and parked events** of trackers go to a journal of their own (`refused/N`), are synced before they count as
-///   settled, and are never removed. At the size limit, a pipeline with a journal holds the tracker's cursor before them.
+///   settled, and are not removed to make room. At the size limit, a pipeline with a journal holds the tracker's cursor before
+///   them.
+///
+/// Events of both kinds are removed once they are older than the age limit; a pipeline with a journal looks for them once an hour.
 ///
 /// Each process has a size limit, a quarter of which is for the ring buffer. Errors of the quarantine are never reported to a
 /// sender.
 public final class Quarantine: Sendable {
     /// The default size limit of each process: 1 GiB.
     public static let defaultCapacityInBytes = 1 << 30
+    /// The default age limit of stored events: 90 days.
+    public static let defaultRetention = Duration.seconds(90 * 86_400)
     /// The maximum number of bytes of rejected events that are handed over and not written yet: 16 MiB.
     package static let handoverCapacityInBytes = 16 << 20
 
@@ -32,6 +37,9 @@ public final class Quarantine: Sendable {
     private let handover: Mutex<VerdictHandover>
     private let nextDrain = Atomic<UInt64>(0)
     private let counts = Mutex(Counts())
+    private let retention: QuarantineRetention
+    /// The time of the opening, by the wall clock, in microseconds since 1970.
+    private let openedAt: Int64
     private let now: @Sendable () -> Timestamp
     /// Times the log messages, independently of the wall clock.
     private let clock: RelativeClock
@@ -46,18 +54,21 @@ public final class Quarantine: Sendable {
         var writeFailures = FailureEpisode()
         /// The oldest rejected events are removed.
         var overwrites = FailureEpisode()
+        /// Events that are too old cannot be removed.
+        var expiryFailures = FailureEpisode()
     }
 
     /// Opens the folder, which is created if necessary; `now` gives the time at which an event is stored.
     ///
     /// `capacityInBytes` limits what this process stores: a quarter is for rejected events of senders, the rest for events that
     /// trackers refuse. A ring buffer of less than 16 MiB may be too small for the rejected events of a large request. Events
-    /// that older versions stored in the folder do not count.
+    /// that older versions stored in the folder do not count. Events older than `retention` are removed.
     ///
     /// - Throws: `QuarantineError` if the folder cannot be written, or if the system cannot create a thread.
     public convenience init(
         folder: String,
         capacityInBytes: Int = Quarantine.defaultCapacityInBytes,
+        retention: Duration = Quarantine.defaultRetention,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) throws(QuarantineError) {
@@ -71,6 +82,7 @@ public final class Quarantine: Sendable {
                 refusals: refusals,
                 locks: (verdictsLock, refusalsLock),
                 capacities: (ringBytes, capacityInBytes - ringBytes),
+                retention: retention,
                 logger: logger,
                 now: now
             )
@@ -86,6 +98,7 @@ public final class Quarantine: Sendable {
         locks: (verdicts: FolderLock, refusals: FolderLock)? = nil,
         capacities: (verdicts: Int, refusals: Int),
         handoverCapacityInBytes: Int = Quarantine.handoverCapacityInBytes,
+        retention: Duration = Quarantine.defaultRetention,
         logger: Logger,
         clock: some Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Timestamp
@@ -112,6 +125,8 @@ public final class Quarantine: Sendable {
                 maximumFrameBytes: min(1 << 20, capacities.verdicts / 8)
             )
         )
+        self.retention = QuarantineRetention(age: retention)
+        openedAt = time
         self.now = now
         self.clock = RelativeClock(clock)
         self.logger = logger
@@ -124,6 +139,8 @@ public final class Quarantine: Sendable {
         ring = nil
         refusals = nil
         handover = Mutex(VerdictHandover(capacityInBytes: 0, maximumFrameBytes: 0))
+        retention = QuarantineRetention(age: Self.defaultRetention)
+        openedAt = 0
         now = Timestamp.now
         clock = RelativeClock(ContinuousClock())
         self.logger = logger
@@ -218,7 +235,7 @@ public final class Quarantine: Sendable {
     }
 
     /// Stores accepted events that no longer follow the plan, and that a tracker had not delivered; they are synced when this
-    /// returns, and never removed.
+    /// returns, and are not removed to make room.
     ///
     /// The tracker is stored with them, so that a replay does not send them to the other trackers again.
     ///
@@ -250,6 +267,31 @@ public final class Quarantine: Sendable {
         guard events > 0 else { return }
         let reason = "A request, or a sender, had more events rejected than are stored for it."
         countLost(events, reason, isCausedBySender: true)
+    }
+
+    // MARK: Age limit
+
+    /// Removes the events of both kinds that are older than the age limit; what cannot be removed stays until the next time.
+    package func removeExpired() async {
+        guard let ring, let refusals else { return }
+        let components = clock.now().components
+        let now = openedAt + components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+        do throws(JournalError) {
+            let rejected = try await ring.removeExpired(retention, now: now)
+            let refused = try await refusals.removeExpired(retention, now: now)
+            _ = counts.withLock { $0.expiryFailures.ended(now: clock.now()) }
+            guard rejected + refused > 0 else { return }
+            logger.notice(
+                "Events in the quarantine reached its age limit and were removed.",
+                metadata: ["rejected": "\(rejected)", "refused": "\(refused)"]
+            )
+        } catch {
+            guard let summary = counts.withLock({ $0.expiryFailures.failed(now: clock.now()) }) else { return }
+            logger.warning(
+                "Events in the quarantine that reached its age limit cannot be removed; this is tried again in an hour.",
+                metadata: ["reason": "\(error.message)", "failures": "\(summary.count)"]
+            )
+        }
     }
 
     // MARK: Counting

@@ -3,7 +3,7 @@ import EventModel
 import TrackerKit
 
 /// Stores the events that trackers refused: a commit is synced when it returns, and a failed commit has no effect, so it can be
-/// repeated without storing an event twice. Nothing is ever removed.
+/// repeated without storing an event twice. Nothing is removed before it has reached the quarantine's age limit.
 ///
 /// It has its own thread, because the journal's calls block.
 actor RefusalJournal {
@@ -22,6 +22,11 @@ actor RefusalJournal {
         self.journal = journal
         writer = JournalWriter(journal)
         thread = try .forQuarantine()
+    }
+
+    /// Removes the events that are too old; returns how many.
+    func removeExpired(_ retention: QuarantineRetention, now: Int64) throws(JournalError) -> Int {
+        try retention.apply(to: journal, &writer, now: now)
     }
 
     /// Stores lines.

@@ -52,6 +52,14 @@ actor VerdictRing {
         return outcome
     }
 
+    /// Removes the events that are too old; returns how many.
+    func removeExpired(_ retention: QuarantineRetention, now: Int64) throws(JournalError) -> Int {
+        guard var writer = writer.take() else { return 0 }
+        let result = Result { () throws(JournalError) in try retention.apply(to: journal, &writer, now: now) }
+        self.writer = consume writer
+        return try result.get()
+    }
+
     /// Removes the oldest segments until there is room for the given bytes; returns the number of their events.
     private func makeRoom(for bytes: Int) throws(JournalError) -> Int {
         var removed = 0

@@ -118,6 +118,7 @@ extension SettingKey {
         case .shutdownSeconds: Self.count(SettingDefaults.pipeline.shutdownTimeout, of: .seconds(1))
         case .quarantineFolder: SettingDefaults.quarantineFolder
         case .quarantineBytes: "\(Quarantine.defaultCapacityInBytes)"
+        case .quarantineDays: Self.count(Quarantine.defaultRetention, of: .seconds(86_400))
         case .strictTrackers: "\(SettingDefaults.strictTrackers)"
         case .logLevel: SettingDefaults.logLevel.rawValue
         case .logFormat: SettingDefaults.logFormat.rawValue

@@ -86,6 +86,7 @@ enum SettingKey: String, CaseIterable {
     case shutdownSeconds = "shutdown.timeoutSeconds"
     case quarantineFolder = "quarantine.folder"
     case quarantineBytes = "quarantine.capacityInBytes"
+    case quarantineDays = "quarantine.retentionDays"
     case parkAfterSeconds = "delivery.parkAfterSeconds"
     case strictTrackers = "trackers.strict"
     case hashKey = "privacy.hashKey"
@@ -339,6 +340,8 @@ enum SettingKey: String, CaseIterable {
             The maximum size, in bytes, of the events that one process keeps in the quarantine: a quarter for rejected events \
             of senders, of which the oldest are removed, and the rest for events that trackers did not accept.
             """
+        case .quarantineDays:
+            "How long the quarantine keeps events, in days; then they are removed, whether or not they were replayed."
         case .strictTrackers:
             """
             Whether Sluice exits with 1 if an event names a tracker that is not configured, or if a tracker, or one of \

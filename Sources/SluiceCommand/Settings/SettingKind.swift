@@ -28,7 +28,8 @@ extension SettingKey {
             .postgresConnectSeconds, .postgresDeliverySeconds, .postgresLockSeconds, .kafkaDeliverySeconds,
             .kafkaMetadataSeconds, .queueEvents, .queueBytes, .journalIntervalMilliseconds, .journalOverdueSeconds,
             .journalBytes, .journalRetentionAge, .journalRetentionBytes, .deliveryEvents, .deliveryLinger,
-            .shutdownSeconds, .quarantineBytes, .parkAfterSeconds, .loadRefusedRecords, .loadRefusedDays:
+            .shutdownSeconds, .quarantineBytes, .quarantineDays, .parkAfterSeconds, .loadRefusedRecords,
+            .loadRefusedDays:
             return .number
         case .httpOpen, .httpProxyProtocol, .httpClientAddress, .httpTraceparent, .cloudEventsSubject, .adminEnabled,
             .consoleEnabled,

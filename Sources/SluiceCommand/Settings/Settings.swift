@@ -36,6 +36,7 @@ struct Settings {
     var journal: JournalSettings?
     var quarantineFolder: String
     var quarantineCapacityInBytes: Int
+    var quarantineRetention: Duration
     var strictTrackers: Bool
     /// The key of hashed values; `nil` if there is none.
     var hashKey: HashKey?
@@ -141,6 +142,9 @@ struct Settings {
         }
         quarantineFolder = reader.string(.quarantineFolder) ?? SettingDefaults.quarantineFolder
         quarantineCapacityInBytes = reader.count(.quarantineBytes) ?? Quarantine.defaultCapacityInBytes
+        quarantineRetention =
+            reader.duration(.quarantineDays, within: 1...36_500, in: { .seconds($0 * 86_400) })
+            ?? Quarantine.defaultRetention
         strictTrackers = reader.bool(.strictTrackers) ?? SettingDefaults.strictTrackers
         hashKey = reader.hashKey()
         logLevel = reader.choice(.logLevel) ?? SettingDefaults.logLevel

@@ -169,6 +169,7 @@ struct Wiring {
         try Quarantine(
             folder: settings.quarantineFolder,
             capacityInBytes: settings.quarantineCapacityInBytes,
+            retention: settings.quarantineRetention,
             logger: logger
         )
     }
