@@ -110,8 +110,19 @@ public final class EventValidator {
     /// - Throws: `MalformedBody` if a document is not JSON, a body begins with the byte order mark of another encoding, there are too many rejections, or the accepted events take too many
     ///   bytes together; an invalid line is only one rejection. `UncheckedBody` if there is not enough memory.
     public func check(_ body: UnsafeRawBufferPointer, as format: BodyFormat) throws -> CheckedBody {
+        try check(body, as: format, arrival: nil)
+    }
+
+    /// Checks every event of a body that arrived earlier.
+    ///
+    /// - Parameter arrival: When it arrived, which is the time of events that do not state one; `nil` for now.
+    package func check(
+        _ body: UnsafeRawBufferPointer,
+        as format: BodyFormat,
+        arrival: Timestamp?
+    ) throws -> CheckedBody {
         let text = try body.withoutByteOrderMark()
-        var progress = begin(bodyOf: text.count, as: format)
+        var progress = begin(bodyOf: text.count, as: format, arrival: arrival)
         var budget = CheckBudget.unlimited
         _ = try check(text, from: &progress, within: &budget)
         return finish(progress)
@@ -126,6 +137,7 @@ extension EventValidator {
     /// The returned value holds the state between turns, so one validator can check any number of bodies concurrently.
     ///
     /// - Parameters:
+    ///   - arrival: When the body arrived; `nil` for now.
     ///   - nullIsAbsent: Whether a `null` counts as an absent property if the plan does not allow it there.
     ///   - allowedEvents: The events that the sender may send; others are rejected. `nil` for all.
     ///   - excess: What happens to a body with more events, or more rejected ones, than it may have. Default: it is refused.
@@ -134,6 +146,7 @@ extension EventValidator {
     package func begin(
         bodyOf byteCount: Int,
         as format: BodyFormat,
+        arrival: Timestamp? = nil,
         nullIsAbsent: Bool = false,
         allowedEvents: EventSet? = nil,
         excess: BodyExcess = .refusesBody,
@@ -143,6 +156,7 @@ extension EventValidator {
         body.begin(
             bodyOf: byteCount,
             as: format,
+            arrival: arrival,
             nullIsAbsent: nullIsAbsent,
             allowedEvents: allowedEvents,
             excess: excess,

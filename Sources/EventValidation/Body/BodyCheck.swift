@@ -65,6 +65,7 @@ struct BodyCheck: ~Copyable {
     func begin(
         bodyOf byteCount: Int,
         as format: BodyFormat,
+        arrival: Timestamp?,
         nullIsAbsent: Bool,
         allowedEvents: EventSet?,
         excess: BodyExcess,
@@ -78,7 +79,7 @@ struct BodyCheck: ~Copyable {
                 maximumExplained: maximumExplained,
                 maximumPositions: excess == .isCounted ? maximumRejections : .max
             ),
-            arrival: now(),
+            arrival: arrival ?? now(),
             nullIsAbsent: nullIsAbsent,
             // A key may have been compiled for the plan before or after this one, while the plan is being replaced.
             allowedEvents: allowedEvents?.inPlan(of: catalog),

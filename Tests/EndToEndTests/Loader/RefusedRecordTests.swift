@@ -218,6 +218,24 @@ struct RefusedRecordTests {
         #expect(try await scene.refused().count == 1200 - stored)
     }
 
+    @Test("an event that states no time has the time of its record, whenever it is replayed")
+    func arrival() async throws {
+        let scene = try await LoadScene(SharedTopic(partitions: 1))
+        let sent = String(decoding: LoadScene.purchase(partition: 0).value ?? [], as: UTF8.self)
+        let value = sent.replacing(#""time":"2010-12-01T08:26:00Z","receivedAt":"2010-12-01T08:26:01Z","#, with: "")
+        let verdict =
+            #"{"at":"2025-03-01T12:06:01Z","source":"tracker:postgres","stage":"delivery","errors":[{"code":"parked"}]}"#
+        try await scene.database.run(
+            """
+            INSERT INTO analytics._sluice_refused VALUES ('loader', 'postgres', 'cluster', 'shared', 0, 0, NULL,
+                convert_to('\(value)', 'UTF8'), '[]', '\(verdict)', now())
+            """
+        )
+        #expect(try await replay(plan: LoadScene.plan, in: scene).ending == .exit(0))
+        let time = "extract(epoch from occurred_at)::bigint || ' ' || extract(epoch from received_at)::bigint"
+        #expect(try await scene.stored(time) == ["1740830761 1740830761"])
+    }
+
     @Test("more records than a page, and large ones, are all listed, loaded and removed")
     func pages() async throws {
         let scene = try await largeScene()

@@ -1,11 +1,16 @@
+import EventModel
 import EventQuarantine
 import EventValidation
 import TrackerKit
 
 /// Reads events from a file or standard input: NDJSON, or the output of `sluice quarantine export`, plain or gzip.
+///
+/// A quarantined event that states no time has that of its record, which is when it arrived.
 final class FileSource: ReplaySource {
     private let input: FileLines
     private var pending: PendingLines
+    /// Quarantined events that were read and are not pending yet.
+    private var quarantined: ArraySlice<QuarantinedLines> = []
     /// Whether the lines are records of a quarantine, which the first one shows; `nil` before it is read.
     private var isQuarantine: Bool?
 
@@ -25,35 +30,46 @@ final class FileSource: ReplaySource {
     var bytesRead: Int { input.bytesRead }
 
     func next() throws -> ReplayPart? {
-        if pending.isEmpty {
+        if pending.isEmpty, quarantined.isEmpty {
             guard let lines = try input.next() else { return nil }
-            let isQuarantine = isQuarantine ?? QuarantinedLine.isFirst(in: lines)
+            let isQuarantine = isQuarantine ?? QuarantinedLines.areFirst(in: lines)
             self.isQuarantine = isQuarantine
-            pending.fill(isQuarantine ? QuarantinedLine.events(in: lines) : lines)
+            if isQuarantine { quarantined = QuarantinedLines.events(in: lines)[...] } else { pending.fill(lines) }
         }
+        if pending.isEmpty, let next = quarantined.popFirst() { pending.fill(next.bytes, arrival: next.arrival) }
         return ReplayPart(checked: try pending.check(), isQuarantined: isQuarantine ?? false)
     }
 
     func takeFailures() -> [String] { [] }
 }
 
-/// Finds the events in the output of `sluice quarantine export`.
-private enum QuarantinedLine {
+/// Consecutive events of the output of `sluice quarantine export` that arrived at the same time.
+private struct QuarantinedLines {
     private static let start = Array(#"{"quarantine":"#.utf8)
 
-    /// Whether the first of these lines is a record of a quarantine.
-    static func isFirst(in lines: [UInt8]) -> Bool { lines.starts(with: start) }
+    /// The events as they were sent, one a line.
+    private(set) var bytes: [UInt8] = []
+    /// When they arrived; `nil` if it is not known.
+    let arrival: Timestamp?
 
-    /// Replaces each record by its event, as it was sent; other lines stay as they are.
-    static func events(in lines: [UInt8]) -> [UInt8] {
-        var events: [UInt8] = []
-        events.reserveCapacity(lines.count)
+    /// Whether the first of these lines is a record of a quarantine.
+    static func areFirst(in lines: [UInt8]) -> Bool { lines.starts(with: start) }
+
+    /// The events of all records; lines that are no record stay as they are.
+    static func events(in lines: [UInt8]) -> [QuarantinedLines] {
+        var runs: [QuarantinedLines] = []
         // After the last newline there is no further line, unless the file ends without one.
         let end = lines.last == UInt8(ascii: "\n") ? lines.count - 1 : lines.count
         for line in lines[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            events += line.starts(with: start) ? Quarantine.original(ofLine: line) ?? Array(line) : Array(line)
-            events.append(UInt8(ascii: "\n"))
+            let arrival = QuarantineRecord(id: "", partID: "", sequence: 0, line: line)?.at
+            if runs.isEmpty || runs[runs.count - 1].arrival != arrival { runs.append(Self(arrival: arrival)) }
+            runs[runs.count - 1].append(line)
         }
-        return events
+        return runs
+    }
+
+    private mutating func append(_ line: ArraySlice<UInt8>) {
+        bytes += line.starts(with: Self.start) ? Quarantine.original(ofLine: line) ?? Array(line) : Array(line)
+        bytes.append(UInt8(ascii: "\n"))
     }
 }

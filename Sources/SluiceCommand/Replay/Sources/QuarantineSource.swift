@@ -9,7 +9,7 @@ import TrackerKit
 /// Reads the records of the configured quarantine, one per part, and validates their events again.
 ///
 /// An event that was accepted and could not be delivered to one tracker goes to that tracker only, if the plan sends it there. An
-/// event without an id gets one that is derived from its place in the quarantine, the same each time. Events that the sender's key
+/// event that states no time has that of its record, which is when it arrived. An event without an id gets one that is derived from its place in the quarantine, the same each time. Events that the sender's key
 /// did not allow are read only if the selection names their code.
 final class QuarantineSource: ReplaySource {
     private let catalog: EventCatalog
@@ -61,7 +61,7 @@ final class QuarantineSource: ReplaySource {
             // As one line: valid JSON has line breaks only between tokens, where a space means the same.
             let line = record.original.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
             return ReplayPart(
-                checked: try line.withUnsafeBytes { try validator.check($0, as: .lines) },
+                checked: try line.withUnsafeBytes { try validator.check($0, as: .lines, arrival: record.at) },
                 isQuarantined: true,
                 recordKey: .quarantined(record.key)
             )

@@ -5,7 +5,8 @@ import TrackerKit
 
 /// Reads the records that a loader refused, one per part, and checks their events again for the tracker that did not get them.
 ///
-/// An event without an id gets one that is derived from its place in the topic, the same as a loader derives.
+/// An event without an id gets one that is derived from its place in the topic, the same as a loader derives. An event that states
+/// no time has that of its record, when the loader read it.
 final class RefusedSource: ReplaySource {
     private let catalog: EventCatalog
     private let stop: Interrupt
@@ -45,7 +46,9 @@ final class RefusedSource: ReplaySource {
         let validator = validator(for: entry.key.partition)
         validator.setNextLine(Int(clamping: entry.key.offset))
         return ReplayPart(
-            checked: try Self.line(of: entry.value).withUnsafeBytes { try validator.check($0, as: .lines) },
+            checked: try Self.line(of: entry.value).withUnsafeBytes {
+                try validator.check($0, as: .lines, arrival: entry.record.at)
+            },
             isQuarantined: true,
             recordKey: .refused(entry.key)
         )

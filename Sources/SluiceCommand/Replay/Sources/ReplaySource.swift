@@ -1,3 +1,4 @@
+import EventModel
 import EventSchema
 import EventValidation
 import Foundation
@@ -107,6 +108,7 @@ struct PendingLines {
     private let validator: EventValidator
     private let maximumLines: Int
     private var lines: ArraySlice<UInt8> = []
+    private var arrival: Timestamp?
 
     init(_ validator: EventValidator, maximumLines: Int) {
         self.validator = validator
@@ -116,8 +118,11 @@ struct PendingLines {
     var isEmpty: Bool { lines.isEmpty }
 
     /// Sets the next lines; call it only when all earlier ones are validated.
-    mutating func fill(_ lines: [UInt8]) {
+    ///
+    /// - Parameter arrival: When they arrived, which is the time of events that state none; `nil` for now.
+    mutating func fill(_ lines: [UInt8], arrival: Timestamp? = nil) {
         self.lines = lines[...]
+        self.arrival = arrival
     }
 
     /// Validates the next part.
@@ -127,7 +132,7 @@ struct PendingLines {
         let end = endOfPart
         let part = lines[..<end]
         lines = lines[end...]
-        return try part.withUnsafeBytes { try validator.check($0, as: .lines) }
+        return try part.withUnsafeBytes { try validator.check($0, as: .lines, arrival: arrival) }
     }
 
     private var endOfPart: Int {
