@@ -18,7 +18,8 @@ public struct BodyFormat: Sendable, Hashable {
 ///
 /// A validator reuses its buffers from body to body and is not safe to share: each thread or event loop needs its own.
 ///
-/// Limits: an event takes at most 1 MiB as it is sent, and nests at most 64 levels. A body takes less than 2 GiB, and its
+/// Limits: an event takes at most 1 MiB as it is sent, and nests at most 64 levels; its `userId`, `anonymousId` and `sessionId` take at
+/// most 512 bytes each. A body takes less than 2 GiB, and its
 /// accepted events at most `EventBatchBuilder.maximumBytes` in canonical form.
 public final class EventValidator {
     /// The maximum size of one event as it is sent, in bytes.
@@ -59,6 +60,7 @@ public final class EventValidator {
             maximumRejections: maximumRejections,
             maximumExplained: maximumExplained,
             maximumEventBytes: Self.maximumEventBytes,
+            maximumIdentifierBytes: IdentifierLimit.maximumBytes,
             maximumBatchBytes: EventBatchBuilder.maximumBytes,
             now: now
         )
@@ -74,6 +76,7 @@ public final class EventValidator {
             maximumRejections: .max,
             maximumExplained: .max,
             maximumEventBytes: Self.maximumEventBytes,
+            maximumIdentifierBytes: IdentifierLimit.maximumBytes,
             maximumBatchBytes: maximumBatchBytes,
             now: Timestamp.now
         )
@@ -91,6 +94,7 @@ public final class EventValidator {
             maximumRejections: .max,
             maximumExplained: .max,
             maximumEventBytes: .max,
+            maximumIdentifierBytes: .max,
             // A batch must be checked as a whole even if its lines became longer.
             maximumBatchBytes: 1 << 30,
             now: Timestamp.now

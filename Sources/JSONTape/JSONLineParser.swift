@@ -30,7 +30,7 @@ public struct JSONLineParser: ~Copyable {
     /// Parses one of the lines for which `index` returned true; lines must be parsed in their order.
     ///
     /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser; `nil` if the line is
-    ///   not exactly one JSON object.
+    ///   not exactly one JSON object, or has a whole number beyond 64 bits or a number beyond the range of a double.
     public mutating func parse(_ line: Range<Int>) -> JSONTape? {
         var document = csimdjson_document()
         guard

@@ -8,7 +8,7 @@ public enum JSONError: Error, Sendable, Hashable {
     case syntax
     /// A string is not closed, or contains a control character or an invalid escape.
     case string
-    /// A number does not follow RFC 8259, or is out of the range of a double, or of 64 bits if it is whole.
+    /// A number does not follow RFC 8259.
     case number
     /// The text is not valid UTF-8.
     case encoding
@@ -38,9 +38,42 @@ public struct JSONParser: ~Copyable {
 
     /// Parses one document of at most 4 GiB.
     ///
+    /// Numbers may have any size; see `JSONTape.double`.
+    ///
     /// - Parameter text: The document; `padding` more bytes after it must be readable.
     /// - Returns: A view of the parser's memory, valid until the next call and only as long as the parser.
     public mutating func parse(_ text: UnsafeRawBufferPointer) throws(JSONError) -> JSONTape {
+        do throws(JSONError) {
+            return try parse(text, describing: text).tape
+        } catch {
+            guard error == .number, let numbers = OversizedNumbers(in: text) else { throw error }
+            return try parse(text, with: numbers)
+        }
+    }
+
+    private mutating func parse(
+        _ text: UnsafeRawBufferPointer,
+        with numbers: OversizedNumbers
+    ) throws(JSONError) -> JSONTape {
+        let parsed = numbers.masked.withUnsafeBytes { masked -> Result<JSONTape, JSONError> in
+            do throws(JSONError) {
+                // The tape has copies of the strings, so it needs only the original text.
+                let document = UnsafeRawBufferPointer(rebasing: masked.prefix(text.count))
+                let (tape, words) = try parse(document, describing: text)
+                numbers.restore(in: tape, words)
+                return .success(tape)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try parsed.get()
+    }
+
+    /// Parses a text whose tape refers to `original`, which has the same structure.
+    private mutating func parse(
+        _ text: UnsafeRawBufferPointer,
+        describing original: UnsafeRawBufferPointer
+    ) throws(JSONError) -> (tape: JSONTape, words: UnsafeMutablePointer<UInt64>) {
         guard let start = text.baseAddress else { throw .empty }
         guard let handle else { throw .memory }
         var document = csimdjson_document()
@@ -48,13 +81,14 @@ public struct JSONParser: ~Copyable {
         switch csimdjson_parse(handle, bytes, text.count, &document) {
         case CSIMDJSON_OK:
             guard let words = document.tape, let strings = document.strings else { throw .memory }
-            return JSONTape(
+            let tape = JSONTape(
                 words: words,
                 strings: UnsafeRawPointer(strings),
                 hasEscapes: document.has_escapes,
                 structurals: UnsafeBufferPointer(start: document.structurals, count: Int(document.structural_count)),
-                text: text
+                text: original
             )
+            return (tape, words)
         case CSIMDJSON_EMPTY: throw .empty
         case CSIMDJSON_STRING: throw .string
         case CSIMDJSON_NUMBER: throw .number

@@ -21,7 +21,9 @@ extension JSONTape {
         switch kind(at: index) {
         case .signed: output.append(signed(at: index))
         case .unsigned: output.append(unsigned(at: index))
-        case .double: output.append(double(at: index))
+        case .double:
+            let value = double(at: index)
+            if value.isNaN { output.append(oversizedNumber(at: index)) } else { output.append(value) }
         case .true: output.append("true")
         case .false: output.append("false")
         default: output.append("null")

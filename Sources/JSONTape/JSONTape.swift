@@ -25,7 +25,7 @@ public struct JSONTape {
         public static var signed: Kind { @inlinable get { Kind(byte: UInt8(ascii: "l")) } }
         /// A whole number that fits into a UInt64, but not into an Int64.
         public static var unsigned: Kind { @inlinable get { Kind(byte: UInt8(ascii: "u")) } }
-        /// A number with a fraction or an exponent.
+        /// A number with a fraction or an exponent, or beyond the ranges of the other kinds.
         public static var double: Kind { @inlinable get { Kind(byte: UInt8(ascii: "d")) } }
         /// `true`.
         public static var `true`: Kind { @inlinable get { Kind(byte: UInt8(ascii: "t")) } }
@@ -130,8 +130,27 @@ public struct JSONTape {
     @inline(__always)
     public func unsigned(at index: Int) -> UInt64 { words[index + 1] }
 
-    /// The number at `index`, of kind `double`.
+    /// The number at `index`, of kind `double`; NaN if it is whole and beyond 64 bits, or beyond the range of a double.
+    ///
+    /// `oversizedNumber` has its text.
     @inlinable
     @inline(__always)
     public func double(at index: Int) -> Double { Double(bitPattern: words[index + 1]) }
+
+    /// A NaN, whose lower 32 bits are the offset of a number in the text.
+    ///
+    /// No number of a text is NaN.
+    static var oversizedBits: UInt64 { 0x7FF8_0000_0000_0000 }
+
+    /// The number at `index` as it was written, whose `double` is NaN.
+    public func oversizedNumber(at index: Int) -> UnsafeRawBufferPointer {
+        text.number(at: Int(words[index + 1] & 0xFFFF_FFFF))
+    }
+
+    /// The double that is nearest to the number at `index`, of kind `double`; infinite if the number is beyond the range of a double.
+    public func nearestDouble(at index: Int) -> Double {
+        let value = double(at: index)
+        guard value.isNaN else { return value }
+        return Double(String(decoding: oversizedNumber(at: index), as: UTF8.self)) ?? .infinity
+    }
 }

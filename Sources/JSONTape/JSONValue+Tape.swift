@@ -9,7 +9,7 @@ extension JSONValue {
         case .string: self = .string(String(decoding: tape.string(at: index), as: UTF8.self))
         case .signed: self = .integer(tape.signed(at: index))
         case .unsigned: self = .number(Double(tape.unsigned(at: index)))
-        case .double: self = .number(tape.double(at: index))
+        case .double: self = .number(tape.nearestDouble(at: index))
         case .true: self = true
         case .false: self = false
         default: self = nil

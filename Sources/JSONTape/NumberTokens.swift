@@ -7,20 +7,7 @@ public struct NumberTokens {
     /// Finds all numbers of a document, in time proportional to its length.
     public init(_ tape: JSONTape) {
         var places: [(index: Int, offset: Int)] = []
-        var index = tape.root
-        let end = tape.end(of: tape.root)
-        // Tape and structurals list the same values in the same order, so the nth number is the nth number of both.
-        var structural = 0
-        while index < end {
-            if tape.kind(at: index).isNumber {
-                while !Self.startsNumber(tape.text[Int(tape.structurals[structural])]) { structural += 1 }
-                places.append((index, Int(tape.structurals[structural])))
-                structural += 1
-                index += 2
-            } else {
-                index += 1
-            }
-        }
+        tape.forEachNumber { index, offset in places.append((index, offset)) }
         self.places = places
         text = tape.text
     }
@@ -36,23 +23,44 @@ public struct NumberTokens {
         guard low < places.count, places[low].index == index else {
             return UnsafeRawBufferPointer(rebasing: text[..<0])
         }
-        let start = places[low].offset
+        return text.number(at: places[low].offset)
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The number that begins at an offset of the text.
+    func number(at start: Int) -> UnsafeRawBufferPointer {
         var end = start
-        while end < text.count, Self.belongsToNumber(text[end]) { end += 1 }
-        return UnsafeRawBufferPointer(rebasing: text[start..<end])
+        while end < count, NumberToken.mayContain(self[end]) { end += 1 }
+        return UnsafeRawBufferPointer(rebasing: self[start..<end])
     }
+}
 
-    private static func startsNumber(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
-    private static func belongsToNumber(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."),
-            UInt8(ascii: "e"), UInt8(ascii: "E"):
-            true
-        default:
-            false
+extension JSONTape {
+    /// Calls `body` for each number in the order of the text: the index of its word on the tape, and the offset of its first byte.
+    func forEachNumber(_ body: (_ index: Int, _ offset: Int) -> Void) {
+        var index = root
+        let end = end(of: root)
+        // Tape and structurals list the same values in the same order, so the nth number is the nth number of both.
+        var structural = 0
+        while index < end {
+            if kind(at: index).isNumber {
+                while !NumberToken.mayStart(text[Int(structurals[structural])]) { structural += 1 }
+                body(index, Int(structurals[structural]))
+                structural += 1
+                index += 2
+            } else {
+                index += 1
+            }
         }
+    }
+
+    /// Whether the document may contain a number of more than `length` bytes; in time proportional to its length.
+    public func mayHaveNumber(longerThan length: Int) -> Bool {
+        for place in structurals.indices.dropLast() where NumberToken.mayStart(text[Int(structurals[place])]) {
+            if Int(structurals[place + 1] - structurals[place]) > length { return true }
+        }
+        // Only a document that is a number ends with one.
+        return kind(at: root).isNumber
     }
 }

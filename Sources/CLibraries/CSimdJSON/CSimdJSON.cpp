@@ -16,7 +16,18 @@ struct csimdjson_parser {
     size_t next_escape = 0;
 };
 
+// Newer versions of simdjson have a code of its own for a whole number beyond 64 bits.
+template <typename Code> static auto is_big_integer(Code error, int) -> decltype(error == Code::BIGINT_ERROR) {
+    return error == Code::BIGINT_ERROR;
+}
+template <typename Code> static bool is_big_integer(Code, long) {
+    return false;
+}
+
 static csimdjson_error classify(simdjson::error_code error) {
+    if (is_big_integer(error, 0)) {
+        return CSIMDJSON_NUMBER;
+    }
     switch (error) {
     case simdjson::SUCCESS:
         return CSIMDJSON_OK;

@@ -1,4 +1,6 @@
-/// A day of the proleptic Gregorian calendar, in the years 0000 to 9999; it has no time zone.
+/// A day of the proleptic Gregorian calendar, in the years 0001 to 9999; it has no time zone.
+///
+/// RFC 3339 also has the year 0000, which PostgreSQL and the date types of many languages do not have.
 public struct CalendarDate: Sendable, Hashable {
     /// Days since 1970-01-01.
     public let daysSince1970: Int32
@@ -6,12 +8,12 @@ public struct CalendarDate: Sendable, Hashable {
     /// The number of bytes that `write(to:)` writes: `2010-12-01`.
     public static var textLength: Int { @inlinable get { 10 } }
 
-    /// Creates a date from a number of days, clamped to the years 0000 to 9999.
+    /// Creates a date from a number of days, clamped to the years 0001 to 9999.
     public init(daysSince1970: Int32) {
-        self.daysSince1970 = min(max(daysSince1970, -719_528), 2_932_896)
+        self.daysSince1970 = min(max(daysSince1970, -719_162), 2_932_896)
     }
 
-    /// Reads an RFC 3339 `full-date`; `nil` for anything else, and for a day that the month does not have.
+    /// Reads an RFC 3339 `full-date`; `nil` for anything else, for a day that the month does not have, and for the year 0000.
     public init?(text: UnsafeRawBufferPointer) {
         guard
             text.count == Self.textLength,
@@ -23,11 +25,11 @@ public struct CalendarDate: Sendable, Hashable {
             let day = Digits.readTwo(text, at: 8), day >= 1
         else { return nil }
         let year = century * 100 + yearOfCentury
-        guard day <= Self.daysInMonth(month, of: year) else { return nil }
+        guard year > 0, day <= Self.daysInMonth(month, of: year) else { return nil }
         daysSince1970 = Int32(Self.days(year: year, month: month, day: day))
     }
 
-    /// Reads an RFC 3339 `full-date`; `nil` for anything else, and for a day that the month does not have.
+    /// Reads an RFC 3339 `full-date`; `nil` for anything else, for a day that the month does not have, and for the year 0000.
     public init?(_ text: String) {
         var text = text
         guard let date = text.withUTF8({ CalendarDate(text: UnsafeRawBufferPointer($0)) }) else { return nil }
@@ -74,7 +76,7 @@ public struct CalendarDate: Sendable, Hashable {
         let marchMonth = (5 * dayOfYear + 2) / 153
         let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        // The initialisers keep the year within 0000 to 9999, so none of the three is negative.
+        // The initialisers keep the year within 0001 to 9999, so none of the three is negative.
         return (UInt64(yearOfEra + era * 400 + (month <= 2 ? 1 : 0)), UInt64(month), UInt64(day))
     }
 }

@@ -8,7 +8,7 @@ import Darwin
 
 /// A moment in UTC to the microsecond, and the precision with which it was stated.
 ///
-/// The range is that of RFC 3339: the years 0000 to 9999.
+/// The range is the years 0001 to 9999: RFC 3339 also has the year 0000, which PostgreSQL and the date types of many languages do not have.
 public struct Timestamp: Sendable, Hashable {
     /// Microseconds since 1970-01-01T00:00:00Z.
     public let microseconds: Int64
@@ -18,10 +18,10 @@ public struct Timestamp: Sendable, Hashable {
     /// The maximum number of bytes that `write(to:)` writes: `2010-12-01T08:26:00.123456Z`.
     public static var maximumTextLength: Int { @inlinable get { 27 } }
 
-    @usableFromInline static var earliestMicroseconds: Int64 { @inlinable get { -62_167_219_200_000_000 } }
+    @usableFromInline static var earliestMicroseconds: Int64 { @inlinable get { -62_135_596_800_000_000 } }
     @usableFromInline static var latestMicroseconds: Int64 { @inlinable get { 253_402_300_799_999_999 } }
 
-    /// Creates a timestamp from microseconds since 1970, clamped to the years 0000 to 9999, and a precision of at most 6
+    /// Creates a timestamp from microseconds since 1970, clamped to the years 0001 to 9999, and a precision of at most 6
     /// digits.
     @inlinable
     public init(microseconds: Int64, fractionDigits: UInt8 = 6) {
@@ -81,17 +81,17 @@ extension Timestamp {
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
-    /// Reads an RFC 3339 `date-time`; `nil` for anything else.
+    /// Reads an RFC 3339 `date-time`, whose offset may lack its colon or its minutes; `nil` for anything else.
     ///
     /// Digits after the microsecond are cut off. A leap second (`23:59:60` in UTC) is read as the second after it, as in
-    /// PostgreSQL. A moment that its offset moves out of the years 0000 to 9999 is `nil`.
+    /// PostgreSQL. A moment that its offset moves out of the years 0001 to 9999 is `nil`.
     public init?(text: UnsafeRawBufferPointer) {
         var reader = TimestampReader()
         guard let time = reader.read(text) else { return nil }
         self = time
     }
 
-    /// Reads an RFC 3339 `date-time`; `nil` for anything else.
+    /// Reads an RFC 3339 `date-time`, whose offset may lack its colon or its minutes; `nil` for anything else.
     public init?(_ text: String) {
         var text = text
         guard let time = text.withUTF8({ Timestamp(text: UnsafeRawBufferPointer($0)) }) else { return nil }

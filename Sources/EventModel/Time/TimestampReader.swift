@@ -55,11 +55,27 @@ public struct TimestampReader: Sendable {
         return Int64(truncatingIfNeeded: hour &* 3600 &+ minute &* 60 &+ second)
     }
 
+    /// Reads a time in one of the forms that a format of events accepts; `nil` for anything else.
+    package mutating func read(_ text: UnsafeRawBufferPointer, accepting forms: TimeForms) -> Timestamp? {
+        if let time = read(text) { return time }
+        guard !forms.isEmpty, text.count >= CalendarDate.textLength, let start = text.baseAddress, readDate(start)
+        else {
+            return nil
+        }
+        guard text.count > CalendarDate.textLength else {
+            return forms.contains(.dateOnly) ? Timestamp(microseconds: midnight, fractionDigits: 0) : nil
+        }
+        return text.count >= 19 ? readRest(text, accepting: forms) : nil
+    }
+
     /// Reads any form but the shortest, after its date was read.
     @usableFromInline
-    func readRest(_ text: UnsafeRawBufferPointer) -> Timestamp? {
+    func readRest(_ text: UnsafeRawBufferPointer) -> Timestamp? { readRest(text, accepting: .own) }
+
+    private func readRest(_ text: UnsafeRawBufferPointer, accepting forms: TimeForms) -> Timestamp? {
+        let separator = text[10]
         guard
-            text[10] | 0x20 == UInt8(ascii: "t"),
+            separator | 0x20 == UInt8(ascii: "t") || forms.contains(.space) && separator == UInt8(ascii: " "),
             let hour = Digits.readTwo(text, at: 11), hour < 24,
             text[13] == UInt8(ascii: ":"),
             let minute = Digits.readTwo(text, at: 14), minute < 60,
@@ -69,7 +85,8 @@ public struct TimestampReader: Sendable {
 
         var position = 19
         guard let fraction = Self.readFraction(text, at: &position) else { return nil }
-        guard let offsetInMinutes = Self.readOffset(text, at: position) else { return nil }
+        let isUTC = position == text.count && forms.contains(.withoutZone)
+        guard let offsetInMinutes = isUTC ? 0 : Self.readOffset(text, at: position) else { return nil }
 
         let total = midnight + Int64(hour * 3600 + minute * 60 + second - offsetInMinutes * 60) * 1_000_000
         if second == 60 {
@@ -85,7 +102,7 @@ public struct TimestampReader: Sendable {
         _ text: UnsafeRawBufferPointer,
         at position: inout Int
     ) -> (microseconds: Int, digits: UInt8)? {
-        guard text[position] == UInt8(ascii: ".") else { return (0, 0) }
+        guard position < text.count, text[position] == UInt8(ascii: ".") else { return (0, 0) }
         position += 1
         var microseconds = 0
         var unit = 100_000
@@ -105,16 +122,23 @@ public struct TimestampReader: Sendable {
         case UInt8(ascii: "Z"), UInt8(ascii: "z"):
             return position + 1 == text.count ? 0 : nil
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            guard
-                position + 6 == text.count,
-                let hours = Digits.readTwo(text, at: position + 1), hours < 24,
-                text[position + 3] == UInt8(ascii: ":"),
-                let minutes = Digits.readTwo(text, at: position + 4), minutes < 60
+            guard text.count - position >= 3, let hours = Digits.readTwo(text, at: position + 1), hours < 24,
+                let minutes = readMinutes(text, at: position + 3)
             else { return nil }
             let offset = hours * 60 + minutes
             return text[position] == UInt8(ascii: "-") ? -offset : offset
         default:
             return nil
         }
+    }
+
+    /// The minutes at the end of an offset: `:30`, `30`, or none.
+    private static func readMinutes(_ text: UnsafeRawBufferPointer, at position: Int) -> Int? {
+        let rest = text.count - position
+        if rest == 0 { return 0 }
+        guard rest == 2 || rest == 3 && text[position] == UInt8(ascii: ":"),
+            let minutes = Digits.readTwo(text, at: text.count - 2), minutes < 60
+        else { return nil }
+        return minutes
     }
 }

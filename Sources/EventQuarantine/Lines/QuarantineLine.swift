@@ -192,12 +192,10 @@ extension Rejection {
     private static func mayBeNoJSON(_ violation: Violation) -> Bool {
         switch violation.code.kind {
         case .malformedJSON, .tooLarge, .tooDeep: true
-        // It is JSON, with a number that our parser cannot represent.
-        case .outOfRange: violation.path == "$"
         case .unknownEvent, .forbiddenEvent, .unknownField, .missingRequired, .wrongType, .notInEnum, .tooLong,
             .tooShort,
             .patternMismatch,
-            .unplannedProperty, .invalidID, .invalidTime:
+            .unplannedProperty, .invalidID, .invalidTime, .identifierTooLong, .outOfRange:
             false
         }
     }

@@ -60,9 +60,7 @@ package struct StoredVerdict: Codable, Sendable {
     /// Whether the original is JSON that our parser can read, as for a `Rejection`; false if that is unknown.
     fileprivate var holdsJSON: Bool {
         let codes = [VerdictCode.malformedJSON, .tooLarge, .tooDeep].map(\.rawValue)
-        return !errors.contains { reason in
-            codes.contains(reason.code) || reason.code == VerdictCode.outOfRange.rawValue && reason.path == "$"
-        }
+        return !errors.contains { codes.contains($0.code) }
     }
 
     private static func append(_ members: [(name: String, value: String?)], to bytes: inout [UInt8]) {

@@ -42,6 +42,7 @@ struct BodyCheck: ~Copyable {
         maximumRejections: Int,
         maximumExplained: Int,
         maximumEventBytes: Int,
+        maximumIdentifierBytes: Int,
         maximumBatchBytes: Int,
         now: @escaping () -> Timestamp
     ) {
@@ -53,7 +54,11 @@ struct BodyCheck: ~Copyable {
         self.maximumBatchBytes = maximumBatchBytes
         self.now = now
         digest = LineDigest(identity)
-        check = EventCheck(plan: catalog.compiled, acceptsReceivedAt: acceptsReceivedAt)
+        check = EventCheck(
+            plan: catalog.compiled,
+            acceptsReceivedAt: acceptsReceivedAt,
+            maximumIdentifierBytes: maximumIdentifierBytes
+        )
     }
 
     /// Sets the number of the next line.
@@ -240,7 +245,7 @@ struct BodyCheck: ~Copyable {
             }
         } catch {
             if isArray { return progress.place = .elements(JSONElementScanner(), error) }
-            let violation = try Violation.of(text, refusedFor: error)
+            let violation = try Violation.of(error)
             // A text that is valid JSON is an event that does not follow the plan.
             guard violation.code != .malformedJSON else { throw MalformedBody(violation: violation) }
             reject(violation, line: nil, text, into: &progress.collector)
@@ -300,7 +305,7 @@ struct BodyCheck: ~Copyable {
                 try checkAlone(isPadded || isTooLarge ? element : input.fill(element), line: nil, into: &collector)
             case .unfinished: break
             case .end: return .end
-            case .broken: throw MalformedBody(violation: try .of(text, refusedFor: error))
+            case .broken: throw MalformedBody(violation: try .of(error))
             }
         }
         return .elements(scanner, error)
@@ -326,7 +331,7 @@ struct BodyCheck: ~Copyable {
             check.begin(tape)
             checkEvent(at: tape.root, text: text, line: line, into: &collector)
         } catch {
-            reject(try .of(text, refusedFor: error), line: line, text, into: &collector)
+            reject(try .of(error), line: line, text, into: &collector)
         }
     }
 

@@ -14,15 +14,7 @@ extension Violation {
     /// What is wrong with a text that the parser refused; only invalid JSON is `malformedJSON`.
     ///
     /// - Throws: `UncheckedBody` if there was not enough memory to find out.
-    static func of(_ text: UnsafeRawBufferPointer, refusedFor error: JSONError) throws(UncheckedBody) -> Violation {
-        if error == .number, try hasOnlyOversizedNumbers(text) {
-            return Violation(
-                code: .outOfRange,
-                path: "$",
-                expected: "numbers within the range of a double, and whole numbers within 64 bits",
-                found: "a number out of range"
-            )
-        }
+    static func of(_ error: JSONError) throws(UncheckedBody) -> Violation {
         if error == .depth {
             return Violation(
                 code: .tooDeep,
@@ -33,14 +25,6 @@ extension Violation {
         }
         let found = try description(of: error)
         return Violation(code: .malformedJSON, path: "$", expected: "JSON (RFC 8259)", found: found)
-    }
-
-    private static func hasOnlyOversizedNumbers(_ text: UnsafeRawBufferPointer) throws(UncheckedBody) -> Bool {
-        do throws(JSONError) {
-            return try JSONElements.hasOnlyOversizedNumbers(text)
-        } catch {
-            throw UncheckedBody()
-        }
     }
 
     private static func description(of error: JSONError) throws(UncheckedBody) -> String {

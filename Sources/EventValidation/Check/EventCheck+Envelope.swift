@@ -168,10 +168,16 @@ extension EventCheck {
         if tape.kind(at: index) == .string {
             output.appendPadded(key.bytes)
             encodeString(at: index, into: &output)
+            if tape.string(at: index).count > maximumIdentifierBytes { reportIdentifier() }
         } else {
             report(.wrongType, expected: "string", found: kindName(at: index))
         }
         path.pop()
+    }
+
+    @inline(never)
+    private mutating func reportIdentifier() {
+        report(.identifierTooLong, expected: IdentifierLimit.expected, found: "more")
     }
 
     private mutating func encodeContext(_ index: Int, into output: inout ByteBuilder) {

@@ -4,7 +4,7 @@ import CXXHash
 
 extension EventCheck {
     /// Appends a value that the plan does not describe, which only must not contain NUL characters, lone surrogates, duplicate
-    /// keys, or too many levels.
+    /// keys, too many levels, or numbers that readers cannot hold.
     mutating func encodeFreeForm(at index: Int, into output: inout ByteBuilder) {
         switch tape.kind(at: index) {
         case .object:
@@ -17,9 +17,43 @@ extension EventCheck {
             depth -= 1
         case .string:
             encodeString(at: index, into: &output)
+        case .double:
+            encodeFreeFormNumber(at: index, into: &output)
         default:
             tape.appendScalar(at: index, to: &output)
         }
+    }
+
+    /// A number of at most so many bytes with a point or an exponent has at most 15 digits, which a double keeps.
+    private static var maximumShortNumberBytes: Int { 16 }
+
+    /// Appends a number with all its digits.
+    private mutating func encodeFreeFormNumber(at index: Int, into output: inout ByteBuilder) {
+        let value = tape.double(at: index)
+        // Nearer to zero, a double loses digits.
+        let isShort = value.isNormal && !mayHaveLongNumber()
+        if isShort { output.append(value) } else { encodeExactNumber(at: index, into: &output) }
+    }
+
+    private mutating func mayHaveLongNumber() -> Bool {
+        if let known = mayHaveLongNumbers { return known }
+        let found = tape.mayHaveNumber(longerThan: Self.maximumShortNumberBytes)
+        mayHaveLongNumbers = found
+        return found
+    }
+
+    @inline(never)
+    private mutating func encodeExactNumber(at index: Int, into output: inout ByteBuilder) {
+        let (value, sent) = (tape.nearestDouble(at: index), numberText(at: index))
+        guard let exact = ExactDecimal(text: sent), value.isFinite else { return reportNumber() }
+        // Where the double keeps all digits, the number has the same form as all others.
+        if ExactDecimal(value) == exact { output.append(value) } else { output.append(sent) }
+    }
+
+    private mutating func reportNumber() {
+        guard isDescribed(.outOfRange) else { return }
+        let expected = "a number within the range of a double, of at most \(ExactDecimal.maximumDigits) digits"
+        report(.outOfRange, expected: expected, found: "a number out of range")
     }
 
     /// Appends the object at `index` as `encodeFreeForm` does, without its own members that are absent.

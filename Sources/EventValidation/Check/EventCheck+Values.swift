@@ -87,9 +87,10 @@ extension EventCheck {
             return reportRange(of: property)
         case .double:
             // 1.0 is an integer. The text has the digits that the double has lost.
-            guard let exact = ExactDecimal(text: numberText(at: index)), exact.isWhole else {
-                return reportType(at: index, of: property)
+            guard let exact = ExactDecimal(text: numberText(at: index)) else {
+                return tape.double(at: index).isNaN ? reportRange(of: property) : reportType(at: index, of: property)
             }
+            guard exact.isWhole else { return reportType(at: index, of: property) }
             guard let whole = exact.int64 else { return reportRange(of: property) }
             value = whole
         default:
@@ -104,12 +105,15 @@ extension EventCheck {
         switch tape.kind(at: index) {
         case .signed: value = Double(tape.signed(at: index))
         case .unsigned: value = Double(tape.unsigned(at: index))
-        case .double: value = tape.double(at: index)
+        case .double:
+            value = tape.nearestDouble(at: index)
+            guard value.isFinite else { return reportRange(of: property) }
         default: return reportType(at: index, of: property)
         }
         checkRange(of: value, as: property)
         checkAllowed(property) { $0.contains(value) }
-        tape.appendScalar(at: index, to: &output)
+        // A number beyond 64 bits has the form of a double.
+        if tape.kind(at: index) == .double { output.append(value) } else { tape.appendScalar(at: index, to: &output) }
     }
 
     /// Appends a decimal, which may arrive as a number or as a string, as a string: the form in which every reader keeps all its
@@ -119,7 +123,7 @@ extension EventCheck {
         guard kind == .string || kind.isNumber else { return reportType(at: index, of: property) }
         let sent = kind == .string ? tape.string(at: index) : numberText(at: index)
         guard let value = ExactDecimal(text: sent) else {
-            return kind == .string ? reportOtherString(property) : reportType(at: index, of: property)
+            return kind == .string ? reportOtherString(property) : reportLength(of: property)
         }
         guard value.textLength <= sent.count + Self.maximumGrowth else { return reportExponent(of: property) }
         checkRange(of: value, as: property)
@@ -130,6 +134,13 @@ extension EventCheck {
     /// How many characters longer than it was sent a number may be without its exponent: otherwise "1e999" would let a body grow
     /// a hundredfold.
     private static var maximumGrowth: Int { 64 }
+
+    @inline(never)
+    private mutating func reportLength(of property: PropertyRules) {
+        guard isDescribed(.outOfRange) else { return }
+        let expected = "decimal of at most \(ExactDecimal.maximumDigits) digits"
+        report(.outOfRange, of: property, expected: expected, found: "more")
+    }
 
     @inline(never)
     private mutating func reportExponent(of property: PropertyRules) {

@@ -16,11 +16,15 @@ struct EventCheck: ~Copyable {
     let tables: CompiledPlan.Tables
     /// Whether events may have the field `receivedAt`, which only events written by Sluice have.
     let acceptsReceivedAt: Bool
+    /// The maximum size of the user's, the device's and the session's id; events that were accepted before have no limit.
+    let maximumIdentifierBytes: Int
 
     /// The current document.
     var tape = JSONTape.null
     /// The numbers of the current document as they were sent; found when they are first needed.
     var numbers: NumberTokens?
+    /// Whether the current document may have numbers with more digits than a double holds; found when it is first needed.
+    var mayHaveLongNumbers: Bool?
     var arrival = Timestamp(microseconds: 0)
     /// Whether a `null` counts as an absent property if the plan does not allow it there; it does not within a value that the plan
     /// does not describe.
@@ -48,8 +52,9 @@ struct EventCheck: ~Copyable {
     var lastDefinition = 0
     var timeReader = TimestampReader()
 
-    init(plan: CompiledPlan, acceptsReceivedAt: Bool) {
+    init(plan: CompiledPlan, acceptsReceivedAt: Bool, maximumIdentifierBytes: Int) {
         self.plan = plan
+        self.maximumIdentifierBytes = maximumIdentifierBytes
         tables = plan.tables
         self.acceptsReceivedAt = acceptsReceivedAt
     }
@@ -65,6 +70,7 @@ struct EventCheck: ~Copyable {
     mutating func begin(_ tape: JSONTape) {
         self.tape = tape
         numbers = nil
+        mayHaveLongNumbers = nil
     }
 
     mutating func isDescribed(_ code: VerdictCode) -> Bool {
@@ -125,10 +131,14 @@ struct EventCheck: ~Copyable {
         case .array: "array"
         case .string: "string"
         case .signed, .unsigned: "integer"
-        case .double: "number"
+        case .double: isOversizedInteger(at: index) ? "integer" : "number"
         case .true, .false: "boolean"
         default: "null"
         }
+    }
+
+    private func isOversizedInteger(at index: Int) -> Bool {
+        tape.double(at: index).isNaN && !tape.oversizedNumber(at: index).contains { ".eE".utf8.contains($0) }
     }
 
     /// The id that the sender stated; `nil` if it is not a string, or is too long to repeat.

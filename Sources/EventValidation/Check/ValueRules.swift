@@ -67,7 +67,8 @@ extension ValueRules where Self: ~Copyable {
         let least = definition.minimum.map { "at least \($0.text)" }
         let greatest = definition.maximum.map { "at most \($0.text)" }
         let limits = [least, greatest].compactMap(\.self).joined(separator: " and ")
-        let expected = property.pointee.type.rawValue + (limits.isEmpty ? " of 64 bits" : ", " + limits)
+        let range = property.pointee.type == .number ? " within the range of a double" : " of 64 bits"
+        let expected = property.pointee.type.rawValue + (limits.isEmpty ? range : ", " + limits)
         report(.outOfRange, of: property, expected: expected, found: "a value out of range")
     }
 }

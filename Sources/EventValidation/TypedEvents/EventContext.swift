@@ -3,7 +3,7 @@ public import EventModel
 /// The context of events: the user, the session, and further attributes that all events of a request have in common.
 ///
 /// Every event that is tracked inside `with` gets the context, so that it is stated once, where a request is received. What a
-/// call of `track` states itself takes precedence.
+/// call of `track` states itself takes precedence. Each of the three ids takes at most 512 bytes.
 ///
 ///     try await EventContext.with(EventContext(userID: user.id, requestID: request.id)) {
 ///         try await pipeline.track(event)

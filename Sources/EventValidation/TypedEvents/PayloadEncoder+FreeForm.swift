@@ -18,6 +18,8 @@ extension PayloadEncoder {
         self.field = field
         output.appendPadded(key.bytes)
         append(text)
+        guard text.utf8.count > IdentifierLimit.maximumBytes else { return }
+        report(.identifierTooLong, expected: IdentifierLimit.expected, found: "more", location: nil)
     }
 
     /// Appends a value that the plan does not describe; it only must be JSON that every tracker can store.

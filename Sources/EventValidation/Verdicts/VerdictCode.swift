@@ -17,6 +17,7 @@ public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvert
         case unplannedProperty = "unplanned-property"
         case invalidID = "invalid-id"
         case invalidTime = "invalid-time"
+        case identifierTooLong = "identifier-too-long"
         case tooLarge = "too-large"
         case tooDeep = "too-deep"
     }
@@ -51,6 +52,8 @@ public struct VerdictCode: Sendable, Hashable, CaseIterable, CustomStringConvert
     public static let invalidID = Self(kind: .invalidID)
     /// The time is not an RFC 3339 date-time.
     public static let invalidTime = Self(kind: .invalidTime)
+    /// The `userId`, `anonymousId` or `sessionId` takes more than 512 bytes.
+    public static let identifierTooLong = Self(kind: .identifierTooLong)
     /// The event takes more than 1 MiB, or the body exceeds a limit.
     public static let tooLarge = Self(kind: .tooLarge)
     /// The event nests deeper than 64 levels.

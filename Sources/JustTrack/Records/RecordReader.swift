@@ -28,7 +28,7 @@ struct RecordReader: ~Copyable {
         switch tape.kind(at: index) {
         case .string: return text(at: index, of: tape)
         case .signed: return Int(tape.signed(at: index))
-        case .double: return tape.double(at: index)
+        case .double: return tape.nearestDouble(at: index)
         case .true: return true
         case .false: return false
         case .array: return elements(at: index, of: tape)

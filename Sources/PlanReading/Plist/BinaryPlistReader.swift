@@ -143,7 +143,7 @@ struct BinaryPlistReader {
 }
 
 extension Timestamp {
-    /// Converts a date of a property list; `nil` outside the years 0000 to 9999.
+    /// Converts a date of a property list; `nil` outside the years 0001 to 9999.
     fileprivate init?(secondsSince2001: Double) {
         let secondsFrom1970To2001 = 978_307_200.0
         let exact = ((secondsSince2001 + secondsFrom1970To2001) * 1_000_000).rounded()

@@ -48,6 +48,7 @@ extension PayloadEncoder {
             append(key)
             output.append(UInt8(ascii: ":"))
             append(text)
+            if text.utf8.count > IdentifierLimit.maximumBytes { report(.identifierTooLong, IdentifierLimit.expected) }
         }
         guard !context.attributes.isEmpty else { return }
         step = .key("context")

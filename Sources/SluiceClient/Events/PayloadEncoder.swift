@@ -225,6 +225,7 @@ public struct PayloadEncoder: ~Copyable {
         case malformedJSON = "malformed-json"
         case tooDeep = "too-deep"
         case tooLarge = "too-large"
+        case identifierTooLong = "identifier-too-long"
 
         static let duplicateKey = malformedJSON
     }

@@ -1,4 +1,5 @@
 import EventJournal
+import EventModel
 import EventPipeline
 import EventQuarantine
 import Logging
@@ -78,6 +79,8 @@ extension SettingKey {
         case .httpAddressConnections, .httpKeyConnections: "half of http.maximumConnections"
         case .cloudEventsTypePrefix: "none"
         case .cloudEventsSubject: "\(SettingDefaults.http.cloudEvents.subjectIsUserID)"
+        case .clockPastDays: Self.count(SettingDefaults.http.clockCorrection.past, of: .seconds(86_400))
+        case .clockAheadDays: Self.count(SettingDefaults.http.clockCorrection.ahead, of: .seconds(86_400))
         case .httpConnections: "derived from http.maximumBufferedBytes and the limit on open files"
         case .consoleEnabled: "\(SettingDefaults.hasConsole)"
         case .consoleFormat: SettingDefaults.consoleFormat.rawValue

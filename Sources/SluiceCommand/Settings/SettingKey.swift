@@ -25,6 +25,8 @@ enum SettingKey: String, CaseIterable {
     case tlsClientAuthorities = "http.tls.clientAuthorities"
     case cloudEventsTypePrefix = "http.cloudEvents.typePrefix"
     case cloudEventsSubject = "http.cloudEvents.subjectIsUserId"
+    case clockPastDays = "http.clockCorrection.pastDays"
+    case clockAheadDays = "http.clockCorrection.aheadDays"
     case httpConnections = "http.maximumConnections"
     case httpAddressConnections = "http.maximumConnectionsPerAddress"
     case httpKeyConnections = "http.maximumConnectionsPerKey"
@@ -169,6 +171,12 @@ enum SettingKey: String, CaseIterable {
         case .cloudEventsTypePrefix:
             "What is removed from the beginning of a CloudEvent's `type`; the rest is the event's name."
         case .cloudEventsSubject: "Whether the `subject` of a CloudEvent is the event's userId."
+        case .clockPastDays:
+            """
+            How long before its arrival a client's event may have happened, in days (1 to 36500), after the correction by the \
+            client's `sentAt`; a correction with another result is not made.
+            """
+        case .clockAheadDays: "How long after its arrival it may have happened, in days (0 to 36500)."
         case .httpConnections:
             "The maximum number of open connections and HTTP/2 streams; further ones are answered with 503."
         case .httpHeadSeconds:

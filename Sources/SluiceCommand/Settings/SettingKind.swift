@@ -29,7 +29,7 @@ extension SettingKey {
             .kafkaMetadataSeconds, .queueEvents, .queueBytes, .journalIntervalMilliseconds, .journalOverdueSeconds,
             .journalBytes, .journalRetentionAge, .journalRetentionBytes, .deliveryEvents, .deliveryLinger,
             .shutdownSeconds, .quarantineBytes, .quarantineDays, .parkAfterSeconds, .loadRefusedRecords,
-            .loadRefusedDays:
+            .loadRefusedDays, .clockPastDays, .clockAheadDays:
             return .number
         case .httpOpen, .httpProxyProtocol, .httpClientAddress, .httpTraceparent, .cloudEventsSubject, .adminEnabled,
             .consoleEnabled,

@@ -1,5 +1,6 @@
 import Configuration
 import EventJournal
+import EventModel
 import EventPipeline
 import EventQuarantine
 import EventValidation
@@ -188,6 +189,12 @@ extension SettingsReader {
         }
         if let prefix = string(.cloudEventsTypePrefix) { http.cloudEvents.typePrefix = prefix }
         if let isUser = bool(.cloudEventsSubject) { http.cloudEvents.subjectIsUserID = isUser }
+        if let past = duration(.clockPastDays, within: 1...36_500, in: { .seconds($0 * 86_400) }) {
+            http.clockCorrection.past = past
+        }
+        if let ahead = duration(.clockAheadDays, within: 0...36_500, in: { .seconds($0 * 86_400) }) {
+            http.clockCorrection.ahead = ahead
+        }
         if let connections = count(.httpConnections) { http.maximumConnections = connections }
         http.maximumConnectionsPerAddress = count(.httpAddressConnections)
         http.maximumConnectionsPerKey = count(.httpKeyConnections)

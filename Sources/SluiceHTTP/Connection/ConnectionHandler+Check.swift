@@ -13,7 +13,7 @@ extension ConnectionHandler {
             maximumBytes: shared.maximumBodyBytes,
             access: exchange.expectsKeyInBody ? nil : access,
             additions: exchange.additions,
-            now: loop.now
+            arrival: { BodyArrival(time: loop.now(), window: shared.clockCorrection) }
         )
         exchange.body = nil
         let beginsAtOnce = loop.mayBegin(work)

@@ -49,8 +49,8 @@ protocol Dialect: Sendable {
     /// Notes a header field of the request.
     mutating func note(_ name: String.UTF8View, _ value: String)
 
-    /// Begins to translate a body that arrived at this time.
-    func translation(arrival: Timestamp) -> any BodyTranslation
+    /// Begins to translate a body.
+    func translation(of arrival: BodyArrival) -> any BodyTranslation
 
     /// Whether a body that begins like gzip is inflated, even if no `Content-Encoding` says that it is compressed.
     var recognizesGzip: Bool { get }
@@ -90,6 +90,13 @@ extension Dialect {
     var keyParameter: StaticString? { nil }
     var mayHaveKeyInBody: Bool { false }
     var excess: BodyExcess { .refusesBody }
+}
+
+/// When a body arrived, and the times that its events can plausibly have.
+struct BodyArrival {
+    let time: Timestamp
+    /// The times that the correction of a client's clock may have as its result.
+    let window: TimeWindow
 }
 
 /// Translates one body into events of Sluice's own format, in one or more turns of the event loop.

@@ -32,6 +32,13 @@ extension ByteBuilder {
         append(value)
     }
 
+    /// Appends a member of an object, with a comma before it.
+    mutating func appendMember(_ key: StaticString, _ value: UnsafeRawBufferPointer) {
+        append(#",""#)
+        append(key)
+        append(#"":"#, value)
+    }
+
     /// Appends the member `id`: the client's own id of a message, or one derived from it if it is not a UUID.
     mutating func appendMessageID(_ value: UnsafeRawBufferPointer) {
         let text = JSONText.contents(of: value)

@@ -28,6 +28,7 @@ struct IngestContext: Sendable {
     let maximumPipelinedRequests: Int
     let maximumConnectionsPerKey: Int
     let cloudEvents: IngestConfiguration.CloudEvents
+    let clockCorrection: TimeWindow
     let recordsClientAddress: Bool
     let recordsTraceparent: Bool
     let proxies: [NetworkRange]
@@ -68,6 +69,7 @@ struct IngestContext: Sendable {
         maximumPipelinedRequests = configuration.maximumPipelinedRequests
         maximumConnectionsPerKey = configuration.maximumConnectionsPerKey ?? max(1, connectionLimit / 2)
         cloudEvents = configuration.cloudEvents
+        clockCorrection = configuration.clockCorrection
         recordsClientAddress = configuration.recordsClientAddress
         recordsTraceparent = configuration.recordsTraceparent
         proxies = configuration.proxies

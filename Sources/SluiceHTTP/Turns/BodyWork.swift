@@ -62,7 +62,7 @@ struct BodyWork: ~Copyable {
         maximumBytes: Int,
         access: Access?,
         additions: ContextAdditions,
-        now: () -> Timestamp
+        arrival: () -> BodyArrival
     ) {
         received = body
         receivedBytes = body.readableBytes
@@ -75,7 +75,7 @@ struct BodyWork: ~Copyable {
         case .dialect(let dialect):
             format = .lines
             self.isGzip = isGzip || (dialect.recognizesGzip && Self.looksCompressed(body))
-            translation = dialect.translation(arrival: now())
+            translation = dialect.translation(of: arrival())
             excess = dialect.excess
         }
         isTranslated = translation == nil

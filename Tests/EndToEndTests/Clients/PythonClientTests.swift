@@ -90,6 +90,32 @@ struct PythonClientTests {
         """
 
     @Test(
+        "a time has the moment that the program meant, however it and the SDK write it",
+        arguments: ["segment", "rudderstack", "posthog", "posthog-v1"]
+    )
+    func times(vendor: String) async throws {
+        let shop = try await Shop()
+        let moments = try await ClientScript.run("times", [vendor, shop.server.url, Self.key], in: shop.folder)
+        try await shop.stop()
+        // The correction of the clock moves a time by what the request took.
+        let stored = try await shop.database.run(
+            """
+            select extract(epoch from (context->>'originalTimestamp')::timestamptz), abs(extract(epoch from
+                occurred_at - (context->>'originalTimestamp')::timestamptz)) < 300
+            from analytics.order_completed order by number
+            """
+        )
+        // Segment's SDK writes milliseconds.
+        let unit = vendor == "segment" ? 1000 : 1
+        let written = stored.map { $0.split(separator: "|") }
+        #expect(written.allSatisfy { $0.last == "t" }, "\(stored)")
+        let times = written.compactMap { $0.first.flatMap { Double($0) } }.map {
+            Int(($0 * 1_000_000).rounded()) / unit
+        }
+        #expect(times == moments.compactMap(Int.init).map { $0 / unit })
+    }
+
+    @Test(
         "every valid event that the SDK believes delivered is in PostgreSQL once, whatever happens on the way",
         arguments: ["segment", "rudderstack", "posthog", "posthog-v1"],
         ["plain", "gzip"]

@@ -12,7 +12,8 @@ struct JSONCorpusTests {
             "null", "true", "false", "0", "-0", "1", "-1", "123456789", "0.5", "-0.5", "1e2", "1E2", "1e+2", "1e-2",
             "1.5E+10",
             "0e0", "0E+0", "1e-400", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
-            "1.7976931348623157e308", "5e-324", "0.1e1", "[]", "{}", "[ ]", "{ }", "[[]]", "[{}]", "{\"a\":{}}",
+            "1.7976931348623157e308", "5e-324", "0.1e1", "18446744073709551616", "-9223372036854775809", "[]", "{}",
+            "[ ]", "{ }", "[[]]", "[{}]", "{\"a\":{}}",
             "{\"a\":[]}",
             "\t[\n1\r,\t2 ]\n", "[1,2,3]", "[null,true,false,0,\"\"]", "{\"\":0}", "{\"a\":1,\"b\":2}",
             "{\"a\":1,\"A\":2}",
@@ -67,7 +68,7 @@ struct JSONCorpusTests {
     private static let refused: [(text: String, code: String)] = [
         ("\"\\u0000\"", "malformed-json"), ("{\"a\":1,\"a\":2}", "malformed-json"),
         ("{\"\\u0061\":1,\"a\":2}", "malformed-json"), ("{\"\\u0000\":1}", "malformed-json"), ("1e400", "out-of-range"),
-        ("-1e400", "out-of-range"), ("18446744073709551616", "out-of-range"), ("-9223372036854775809", "out-of-range"),
+        ("-1e400", "out-of-range"),
         ("123123e100000", "out-of-range"), ("0.4e00669999999999999999999", "out-of-range"),
         (String(repeating: "[", count: 70) + String(repeating: "]", count: 70), "too-deep"),
         (String(repeating: "[", count: 2000) + String(repeating: "]", count: 2000), "too-deep"),

@@ -10,15 +10,15 @@ struct CalendarDateTests {
         return date.description == text && CalendarDate(text) == date && Int(date.daysSince1970) == day
     }
 
-    @Test("agree with a calendar that counts days, throughout the years 0000 to 9999")
+    @Test("agree with a calendar that counts days, throughout the years 0001 to 9999")
     func sampled() {
-        let days = stride(from: ReferenceCalendar.firstDays[0], to: ReferenceCalendar.firstDays[10_000], by: 211)
+        let days = stride(from: ReferenceCalendar.firstDays[1], to: ReferenceCalendar.firstDays[10_000], by: 211)
         #expect(days.allSatisfy(Self.agrees))
     }
 
     @Test("agree with a calendar that counts days, at the start and end of every year and around the end of February")
     func edges() {
-        for year in 0..<10_000 {
+        for year in 1..<10_000 {
             let first = ReferenceCalendar.firstDays[year]
             let days = [
                 first, first + 57, first + 58, first + 59, first + 60, ReferenceCalendar.firstDays[year + 1] - 1,
@@ -29,7 +29,7 @@ struct CalendarDateTests {
 
     @Test(
         "agree with a calendar that counts days, on every day of leap years and other years",
-        arguments: [0, 1900, 1970, 2000, 2023, 9999]
+        arguments: [1, 1900, 1970, 2000, 2023, 9999]
     )
     func wholeYear(year: Int) {
         #expect((ReferenceCalendar.firstDays[year]..<ReferenceCalendar.firstDays[year + 1]).allSatisfy(Self.agrees))
@@ -61,9 +61,9 @@ struct CalendarDateTests {
         #expect(CalendarDate(text) == nil)
     }
 
-    @Test("are clamped to the years 0000 to 9999")
+    @Test("are clamped to the years 0001 to 9999")
     func clamped() {
-        #expect(CalendarDate(daysSince1970: .min).description == "0000-01-01")
+        #expect(CalendarDate(daysSince1970: .min).description == "0001-01-01")
         #expect(CalendarDate(daysSince1970: .max).description == "9999-12-31")
     }
 }

@@ -70,9 +70,9 @@ struct TimestampTests {
         #expect(time.description == "2020-02-29T12:34:56" + (count > 0 ? "." + digits.prefix(6) : "") + "Z")
     }
 
-    @Test("are clamped to the years 0000 to 9999 and six digits")
+    @Test("are clamped to the years 0001 to 9999 and six digits")
     func clamped() {
-        #expect(Timestamp(microseconds: .min, fractionDigits: 200).description == "0000-01-01T00:00:00.000000Z")
+        #expect(Timestamp(microseconds: .min, fractionDigits: 200).description == "0001-01-01T00:00:00.000000Z")
         #expect(Timestamp(microseconds: .max, fractionDigits: 0).description == "9999-12-31T23:59:59Z")
     }
 

@@ -93,8 +93,10 @@ struct DecimalTests {
         }
         #expect(
             try verdict("\"d\":\(longest)9")
-                == ["wrong-type $.payload.d: a decimal number, or one in a string, of at most 1000 digits / number (1)"]
+                == ["out-of-range $.payload.d: decimal of at most 1000 digits / more (1)"]
         )
+        let digits = String(repeating: "7", count: 400)
+        #expect(try payload("\"d\":-\(digits)") == "{\"d\":\"-\(digits)\"}")
     }
 
     @Test(

@@ -54,12 +54,12 @@ struct DocumentTests {
 
     @Test(
         "with a number outside the range of a double is an event out of range",
-        arguments: ["1e400", "[-1e999]", "99999999999999999999"]
+        arguments: [("1e400", ""), ("[-1e999]", "[0]"), ("9\(String(repeating: "0", count: 309))", "")]
     )
-    func oversizedNumber(value: String) throws {
+    func oversizedNumber(value: String, step: String) throws {
         let checked = try validator.check(Sent.open("\"x\":\(value)"))
-        let expected = "numbers within the range of a double, and whole numbers within 64 bits"
-        #expect(checked.summary == ["out-of-range $: \(expected) / a number out of range"])
+        let expected = "a number within the range of a double, of at most 1000 digits"
+        #expect(checked.summary == ["out-of-range $.payload.x\(step): \(expected) / a number out of range"])
     }
 }
 
@@ -84,8 +84,7 @@ struct ArrayTests {
     @Test(
         "has its valid elements accepted beside one that the parser refuses",
         arguments: [
-            (Sent.open("\"a\":1e400"), "out-of-range $"),
-            (Sent.open("\"a\":123456789012345678901"), "out-of-range $"),
+            (Sent.open("\"a\":1e400"), "out-of-range $.payload.a"),
             ("{\"name\":\"Ping\" 5}", "malformed-json $"),
             ("{\"name\":\"Ping\",}", "malformed-json $"),
             ("nonsense", "malformed-json $"),

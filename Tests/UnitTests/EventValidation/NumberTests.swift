@@ -62,7 +62,12 @@ struct NumberTests {
 
     @Test(
         "is out of an integer's range if it does not fit into 64 signed bits",
-        arguments: ["9223372036854775808", "18446744073709551615", "9223372036854775808.0", "1e19", "-1e300"]
+        arguments: [
+            "9223372036854775808", "18446744073709551615", "9223372036854775808.0", "1e19", "-1e300",
+            "18446744073709551616",
+            "-9223372036854775809", "123456789012345678901234567890", "1e400", "-1e400", "1e99999999999",
+            String(repeating: "9", count: 400), "-" + String(repeating: "9", count: 2500),
+        ]
     )
     func beyondInt64(sent: String) throws {
         #expect(
@@ -84,15 +89,24 @@ struct NumberTests {
     }
 
     @Test(
-        "outside the range of a double or of 64 bits makes its event out of range",
+        "beyond 64 bits is a number, in the form of its double",
         arguments: [
-            "1e400", "-1e400", "18446744073709551616", "-9223372036854775809", "123456789012345678901234567890",
+            ("18446744073709551616", "1.8446744073709552e+19"), ("18446744073709552000", "1.8446744073709552e+19"),
+            ("-9223372036854775809", "-9.223372036854776e+18"), ("1" + String(repeating: "0", count: 308), "1e+308"),
         ]
     )
-    func oversized(sent: String) throws {
-        let summary = try EventValidator.sample().verdict(of: Sent.purchase(",\"extra\":\(sent)"))
-        #expect(summary.count == 1)
-        #expect(summary.first?.hasPrefix("out-of-range $") == true)
+    func beyond64Bits(sent: String, canonical: String) throws {
+        #expect(try payload("\"n\":\(sent)") == "{\"n\":\(canonical)}")
+        #expect(try payload("\"n\":\(canonical)") == "{\"n\":\(canonical)}", "and is its own canonical form")
+    }
+
+    @Test(
+        "beyond the range of a double is out of range, at its own path",
+        arguments: ["1e400", "-1e400", "1e99999999999", "1" + String(repeating: "0", count: 309)]
+    )
+    func beyondDouble(sent: String) throws {
+        let expected = "number within the range of a double / a value out of range (2)"
+        #expect(try verdict("\"n\":\(sent)") == ["out-of-range $.payload.n: \(expected)"])
     }
 
     @Test(

@@ -12,12 +12,25 @@ struct JSONParserTests {
             ("[1]x", .syntax),
             ("\"a", .string), ("\"\\x\"", .string), ("\"\u{1}\"", .string), ("\"\\ud800\"", .string),
             ("\"\\udc00x\"", .string),
-            ("01", .number), ("1e400", .number), ("18446744073709551616", .number), ("-9223372036854775809", .number),
-            ("-", .number),
+            ("01", .number), ("-", .number), ("[1e400,01]", .number), ("[1e400,1.]", .number), ("[1e400 2]", .syntax),
+            ("[18446744073709551616", .syntax), ("[18446744073709551616,\"]", .string),
         ] as [(String, JSONError)]
     )
     func errors(text: String, error: JSONError) {
         #expect(throws: error) { _ = try rewritten(text.utf8) }
+    }
+
+    @Test(
+        "keeps numbers beyond 64 bits, and beyond doubles, as they were written",
+        arguments: [
+            "1e400", "-1E+400", "18446744073709551616", "-9223372036854775809", String(repeating: "7", count: 2000),
+            #"{"1e400":"1e400","a":[18446744073709551616,1,{"b":"\"1e400"},-1e999],"c":18446744073709551615}"#,
+            #"[1e400,"18446744073709551616",18446744073709551616,true]"#,
+        ]
+    )
+    func oversized(text: String) throws {
+        #expect(try rewritten(text.utf8) == text)
+        #expect(try NumberTokensTests.tokens(Array(text.utf8)).allSatisfy { text.contains($0) && !$0.isEmpty })
     }
 
     @Test("accepts 1,024 levels, and reports more")

@@ -47,13 +47,13 @@ struct RandomValues {
 
     mutating func timestamp() -> Timestamp {
         Timestamp(
-            microseconds: Int64.random(in: -62_167_219_200_000_000...253_402_300_799_999_999, using: &random),
+            microseconds: Int64.random(in: -62_135_596_800_000_000...253_402_300_799_999_999, using: &random),
             fractionDigits: UInt8.random(in: 0...6, using: &random)
         )
     }
 
     mutating func date() -> CalendarDate {
-        CalendarDate(daysSince1970: Int32.random(in: -719_528...2_932_896, using: &random))
+        CalendarDate(daysSince1970: Int32.random(in: -719_162...2_932_896, using: &random))
     }
 
     mutating func uuid() -> EventID { EventID(high: random.next(), low: random.next()) }

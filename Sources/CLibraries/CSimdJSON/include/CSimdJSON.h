@@ -23,7 +23,7 @@ typedef enum {
 } csimdjson_error;
 
 typedef struct {
-    const uint64_t *_Nullable tape;
+    uint64_t *_Nullable tape;
     const uint8_t *_Nullable strings;
     // Byte offsets of every structural character and of every scalar's first byte, in the order of the text.
     const uint32_t *_Nullable structurals;

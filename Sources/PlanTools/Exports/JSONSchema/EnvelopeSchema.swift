@@ -1,3 +1,4 @@
+internal import EventModel
 import EventSchema
 
 /// The parts that the schemas of all events have in common: the envelope around the payload.
@@ -6,8 +7,8 @@ enum EnvelopeSchema {
 
     /// Describes the rules of the validator that no schema can express.
     static let unsaid = """
-        Sluice also rejects duplicate keys in an object, more than 64 levels of nesting, events over 1 MiB, and \
-        whole numbers beyond 64 bits anywhere.
+        Sluice also rejects duplicate keys in an object, more than 64 levels of nesting, events over 1 MiB, and, where the plan \
+        describes no type, numbers of more than 1,000 digits without their exponent.
         """
 
     static func head(id: String, title: String, comment: String) -> Members {
@@ -23,9 +24,9 @@ enum EnvelopeSchema {
             ("name", name),
             ("id", field("Identifies the event across repeats; if absent, Sluice assigns a UUIDv7.", "uuid")),
             ("time", field("When it happened; the time of arrival if absent.", "timestamp")),
-            ("userId", field("The user, if known.", "text")),
-            ("anonymousId", field("The device or browser, if known.", "text")),
-            ("sessionId", field("The session, if known.", "text")),
+            ("userId", identifier("The user, if known")),
+            ("anonymousId", identifier("The device or browser, if known")),
+            ("sessionId", identifier("The session, if known")),
             ("context", context), ("payload", payload),
         ]
         return [
@@ -38,6 +39,17 @@ enum EnvelopeSchema {
     private static func field(_ description: String, _ shared: String) -> OrderedJSON {
         .object([
             ("description", .string(description)), ("type", .string("string")), SharedSchemas.reference(to: shared),
+        ])
+    }
+
+    /// A text that identifies somebody or something.
+    ///
+    /// A schema counts characters, and Sluice the bytes of their UTF-8.
+    private static func identifier(_ description: String) -> OrderedJSON {
+        .object([
+            ("description", .string("\(description); \(IdentifierLimit.expected) of UTF-8.")),
+            ("type", .string("string")),
+            ("maxLength", .integer(IdentifierLimit.maximumBytes)), SharedSchemas.reference(to: "text"),
         ])
     }
 

@@ -19,11 +19,11 @@ enum SchemaPattern {
 
     static let timestamp =
         "^" + calendarDate + "[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)"
-        + #"(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"# + end
+        + #"(?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)"# + end
 
-    /// The days of the Gregorian calendar in the years 0000 to 9999.
+    /// The days of the Gregorian calendar in the years 0001 to 9999.
     private static let calendarDate =
-        "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+        "(?!0000)(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
         + "|02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
         + "-02-29)"
 
@@ -36,16 +36,19 @@ enum SchemaPattern {
     private static let rest = "[:0-9.]+"
 
     private static let east: String = {
-        let sameTen = (0...8).map { #"\#($0)\#(rest)\+\1:\2[\#($0 + 1)]"# }.joined(separator: "|")
-        let nextTen = (0...4).map { #"\#($0)9\#(rest)\+\1:\#($0 + 1)0"# }.joined(separator: "|")
-        let nextHour = (0..<24).map { #"\#(padded($0)):59\#(rest)\+\#(padded(($0 + 1) % 24)):00"# }
+        let sameTen = (0...8).map { #"\#($0)\#(rest)\+\1:?\2[\#($0 + 1)]"# }.joined(separator: "|")
+        let nextTen = (0...4).map { #"\#($0)9\#(rest)\+\1:?\#($0 + 1)0"# }.joined(separator: "|")
+        let nextHour = (0..<24).map { #"\#(padded($0)):59\#(rest)\+\#(padded(($0 + 1) % 24))(?::?00|\#(end))"# }
         return "([01][0-9]|2[0-3]):(?:([0-5])(?:\(sameTen))|\(nextTen))|" + nextHour.joined(separator: "|")
     }()
 
     private static let west: String = {
         let hours = (0..<24).map { "\(padded($0))\(rest)-\(padded(23 - $0))" }.joined(separator: "|")
-        let tens = (0..<6).map { "\($0)\(rest)-[0-9]{2}:\(5 - $0)" }.joined(separator: "|")
-        let ones = (0..<10).map { "\($0)\(rest)-[0-9]{2}:[0-9]\(9 - $0)" }.joined(separator: "|")
+        // An offset without minutes is one of a whole hour.
+        let tens = (0..<6).map { "\($0)\(rest)-[0-9]{2}(?::?\(5 - $0)\($0 == 5 ? "|" + end : ""))" }
+            .joined(separator: "|")
+        let ones = (0..<10).map { "\($0)\(rest)-[0-9]{2}(?::?[0-9]\(9 - $0)\($0 == 9 ? "|" + end : ""))" }
+            .joined(separator: "|")
         return "(?=\(hours))[0-9]{2}:(?=\(tens))[0-9](?:\(ones))"
     }()
 

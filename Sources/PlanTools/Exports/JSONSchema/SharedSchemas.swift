@@ -48,17 +48,16 @@ enum SharedSchemas {
         (
             "$comment",
             .string(
-                "Sluice accepts at most 1,000 digits, and in a string any exponent that this pattern matches; "
-                    + "a greater one only where the number, written out, has at most 64 characters more than were sent."
+                "Sluice accepts at most 1,000 digits, and any exponent that this pattern matches in a string; a greater one, and one "
+                    + "of a number, only where the number, written out, has at most 64 characters more than were sent."
             )
         ),
         ("pattern", .string(SchemaPattern.decimal)),
-        ("minimum", .number("-\(greatestDouble)")), ("maximum", .number(greatestDouble)),
     ])
 
     private static let timestamp: OrderedJSON = .object([
-        ("description", .string("A moment, as an RFC 3339 date-time.")),
-        ("$comment", .string("Sluice refuses a moment that its offset moves out of the years 0000 to 9999.")),
+        ("description", .string("A moment, as an RFC 3339 date-time; the offset may lack its colon or its minutes.")),
+        ("$comment", .string("Sluice refuses a moment that its offset moves out of the years 0001 to 9999.")),
         ("pattern", .string(SchemaPattern.timestamp)),
         ("if", .object([("pattern", .string(":60"))])),
         ("then", .object([reference(to: "leapSecond")])),

@@ -8,7 +8,7 @@ enum OpenAPISchemas {
     static let verdictCodes = [
         "malformed-json", "unknown-event", "forbidden-event", "unknown-field", "missing-required", "wrong-type",
         "not-in-enum", "out-of-range", "too-long", "too-short", "pattern-mismatch", "unplanned-property", "invalid-id",
-        "invalid-time", "too-large", "too-deep",
+        "invalid-time", "identifier-too-long", "too-large", "too-deep",
     ]
 
     static func all(of plan: TrackingPlan, _ limits: OpenAPIExport.Limits) -> Members {

@@ -21,7 +21,7 @@ struct CloudEventsEndpoint: Dialect {
     let mode: Mode
     let mapping: IngestConfiguration.CloudEvents
 
-    func translation(arrival: Timestamp) -> any BodyTranslation {
+    func translation(of arrival: BodyArrival) -> any BodyTranslation {
         switch mode {
         case .structured: MessageBody(CloudEventMessages(mapping, isBatch: false))
         case .batched: MessageBody(CloudEventMessages(mapping, isBatch: true))

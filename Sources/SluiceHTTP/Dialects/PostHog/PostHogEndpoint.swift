@@ -1,4 +1,4 @@
-import EventModel
+@_spi(CanonicalJSON) import EventModel
 import EventValidation
 
 /// PostHog's capture API, under each of the paths that its SDKs use, and its newer API for events.
@@ -33,13 +33,12 @@ struct PostHogEndpoint: Dialect {
 
     mutating func note(_ name: String.UTF8View, _ value: String) {
         guard answersByEvent, name.equalsIgnoringCase("posthog-request-timestamp") else { return }
-        sentAt = Timestamp(value)
+        var (value, reader) = (value, TimestampReader())
+        sentAt = value.withUTF8 { reader.read(UnsafeRawBufferPointer($0), accepting: .postHog) }
     }
 
-    func translation(arrival: Timestamp) -> any BodyTranslation {
-        FormOrJSONBody(
-            MessageBody(PostHogMessages(arrival: arrival, sentAt: sentAt, answersByEvent: answersByEvent))
-        )
+    func translation(of arrival: BodyArrival) -> any BodyTranslation {
+        FormOrJSONBody(MessageBody(PostHogMessages(arrival, sentAt: sentAt, answersByEvent: answersByEvent)))
     }
 
     /// posthog-js compresses without a `Content-Encoding`, to avoid a CORS preflight request.

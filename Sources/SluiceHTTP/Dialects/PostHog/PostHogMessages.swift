@@ -46,8 +46,8 @@ struct PostHogMessages: MessageFormat {
     /// - Parameters:
     ///   - sentAt: The time of sending by the client's clock, if the request's target or its header states it.
     ///   - answersByEvent: Whether the answer names events by their ids.
-    init(arrival: Timestamp, sentAt: Timestamp?, answersByEvent: Bool) {
-        clock = ClientClock(arrival: arrival, sentAt: sentAt)
+    init(_ arrival: BodyArrival, sentAt: Timestamp?, answersByEvent: Bool) {
+        clock = ClientClock(arrival, accepting: .postHog, sentAt: sentAt)
         idMember = answersByEvent ? "uuid" : nil
     }
 
@@ -69,8 +69,9 @@ struct PostHogMessages: MessageFormat {
         if key == nil, let stated = members.key { key = JSONText.text(of: bytes(stated)) }
         if let event = members.event { output.append(#","name":"#, bytes(event)) }
         if let id = members.id { output.appendMessageID(bytes(id)) }
+        var original: UnsafeRawBufferPointer?
         if let time = members.timestamp {
-            clock.append(bytes(time), isCorrected: !members.hasFinalTime, to: &output)
+            if clock.append(bytes(time), isCorrected: !members.hasFinalTime, to: &output) { original = bytes(time) }
         } else if let offset = members.offset {
             clock.append(ageInMilliseconds: bytes(offset), to: &output)
         }
@@ -78,9 +79,11 @@ struct PostHogMessages: MessageFormat {
             output.appendIdentifier(members.isAnonymous ? #","anonymousId":"# : #","userId":"#, bytes(distinctID))
         }
         if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
-        if !members.context.isEmpty || !members.shared.isEmpty {
+        if !members.context.isEmpty || !members.shared.isEmpty || original != nil {
             output.append(#","context":"#)
             let start = output.count
+            // All other members begin with a dollar sign.
+            if let original { output.appendMember(ClientClock.originalMember, original) }
             for member in members.shared { Self.append(member, of: structure, to: &output) }
             Self.append(members.context, of: structure, to: &output)
             output.closeObject(from: start)

@@ -6,6 +6,7 @@ public import EventValidation
 public final class SegmentCheck {
     private let validator: EventValidator
     private let tools = TranslationTools(maximumEvents: .max)
+    private let window = IngestConfiguration().clockCorrection
 
     /// Makes a check against a plan.
     public init(catalog: EventCatalog) {
@@ -16,7 +17,7 @@ public final class SegmentCheck {
     ///
     /// - Throws: `MalformedBody` if it is not an object with an array `batch`.
     public func check(_ body: [UInt8]) throws -> CheckedBody {
-        let translation = MessageBody(SegmentMessages(kind: nil, arrival: Timestamp.now()))
+        let translation = MessageBody(SegmentMessages(kind: nil, BodyArrival(time: .now(), window: window)))
         var bytes = Int.max
         _ = try body.withUnsafeBytes { try translation.advance($0, with: tools, within: &bytes) }
         var progress = validator.begin(bodyOf: translation.text.count, as: .lines, nullIsAbsent: true)

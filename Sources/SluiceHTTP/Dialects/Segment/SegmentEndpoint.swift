@@ -28,8 +28,8 @@ struct SegmentEndpoint: Dialect {
         kind = endpoint.kind
     }
 
-    func translation(arrival: Timestamp) -> any BodyTranslation {
-        MessageBody(SegmentMessages(kind: kind, arrival: arrival))
+    func translation(of arrival: BodyArrival) -> any BodyTranslation {
+        MessageBody(SegmentMessages(kind: kind, arrival))
     }
 
     var keyParameter: StaticString? { "writeKey" }

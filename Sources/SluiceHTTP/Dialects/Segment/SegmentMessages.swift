@@ -25,6 +25,10 @@ struct SegmentMessages: MessageFormat {
         var anonymousID: JSONStructure.Value?
         var sessionID: JSONStructure.Value?
         var context: JSONStructure.Value?
+        var isContextObject = false
+        var hasContextMembers = false
+        /// Whether the context has a member of the name that the time gets as the client wrote it.
+        var hasOriginalTime = false
         var properties: JSONStructure.Value?
         var traits: JSONStructure.Value?
         var contextTraits: JSONStructure.Value?
@@ -40,9 +44,9 @@ struct SegmentMessages: MessageFormat {
     private var clock: ClientClock
     private(set) var key: [UInt8]?
 
-    init(kind: SegmentKind?, arrival: Timestamp) {
+    init(kind: SegmentKind?, _ arrival: BodyArrival) {
         self.kind = kind
-        clock = ClientClock(arrival: arrival)
+        clock = ClientClock(arrival, accepting: .segment)
     }
 
     var shape: MessageBodyShape { kind == nil ? .batch : .any }
@@ -74,22 +78,17 @@ struct SegmentMessages: MessageFormat {
             output.append(#","name":"#, bytes(type))
         }
         if let id = members.messageID { output.appendMessageID(bytes(id)) }
+        var original: UnsafeRawBufferPointer?
         if let time = members.originalTimestamp ?? members.timestamp {
-            if let sentAt = members.sentAt {
-                var clock = clock
-                clock.noteSentAt(bytes(sentAt))
-                clock.append(bytes(time), to: &output)
-            } else {
-                clock.append(bytes(time), to: &output)
-            }
+            var clock = clock
+            if let sentAt = members.sentAt { clock.noteSentAt(bytes(sentAt)) }
+            if clock.append(bytes(time), to: &output) { original = bytes(time) }
         }
         if let user = members.userID { output.appendIdentifier(#","userId":"#, bytes(user)) }
         if let device = members.anonymousID { output.appendIdentifier(#","anonymousId":"#, bytes(device)) }
         if let session = members.sessionID { output.appendIdentifier(#","sessionId":"#, bytes(session)) }
-        if let context = members.context {
-            let isPayload = (kind == .identify || kind == .group) && members.traits == nil
-            appendContext(context, withoutTraits: isPayload && members.contextTraits != nil, of: structure, to: &output)
-        }
+        let isPayload = (kind == .identify || kind == .group) && members.traits == nil
+        appendContext(of: members, withoutTraits: isPayload, originalTime: original, in: structure, to: &output)
         switch kind {
         case .track, nil: appendPayload(members.properties, of: structure, to: &output)
         case .identify: appendPayload(members.traits ?? members.contextTraits, of: structure, to: &output)
@@ -117,11 +116,15 @@ struct SegmentMessages: MessageFormat {
         }
         guard isObject else { return nil }
         guard let context = members.context else { return members }
-        _ = structure.forEachPresentMember(of: context) { key, value in
+        let isContextObject = structure.forEachMember(of: context) { key, value in
+            members.hasContextMembers = true
+            if key.equals(ClientClock.originalMember) { members.hasOriginalTime = true }
+            guard !structure.bytes(of: value).equals("null") else { return }
             if key.equals("traits") { members.contextTraits = value }
             // RudderStack's clients have it there.
             if key.equals("sessionId") { members.sessionID = value }
         }
+        members.isContextObject = isContextObject || structure.isEmptyArray(context)
         return members
     }
 
@@ -148,26 +151,37 @@ struct SegmentMessages: MessageFormat {
         }
     }
 
-    /// Appends the context, without the traits that are the payload: what the plan protects there must not stay here.
+    /// Appends the context, with the time as the client wrote it if the event has another one.
+    ///
+    /// - Parameter withoutTraits: Whether its traits are the payload: what the plan protects there must not stay here.
     private func appendContext(
-        _ context: JSONStructure.Value,
+        of members: Members,
         withoutTraits: Bool,
-        of structure: JSONStructure,
+        originalTime: UnsafeRawBufferPointer?,
+        in structure: JSONStructure,
         to output: inout ByteBuilder
     ) {
+        let originalTime = members.hasOriginalTime ? nil : originalTime
+        guard members.context != nil || originalTime != nil else { return }
         output.append(#","context":"#)
-        guard withoutTraits else { return output.append(structure.objectBytes(of: context)) }
         let start = output.count
-        let isObject = structure.forEachMember(of: context) { key, value in
-            guard !key.equals("traits") else { return }
-            output.append(#",""#)
-            output.append(key)
-            output.append(#"":"#, structure.bytes(of: value))
+        if let context = members.context {
+            let bytes = structure.bytes(of: context)
+            // The check says what is wrong with it.
+            guard members.isContextObject else { return output.append(structure.objectBytes(of: context)) }
+            if withoutTraits, members.contextTraits != nil {
+                _ = structure.forEachMember(of: context) { key, value in
+                    guard !key.equals("traits") else { return }
+                    output.append(#",""#)
+                    output.append(key)
+                    output.append(#"":"#, structure.bytes(of: value))
+                }
+            } else if members.hasContextMembers {
+                output.append(UInt8(ascii: ","))
+                output.append(UnsafeRawBufferPointer(rebasing: bytes.dropFirst().dropLast()))
+            }
         }
-        guard isObject else {
-            output.count = start
-            return output.append(structure.bytes(of: context))
-        }
+        if let originalTime { output.appendMember(ClientClock.originalMember, originalTime) }
         output.closeObject(from: start)
     }
 

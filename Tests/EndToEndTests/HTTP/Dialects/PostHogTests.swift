@@ -13,7 +13,8 @@ struct PostHogTests {
     private static let id = "0192a3f4-5b6c-7d8e-9f00-112233445566"
     private static let line = """
         {"id":"\(id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","userId":"u1","sessionId":"s1",\
-        "context":{"$lib":"web","$session_id":"s1","$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
+        "context":{"originalTimestamp":"2019-01-01T00:00:00Z","$lib":"web","$session_id":"s1","$set":{"email":"a@b.c"}},\
+        "payload":{"total":1.5}}
         """
     private static let event = """
         {"event":"Order Completed","uuid":"\(id)","timestamp":"2019-01-01T00:00:00Z","$set":{"email":"a@b.c"},
@@ -43,7 +44,8 @@ struct PostHogTests {
             result.lines == [
                 """
                 {"id":"\(Self.id)","name":"Order Completed","time":"2020-09-13T12:26:30.000000Z","anonymousId":"u1",\
-                "sessionId":"s1","context":{"$window_id":"w1","$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
+                "sessionId":"s1","context":{"originalTimestamp":"2019-01-01T00:00:00+00:00","$window_id":"w1",\
+                "$set":{"email":"a@b.c"}},"payload":{"total":1.5}}
                 """
             ]
         )
@@ -105,8 +107,8 @@ struct PostHogTests {
         arguments: [
             (#""offset":2500"#, "2020-09-13T12:26:37.500000Z"), (#""offset":0"#, "2020-09-13T12:26:40.000000Z"),
             (#""offset":0.25,"timestamp":null"#, "2020-09-13T12:26:39.999750Z"),
-            (#""offset":31622400000"#, "2019-09-13T12:26:40.000000Z"),
-            (#""offset":31622400001"#, "2020-09-13T12:26:40.000000Z"),
+            (#""offset":34560000000"#, "2019-08-10T12:26:40.000000Z"),
+            (#""offset":34560000001"#, "2020-09-13T12:26:40.000000Z"),
             (#""offset":-1"#, "2020-09-13T12:26:40.000000Z"), (#""offset":"2500""#, "2020-09-13T12:26:40.000000Z"),
             (#""offset":2500,"timestamp":"2019-01-01T00:00:00Z""#, "2019-01-01T00:00:00Z"),
         ]

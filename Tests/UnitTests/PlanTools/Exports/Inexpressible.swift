@@ -6,7 +6,6 @@ enum Inexpressible: String, CaseIterable {
     case repeatedKey = "a key comes twice"
     case depth = "it nests beyond 64 levels"
     case digits = "a number has more digits than a double, or is nearer to zero"
-    case wholeNumber = "a whole number is beyond 64 bits"
     case exponent = "an exponent of a decimal is beyond 64"
     case decimalInString = "a decimal in a string has limits, or allowed values and an exponent"
     case moment = "a timestamp has allowed values"
@@ -15,7 +14,6 @@ enum Inexpressible: String, CaseIterable {
     /// The reasons that apply to an event.
     static func reasons(in text: [UInt8], _ plan: TrackingPlan) -> [Inexpressible] {
         switch ReferenceParser.parse(text) {
-        case .oversizedNumber: return [.wholeNumber]
         case .malformed: return []
         case .value(let event):
             var search = Search()
@@ -43,7 +41,7 @@ enum Inexpressible: String, CaseIterable {
                 if count > 15 || count > 0 && Double(digits) == 0 { found.append(.digits) }
             case .string(let text):
                 let start = String(codePoints: Array(text.prefix(10)))
-                if ["0000-01-01", "9999-12-31"].contains(start) { found.append(.calendar) }
+                if ["0001-01-01", "9999-12-31"].contains(start) { found.append(.calendar) }
             case .null, .boolean: break
             }
         }

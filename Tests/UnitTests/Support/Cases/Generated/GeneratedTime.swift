@@ -7,7 +7,7 @@ package enum GeneratedTime {
                 "2020/01/01", "12020-01-01",
             ])
         }
-        let year = source.pick([0, 4, 1, 1900, 1970, 2000, 2010, 2024, 9999, source.number(0...9999)])
+        let year = source.pick([0, 1, 4, 1900, 1970, 2000, 2010, 2024, 9999, source.number(0...9999)])
         let month = source.number(1...12)
         let day = source.once(in: 4) ? source.number(28...31) : source.number(1...28)
         return ReferenceCalendar.padded(year, 4) + "-" + ReferenceCalendar.padded(month, 2) + "-"
@@ -19,7 +19,8 @@ package enum GeneratedTime {
             return source.pick([
                 "", "2020-01-01", "2020-01-01T00:00:00", "2020-01-01 00:00:00Z", "2020-01-01T24:00:00Z",
                 "2020-01-01T00:60:00Z", "2020-01-01T00:00:61Z", "2020-01-01T00:00:00.Z", "2020-01-01T00:00:00+24:00",
-                "2020-01-01T00:00:00+00:60", "2020-01-01T00:00:00+0000", "2020-01-01T00:00:00Zz",
+                "2020-01-01T00:00:00+00:60", "2020-01-01T00:00:00+000", "2020-01-01T00:00:00+0:00",
+                "2020-01-01T00:00:00+00:", "2020-01-01T00:00:00Zz",
                 "2020-01-01T00:00:00,5Z", "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
                 "9999-12-31T23:59:60Z", "2020-01-01T00:00:60Z",
             ])
@@ -40,7 +41,7 @@ package enum GeneratedTime {
 
     private static func offset(_ source: inout CaseSource) -> String {
         guard source.once(in: 3) else { return source.pick(["Z", "Z", "z"]) }
-        return source.pick(["+", "-"]) + ReferenceCalendar.padded(source.number(0...23), 2) + ":"
-            + source.pick(["00", "30", "59"])
+        return source.pick(["+", "-"]) + ReferenceCalendar.padded(source.number(0...23), 2)
+            + source.pick([":00", ":30", ":59", "00", "30", ""])
     }
 }

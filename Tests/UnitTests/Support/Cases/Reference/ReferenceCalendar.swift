@@ -43,6 +43,8 @@ package enum ReferenceCalendar {
             let year = number(parts[0]), let month = number(parts[1]), let day = number(parts[2]),
             (1...12).contains(month), day >= 1, day <= monthLengths(of: year)[month - 1]
         else { return nil }
+        // RFC 3339 has the year 0000, but PostgreSQL and many languages do not.
+        guard year > 0 else { return nil }
         return Self.day(year: year, month: month, day: day)
     }
 

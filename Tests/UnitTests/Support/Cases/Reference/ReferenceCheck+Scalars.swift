@@ -9,8 +9,9 @@ extension ReferenceCheck {
         case (.string, .string(let text)): return self.text(text, of: property, at: place)
         case (.integer, .number(let text)): return integer(text, of: property, at: place)
         case (.number, .number(let text)): return number(text, of: property, at: place)
-        case (.decimal, .number(let text)): return decimal(text, of: property, at: place)
-        case (.decimal, .string(let text)): return decimal(String(codePoints: text), of: property, at: place)
+        case (.decimal, .number(let text)): return decimal(text, isNumber: true, of: property, at: place)
+        case (.decimal, .string(let text)):
+            return decimal(String(codePoints: text), isNumber: false, of: property, at: place)
         case (.timestamp, .string(let text)): return timestamp(String(codePoints: text), of: property, at: place)
         case (.date, .string(let text)): return date(String(codePoints: text), of: property, at: place)
         case (.uuid, .string(let text)): return uuid(String(codePoints: text), of: property, at: place)
@@ -38,7 +39,14 @@ extension ReferenceCheck {
     }
 
     private mutating func integer(_ text: String, of property: PropertyDefinition, at place: Place) -> String? {
-        guard let exact = ReferenceDecimal(text), exact.isWhole else { return nil }
+        guard let exact = ReferenceDecimal(text) else {
+            // More than 1,000 digits: whole, or beyond the range of a double.
+            let isWhole = text.allSatisfy { $0.isNumber || $0 == "-" }
+            guard isWhole || Double(text)?.isFinite != true else { return nil }
+            report("out-of-range", property, place)
+            return ""
+        }
+        guard exact.isWhole else { return nil }
         guard let value = exact.int64 else {
             report("out-of-range", property, place)
             return ""
@@ -54,17 +62,29 @@ extension ReferenceCheck {
 
     private mutating func number(_ text: String, of property: PropertyDefinition, at place: Place) -> String? {
         guard let value = Double(text) else { return nil }
+        guard value.isFinite else {
+            report("out-of-range", property, place)
+            return ""
+        }
         let isBelow = property.minimum.map { value < $0.referenceNumber } ?? false
         let isAbove = property.maximum.map { value > $0.referenceNumber } ?? false
         if isBelow || isAbove { report("out-of-range", property, place) }
         if let allowed = property.enumeration, !allowed.contains(where: { $0.referenceNumber == value }) {
             report("not-in-enum", property, place)
         }
-        return ReferenceWriter.number(text)
+        return ReferenceWriter.double(text)
     }
 
-    private mutating func decimal(_ text: String, of property: PropertyDefinition, at place: Place) -> String? {
-        guard let value = ReferenceDecimal(text) else { return nil }
+    private mutating func decimal(
+        _ text: String,
+        isNumber: Bool,
+        of property: PropertyDefinition,
+        at place: Place
+    ) -> String? {
+        guard let value = ReferenceDecimal(text) else {
+            if isNumber { report("out-of-range", property, place) }
+            return isNumber ? "" : nil
+        }
         if value.text.count > text.count + 64 {
             report("out-of-range", property, place)
             return ""

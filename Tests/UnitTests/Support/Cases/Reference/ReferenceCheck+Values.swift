@@ -102,9 +102,22 @@ extension ReferenceCheck {
             return "[" + parts.joined(separator: ",") + "]"
         case .string(let text):
             return string(text, at: path)
+        case .number(let text):
+            return freeNumber(text, at: path)
         default:
             return ReferenceWriter.value(value)
         }
+    }
+
+    /// A number that the plan does not describe keeps its value exactly.
+    private mutating func freeNumber(_ text: String, at path: String) -> String {
+        if Int64(text) != nil || UInt64(text) != nil { return ReferenceWriter.number(text) }
+        guard let value = Double(text), value.isFinite, let exact = ReferenceDecimal(text) else {
+            report("out-of-range", path)
+            return ""
+        }
+        let isKept = ReferenceDecimal(value.description).map { $0.compared(to: exact) == 0 } ?? false
+        return isKept ? ReferenceWriter.double(text) : text
     }
 
     package mutating func string(_ text: [UInt32], at path: String) -> String {

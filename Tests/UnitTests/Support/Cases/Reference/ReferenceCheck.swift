@@ -10,7 +10,7 @@ package struct ReferenceCheck {
         /// `code path` and the plan's line, of every violation.
         case rejected([String])
         /// The text is not JSON.
-        case malformed(afterOversizedNumber: Bool)
+        case malformed
     }
 
     package let plan: TrackingPlan
@@ -30,10 +30,8 @@ package struct ReferenceCheck {
         if text.count > 1 << 20 { return .rejected(["too-large $"]) }
         var check = ReferenceCheck(plan: plan, arrival: arrival, assignedID: assignedID)
         switch ReferenceParser.parse(text) {
-        case .malformed(let afterOversizedNumber):
-            return .malformed(afterOversizedNumber: afterOversizedNumber)
-        case .oversizedNumber:
-            return .rejected(["out-of-range $"])
+        case .malformed:
+            return .malformed
         case .value(let event):
             let line = check.canonicalEvent(event)
             return check.violations.isEmpty ? .accepted(line) : .rejected(check.violations)
@@ -64,6 +62,7 @@ package struct ReferenceCheck {
                 continue
             }
             line += ",\"\(field)\":" + string(text, at: "$.\(field)")
+            if String(codePoints: text).utf8.count > 512 { report("identifier-too-long", "$.\(field)") }
         }
         if let context = fields["context"] {
             if case .object = context {

@@ -12,11 +12,13 @@ package struct ReferenceDecimal {
         isNegative = rest.first == "-"
         if isNegative { rest.removeFirst() }
         let parts = rest.split(whereSeparator: { $0 == "e" || $0 == "E" })
-        let exponent = parts.count == 2 ? Int(parts[1]) ?? 0 : 0
-        guard abs(exponent) <= 10_000 else { return nil }
         let mantissa = parts[0].split(separator: ".")
         whole = String(mantissa[0])
         fraction = mantissa.count == 2 ? String(mantissa[1]) : ""
+        var exponent = parts.count == 2 ? Int(parts[1]) ?? .max : 0
+        // Zero remains zero with any exponent.
+        if exponent.magnitude > 10_000, (whole + fraction).allSatisfy({ $0 == "0" }) { exponent = 0 }
+        guard exponent.magnitude <= 10_000 else { return nil }
         for _ in 0..<max(0, exponent) {
             whole.append(fraction.isEmpty ? "0" : fraction.removeFirst())
         }
@@ -31,12 +33,9 @@ package struct ReferenceDecimal {
 
     private static func parse(_ text: String) -> ReferenceParser.Outcome {
         guard text.first != " ", text.last != " ", !text.contains(where: \.isNewline), !text.contains("\t") else {
-            return .malformed(afterOversizedNumber: false)
+            return .malformed
         }
-        switch ReferenceParser.parse(Array(text.utf8)) {
-        case .oversizedNumber: return .value(.number(text))
-        case let other: return other
-        }
+        return ReferenceParser.parse(Array(text.utf8))
     }
 
     package var text: String { (isNegative ? "-" : "") + whole + (fraction.isEmpty ? "" : "." + fraction) }

@@ -2,28 +2,24 @@
 package struct ReferenceParser {
     package enum Outcome: Equatable {
         case value(ReferenceJSON)
-        /// The text is valid, but a number is out of the range of a double, or of 64 bits if it is whole.
-        case oversizedNumber
-        /// The text is invalid; numbers out of range may come before the error.
-        case malformed(afterOversizedNumber: Bool)
+        /// The text is invalid.
+        case malformed
     }
 
     private struct Broken: Error {}
 
     private let text: [UInt32]
     private var position = 0
-    private var hasOversizedNumber = false
 
     package static func parse(_ bytes: [UInt8]) -> Outcome {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            return .malformed(afterOversizedNumber: false)
+            return .malformed
         }
         var parser = ReferenceParser(text: text.unicodeScalars.map(\.value))
         do {
-            let value = try parser.document()
-            return parser.hasOversizedNumber ? .oversizedNumber : .value(value)
+            return .value(try parser.document())
         } catch {
-            return .malformed(afterOversizedNumber: parser.hasOversizedNumber)
+            return .malformed
         }
     }
 
@@ -180,22 +176,16 @@ extension ReferenceParser {
         if peek == "-" { position += 1 }
         let whole = digits()
         guard !whole.isEmpty, whole == "0" || whole.first != "0" else { throw Broken() }
-        var isWhole = true
         if peek == "." {
             position += 1
-            isWhole = false
             guard !digits().isEmpty else { throw Broken() }
         }
         if peek == "e" || peek == "E" {
             position += 1
-            isWhole = false
             if peek == "+" || peek == "-" { position += 1 }
             guard !digits().isEmpty else { throw Broken() }
         }
-        let number = String(codePoints: Array(text[start..<position]))
-        let fits = isWhole ? Int64(number) != nil || UInt64(number) != nil : Double(number)?.isFinite == true
-        if !fits { hasOversizedNumber = true }
-        return number
+        return String(codePoints: Array(text[start..<position]))
     }
 
     private mutating func digits() -> String {

@@ -4,7 +4,7 @@ package struct ReferenceTime {
     /// The fraction, with at most six digits.
     package let fraction: String
 
-    /// Reads a `date-time`; `nil` for other text, and outside the years 0000 to 9999 in UTC.
+    /// Reads a `date-time`; `nil` for other text, and outside the years 0001 to 9999 in UTC.
     package init?(_ text: String) {
         guard text.utf8.count == text.count, text.count >= 20 else { return nil }
         let characters = Array(text)
@@ -30,18 +30,20 @@ package struct ReferenceTime {
         // A leap second is at the end of a day in UTC, and counts as the following second.
         if second == 60, seconds % 86_400 != 0 { return nil }
         self.fraction = String(fraction.prefix(6))
-        let range = ReferenceCalendar.firstDays[0] * 86_400..<ReferenceCalendar.firstDays[10_000] * 86_400
+        let range = ReferenceCalendar.firstDays[1] * 86_400..<ReferenceCalendar.firstDays[10_000] * 86_400
         guard range.contains(seconds) else { return nil }
     }
 
     private static func offsetInMinutes(_ text: String) -> Int? {
         if text == "Z" || text == "z" { return 0 }
         guard let sign = text.first, sign == "+" || sign == "-" else { return nil }
-        let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+        // +hh:mm, +hhmm or +hh.
+        let digits = text.dropFirst()
+        let minutesText = digits.dropFirst(2).first == ":" ? digits.dropFirst(3) : digits.dropFirst(2)
         guard
-            parts.count == 2, parts.map(\.utf8.count) == [2, 2],
-            let hours = ReferenceCalendar.number(parts[0]), hours <= 23,
-            let minutes = ReferenceCalendar.number(parts[1]), minutes <= 59
+            [2, 4, 5].contains(digits.utf8.count), (digits.utf8.count == 5) == (digits.dropFirst(2).first == ":"),
+            let hours = ReferenceCalendar.number(digits.prefix(2)), hours <= 23,
+            let minutes = minutesText.isEmpty ? 0 : ReferenceCalendar.number(minutesText), minutes <= 59
         else { return nil }
         return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
     }

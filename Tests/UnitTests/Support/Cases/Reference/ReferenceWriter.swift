@@ -18,9 +18,16 @@ package enum ReferenceWriter {
         return text + "\""
     }
 
-    /// Whole numbers keep their digits; others have the fewest that read back as the same double, without an exponent
-    /// if six decimal places are enough.
+    /// Whole numbers, and those beyond the range of a double, keep their digits; others have the form of a double.
     package static func number(_ text: String) -> String {
+        if Int64(text) == 0 { return "0" }
+        if Int64(text) != nil || UInt64(text) != nil || !text.contains(where: { ".eE".contains($0) }) { return text }
+        return Double(text)?.isFinite == true ? double(text) : text
+    }
+
+    /// The fewest digits that read back as the same double, without an exponent if six decimal places are enough; whole numbers of 64
+    /// bits keep their digits.
+    package static func double(_ text: String) -> String {
         if Int64(text) == 0 { return "0" }
         if Int64(text) != nil || UInt64(text) != nil { return text }
         guard let value = Double(text) else { return "not a number" }
