@@ -99,14 +99,17 @@ struct ColumnTypeTests {
             let catalog = EventCatalog(plan: TrackingPlan(events: ColumnCases.plan(of: shifted)))
             let changed = PostgresFixture(fixture, with: catalog)
             try await fixture.tracker.start(for: catalog)
-            let outcome = await fixture.tracker.deliver(try changed.delivery(events(of: shifted, from: &number)))
             let exact = zip(planned, shifted).map { before, after in (after, after.exact.contains(before.exact[0])) }
-            check(outcome, exact)
+            // One table at a time, because one that rejects the bytes would hide that another one accepts them.
+            for (planned, isExact) in exact {
+                let events = events(of: [planned], from: &number)
+                check(await fixture.tracker.deliver(try changed.delivery(events)), [(planned, isExact)])
+            }
             let counts = exact.map { "SELECT count(*) FROM \($0.0.table); TRUNCATE \($0.0.table);" }
             let rows = try await fixture.database.run(counts.joined())
             #expect(rows == exact.map { $0.1 ? "\($0.0.values.count)" : "0" })
         }
-        #expect(try await fixture.count("analytics.alpha") == planned.count)
+        #expect(try await fixture.count("analytics.alpha") == planned.count * planned.count)
     }
 
     /// Checks that exactly the events of tables with an inexact column are retried, and that the column is the reason.
