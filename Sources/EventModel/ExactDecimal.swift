@@ -108,7 +108,7 @@ public struct ExactDecimal: Sendable {
         var digits = whole + fraction
         var scale = fraction.count - exponent
         // Zero remains zero with any exponent.
-        if abs(scale) > Self.maximumDigits, digits.allSatisfy({ $0 == 0 }) { scale = fraction.count }
+        if abs(scale) >= Self.maximumDigits, digits.allSatisfy({ $0 == 0 }) { scale = fraction.count }
         guard abs(scale) <= Self.maximumDigits else { return nil }
         if scale < 0 {
             digits += [UInt8](repeating: 0, count: -scale)

@@ -54,11 +54,8 @@ struct BodyCheck: ~Copyable {
         self.maximumBatchBytes = maximumBatchBytes
         self.now = now
         digest = LineDigest(identity)
-        check = EventCheck(
-            plan: catalog.compiled,
-            acceptsReceivedAt: acceptsReceivedAt,
-            maximumIdentifierBytes: maximumIdentifierBytes
-        )
+        check = EventCheck(plan: catalog.compiled, acceptsReceivedAt: acceptsReceivedAt)
+        check.maximumIdentifierBytes = maximumIdentifierBytes
     }
 
     /// Sets the number of the next line.

@@ -17,7 +17,7 @@ struct EventCheck: ~Copyable {
     /// Whether events may have the field `receivedAt`, which only events written by Sluice have.
     let acceptsReceivedAt: Bool
     /// The maximum size of the user's, the device's and the session's id; events that were accepted before have no limit.
-    let maximumIdentifierBytes: Int
+    var maximumIdentifierBytes = IdentifierLimit.maximumBytes
 
     /// The current document.
     var tape = JSONTape.null
@@ -52,9 +52,8 @@ struct EventCheck: ~Copyable {
     var lastDefinition = 0
     var timeReader = TimestampReader()
 
-    init(plan: CompiledPlan, acceptsReceivedAt: Bool, maximumIdentifierBytes: Int) {
+    init(plan: CompiledPlan, acceptsReceivedAt: Bool) {
         self.plan = plan
-        self.maximumIdentifierBytes = maximumIdentifierBytes
         tables = plan.tables
         self.acceptsReceivedAt = acceptsReceivedAt
     }

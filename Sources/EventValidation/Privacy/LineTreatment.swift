@@ -8,7 +8,8 @@ struct LineTreatment: ~Copyable {
     private var check: EventCheck
 
     init(plan: CompiledPlan) {
-        check = EventCheck(plan: plan, acceptsReceivedAt: true, maximumIdentifierBytes: .max)
+        check = EventCheck(plan: plan, acceptsReceivedAt: true)
+        check.maximumIdentifierBytes = .max
     }
 
     /// Replaces the line that begins at `start`, with its newline the last one in `output`.

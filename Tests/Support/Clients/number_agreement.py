@@ -3,7 +3,7 @@
 Usage: number_agreement.py SCHEMA RESULTS
 
 RESULTS has a line for each number and place: {"place":…,"number":…,"event":…,"codes":[…],"stored":…}, where `number` is the text
-that was sent, and `stored` the text in the canonical line, or null. It prints a line for each disagreement, and the number of
+that was sent, and `stored` the text in the canonical line, if it was accepted. It prints a line for each disagreement, and the number of
 comparisons at the end.
 """
 
@@ -70,7 +70,7 @@ comparisons = 0
 with open(sys.argv[2]) as file:
     for line in file:
         result = json.loads(line)
-        place, text, stored = result["place"], result["number"], result["stored"]
+        place, text, stored = result["place"], result["number"], result.get("stored")
         accepted, codes, isunsaid = expected(place, text)
         short = text if len(text) < 60 else text[:50] + f"… ({len(text)})"
         comparisons += 1

@@ -68,7 +68,7 @@ struct OversizedNumberTests {
         #expect(Quarantine.original(ofLine: line.dropLast()).map { String(decoding: $0, as: UTF8.self) } == text)
     }
 
-    @Test("zero is accepted with any exponent", arguments: ["0e1001", "0e-9999999", "0.0e99999999999"])
+    @Test("zero is accepted with any exponent", arguments: ["0e1001", "0e-1000", "0e-9999999", "0.0e99999999999"])
     func zero(text: String) throws {
         #expect(ExactDecimal(text) == ExactDecimal("0"))
         let checked = try validator.check(#"{"name":"Open","payload":{"a":\#(text)}}"#)
