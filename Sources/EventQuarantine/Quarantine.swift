@@ -287,7 +287,7 @@ public final class Quarantine: Sendable {
             )
         } catch {
             guard let summary = counts.withLock({ $0.expiryFailures.failed(now: clock.now()) }) else { return }
-            logger.warning(
+            logger.error(
                 "Events in the quarantine that reached its age limit cannot be removed; this is tried again in an hour.",
                 metadata: ["reason": "\(error.message)", "failures": "\(summary.count)"]
             )

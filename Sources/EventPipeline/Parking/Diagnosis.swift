@@ -42,12 +42,12 @@ struct Diagnosis: Sendable {
 
     /// Sends the events of a delivery; no call of `send` exceeds the limits.
     ///
-    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail. `isStuck` says that the tracker
-    /// accepted others when it did not accept these, which is enough if there are no others now.
+    /// `turn` selects the name to begin with, so that every name is tried even if the first ones fail. If `stuck` is not `nil`,
+    /// the tracker accepted others when it did not accept these, which is enough if there are no others now.
     init(
         of delivery: Delivery,
         turn: Int,
-        isStuck: Bool,
+        stuck known: KnownStuck?,
         limits: Pipeline.DeliveryLimits,
         send: @escaping @Sendable (Delivery) async -> Settlement
     ) async {
@@ -58,9 +58,11 @@ struct Diagnosis: Sendable {
         if !hasDelivered { left = await findWhatWorks(in: left, turn: turn) }
         if hasDelivered {
             for (name, positions) in delivery.positionsByName(of: left) { await isolate(positions, of: name) }
-        } else if isStuck, let reason = retryReason, !reason.isOutage, !isOver {
+        } else if let known, let reason = retryReason, !reason.isOutage, !isOver {
             for (name, positions) in delivery.positionsByName(of: left) {
-                stuck.append(Stuck(name: name, positions: positions, reason: reason, isWholeName: false))
+                stuck.append(
+                    Stuck(name: name, positions: positions, reason: reason, isWholeName: known == .wholeNames)
+                )
             }
         } else {
             retryPositions += left

@@ -5,9 +5,9 @@ import TrackerKit
 /// One broken table or topic does not block its tracker: its events are parked in the quarantine.
 extension TrackerWorker {
     /// Finds the events in the rest of a delivery that are stuck while others are delivered, and parks them.
-    func diagnose(_ delivery: Delivery, turn: Int, isStuck: Bool) async {
+    func diagnose(_ delivery: Delivery, turn: Int, stuck: KnownStuck?) async {
         let limits = pipeline.deliveryLimits(ofQueue: queue)
-        let diagnosis = await Diagnosis(of: delivery, turn: turn, isStuck: isStuck, limits: limits, send: send)
+        let diagnosis = await Diagnosis(of: delivery, turn: turn, stuck: stuck, limits: limits, send: send)
         for stuck in diagnosis.stuck { noteBroken(stuck.name, stuck.reason, isWholeName: stuck.isWholeName) }
         let parking = diagnosis.stuck.flatMap { stuck in stuck.positions.map { ($0, stuck.reason) } }
         let obstacle = await park(parking, of: delivery)

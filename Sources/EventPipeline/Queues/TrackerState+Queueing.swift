@@ -183,10 +183,11 @@ extension TrackerState {
     private mutating func noteStuck(_ settlement: Settlement) {
         let count = settlement.retryPositions.count
         if !settlement.stuck.isEmpty {
-            stuckEvents = settlement.stuck.reduce(0) { $0 + $1.positions.count } == count ? count : 0
-        } else {
+            let isAll = settlement.stuck.reduce(0) { $0 + $1.positions.count } == count
+            stuck = isAll ? (count, settlement.stuck.allSatisfy(\.isWholeName) ? .wholeNames : .events) : nil
+        } else if let known = stuck {
             // Fewer of the same events are left; any other event that fails is not known to be stuck.
-            stuckEvents = count <= stuckEvents ? count : 0
+            stuck = count > 0 && count <= known.count ? (count, known.kind) : nil
         }
     }
 

@@ -11,8 +11,8 @@ package enum WorkerStep: Sendable {
     case deliverAgain(Delivery)
     /// Find out which events of a remainder keep the others from being delivered; `turn` grows with each attempt.
     ///
-    /// `isStuck` says that the tracker accepted others when it did not accept these.
-    case diagnose(Delivery, turn: Int, isStuck: Bool)
+    /// `stuck` is not `nil` if the tracker accepted others when it did not accept these.
+    case diagnose(Delivery, turn: Int, stuck: KnownStuck?)
     /// Read the events with numbers from `from` up to and excluding `to` from the journal, then report the result.
     case readJournal(from: UInt64, to: UInt64)
     /// Set a timer for this time, and ask again.
@@ -21,6 +21,14 @@ package enum WorkerStep: Sendable {
     case wait
     /// End, after calling the tracker's `stop` if `stopsTracker`.
     case end(stopsTracker: Bool)
+}
+
+/// What a tracker has said about events that it did not accept although it accepted others.
+package enum KnownStuck: Sendable, Equatable {
+    /// Some of their names' events are not accepted.
+    case events
+    /// None of their names' events is accepted.
+    case wholeNames
 }
 
 /// One tracker's queue, and the decisions of its worker.
@@ -127,8 +135,8 @@ package struct TrackerState: Sendable {
     var failure: TrackerError?
     /// When the first of these failures happened.
     var failingSince: Duration?
-    /// How many events to retry the tracker did not accept although it accepted others; 0 if there are other events to retry.
-    var stuckEvents = 0
+    /// The events to retry, if all of them are stuck.
+    var stuck: (count: Int, kind: KnownStuck)?
     /// Whether `start` has succeeded at least once.
     var hasStarted = false
     /// Whether the plan was replaced since the tracker was started.
@@ -266,7 +274,7 @@ extension TrackerState {
     private mutating func deliverAgain(_ remainder: Remainder) -> WorkerStep {
         var remainder = remainder
         // The events behind those that are stuck do not wait for them.
-        if stuckEvents > 0 {
+        if stuck != nil {
             let slices = queue.take(besides: remainder.delivery)
             if !slices.isEmpty { append(slices, to: &remainder) }
         }
@@ -306,7 +314,11 @@ extension TrackerState {
         }
         statistics.retried += remainder.delivery.count
         phase = .delivering(remainder.inFlight)
-        return .diagnose(remainder.delivery, turn: failures, isStuck: remainder.delivery.count <= stuckEvents)
+        return .diagnose(
+            remainder.delivery,
+            turn: failures,
+            stuck: stuck.flatMap { remainder.delivery.count <= $0.count ? $0.kind : nil }
+        )
     }
 
     /// Adds slices that were just taken from the queue to the rest of a delivery.

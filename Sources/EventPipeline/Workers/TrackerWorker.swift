@@ -23,9 +23,9 @@ struct TrackerWorker: Sendable {
                 case .deliverAgain(let delivery):
                     pipeline.metrics[queue].retried(delivery.count)
                     await deliver(delivery)
-                case .diagnose(let delivery, let turn, let isStuck):
+                case .diagnose(let delivery, let turn, let stuck):
                     pipeline.metrics[queue].retried(delivery.count)
-                    await adapting(delivery) { delivery in await diagnose(delivery, turn: turn, isStuck: isStuck) }
+                    await adapting(delivery) { delivery in await diagnose(delivery, turn: turn, stuck: stuck) }
                 case .readJournal(let from, let to):
                     await readJournal(from: from, to: to)
                 case .setTimer(let time):

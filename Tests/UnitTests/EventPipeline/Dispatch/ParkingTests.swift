@@ -76,64 +76,6 @@ struct ParkingTests {
         #expect(harness.delivery(alpha)?.count == 1)
     }
 
-    @Test("single events that a tracker knows to be stuck are parked, first after ten seconds and then at once")
-    func stuckEvents() async throws {
-        let tracker = StuckTracker { $0.number % 5 == 0 }
-        try await withQuarantine { quarantine, lines in
-            let harness = try PipelineHarness([tracker], quarantine: quarantine)
-            try await harness.runWithTime { pipeline in
-                pipeline.accept("A", 0..<6)
-                await pipeline.flush()
-                let first = try lines()
-                #expect(first.count == 2)
-                let calls = tracker.calls
-                for number in 6..<40 {
-                    pipeline.accept("A", number..<number + 1)
-                    pipeline.accept("AB", 1000 + number * 5 + 1..<1000 + number * 5 + 2)
-                    await pipeline.flush()
-                }
-                // None of them was tried twice, and nothing was sent in parts.
-                #expect(tracker.calls <= calls + 2 * 34)
-                let all = try lines()
-                #expect(all.count == 8)
-            }
-            let statistics = try #require(harness.pipeline.statistics[tracker: "alpha"])
-            #expect(statistics.parked == 8)
-            #expect(statistics.pendingEvents == 0)
-            #expect(statistics.brokenEvents.isEmpty)
-            #expect(tracker.delivered.value.sorted().filter { $0 < 1000 } == (0..<40).filter { $0 % 5 != 0 })
-        }
-    }
-
-    @Test("the events behind those that are stuck are delivered with the next attempt, within ten seconds")
-    func behindStuckEvents() throws {
-        let alpha = 0
-        let harness = DispatchStateHarness(.small())
-        harness.start()
-        harness.submit(2, "A")
-        let stuck = DeliveryOutcome.Stuck(positions: [0], reason: ScriptedTracker.outage, isWholeName: false)
-        let outcome = DeliveryOutcome(
-            retry: .init(positions: [0], reason: ScriptedTracker.outage, stuck: [stuck])
-        )
-        harness.settle(alpha, try #require(harness.delivery(alpha)), outcome)
-        harness.submit(1, "AB")
-        harness.now = .seconds(1)
-        let second = try #require(harness.delivery(alpha))
-        #expect(second.map(\.name) == ["A", "AB"])
-        harness.settle(alpha, second, outcome)
-        while harness.now < .seconds(10) {
-            harness.now += .milliseconds(500)
-            if let delivery = harness.delivery(alpha) { harness.settle(alpha, delivery, outcome) }
-        }
-        // However long the next pause would be, the search begins in time.
-        harness.now = .seconds(11)
-        guard case .diagnose(let rest, _, _) = harness.step(alpha) else {
-            Issue.record("there is no diagnosis")
-            return
-        }
-        #expect(rest.map(\.name) == ["A"])
-    }
-
     @Test("a probe shows that the table is repaired, and its events are delivered again")
     func repair() async throws {
         let tracker = TableTracker(broken: ["A"])
